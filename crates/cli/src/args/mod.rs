@@ -1,0 +1,48 @@
+//! The flags as they are typed. What they mean together is decided where they are used.
+
+mod choice;
+mod read;
+mod run;
+mod train;
+
+pub use run::{DemoArgs, EvalArgs, InspectArgs, Output, PredictArgs};
+pub use train::{Held, TrainArgs};
+
+use clap::{Parser, Subcommand};
+
+const EXAMPLES: &str = "\
+Examples:
+  lineal demo                                              a whole run on a built-in set, with its commands
+  lineal train flowers.csv --label species -o flowers.lineal --test test.csv
+  lineal predict flowers.lineal new.csv --proba            one line a row: the class, then its probabilities
+  lineal eval flowers.lineal test.csv                      accuracy, F1, calibration, confusion matrix
+  lineal inspect flowers.lineal                            certificate, margins, the features that weigh most
+
+Your own CSV: a header row, one row an example, one column to predict (named with --label). Columns of numbers
+become numeric features, other columns categorical ones; `train` shows what it guessed, and --numeric,
+--categorical and --ignore overrule it.
+
+DATA of - is standard input; .gz and .zst files are read as they are. The format follows from the name: .csv,
+.tsv, .jsonl, .svm/.libsvm, .idx (else say --format).
+
+Exit codes: 0 done; 1 the data or the request is wrong; 2 usage; 3 did not converge, with --require-convergence;
+130 interrupted.";
+
+/// Train, certify and use linear models whose prediction is an argmax: regression, logistic regression, support
+/// vector machines, perceptrons, for two classes or many.
+#[derive(Debug, Parser)]
+#[command(name = "lineal", version, after_help = EXAMPLES, max_term_width = 110)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Train(Box<TrainArgs>),
+    Predict(PredictArgs),
+    Eval(EvalArgs),
+    Inspect(InspectArgs),
+    Demo(DemoArgs),
+}

@@ -1,0 +1,86 @@
+//! Flags about data files.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lineal::{Format, ReadOptions, TargetKind};
+
+use super::choice::choice;
+
+const HEADING: &str = "Data";
+
+/// How files are read, in every command that reads some.
+#[derive(Args, Clone, Debug)]
+pub struct FileArgs {
+    /// Format of the data, where the file's name does not tell it
+    #[arg(long, value_name = "F", help_heading = HEADING, value_parser = choice::<Format>(&[
+        ("libsvm", "label index:value …, indices from 1 (also: svmlight)"),
+        ("svmlight", "the same"),
+        ("csv", "comma-separated, with a header row"),
+        ("tsv", "tab-separated, with a header row"),
+        ("jsonl", "one JSON object a line"),
+        ("idx", "images of bytes, as MNIST comes"),
+    ]), hide_possible_values = true)]
+    #[arg(
+        long_help = "Format of the data, where the file's name does not tell it: libsvm (or svmlight), csv, tsv, \
+        jsonl, idx. Names that tell: .svm .libsvm .csv .tsv .jsonl .ndjson .idx -ubyte, with or without .gz or .zst"
+    )]
+    pub format: Option<Format>,
+
+    /// Column to predict [default: the one named label, class, target or y]
+    #[arg(long, value_name = "COL", help_heading = HEADING)]
+    pub label: Option<String>,
+
+    /// Column that says how much each row counts (LIBSVM: `label|weight`)
+    #[arg(long, value_name = "COL", help_heading = HEADING)]
+    pub weight: Option<String>,
+
+    /// The first row of a CSV or TSV file is data; columns are then named 1, 2, …
+    #[arg(long, help_heading = HEADING)]
+    pub no_header: bool,
+
+    /// Labels of an IDX file of images, where its name does not tell
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
+    pub labels: Option<PathBuf>,
+}
+
+/// What columns are, said when the model learns them.
+#[derive(Args, Clone, Debug)]
+pub struct ColumnArgs {
+    /// Columns that must be numbers
+    #[arg(long, value_name = "COL,…", value_delimiter = ',', help_heading = HEADING)]
+    pub numeric: Vec<String>,
+
+    /// Columns whose values are names, even where they look like numbers: a feature for each value
+    #[arg(long, value_name = "COL,…", value_delimiter = ',', help_heading = HEADING)]
+    pub categorical: Vec<String>,
+
+    /// Columns to leave out, such as a row number
+    #[arg(long, value_name = "COL,…", value_delimiter = ',', help_heading = HEADING)]
+    pub ignore: Vec<String>,
+}
+
+impl FileArgs {
+    /// For a file that is read with a model's schema.
+    pub fn options(&self) -> ReadOptions {
+        ReadOptions {
+            format: self.format,
+            label: self.label.clone(),
+            weight: self.weight.clone(),
+            header: !self.no_header,
+            labels_file: self.labels.clone(),
+            ..ReadOptions::default()
+        }
+    }
+
+    /// For the file that a model learns its schema from.
+    pub fn learning(&self, columns: &ColumnArgs, target: TargetKind) -> ReadOptions {
+        ReadOptions {
+            target,
+            numeric: columns.numeric.clone(),
+            categorical: columns.categorical.clone(),
+            ignore: columns.ignore.clone(),
+            ..self.options()
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Flags of `predict`, `eval`, `inspect` and `demo`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+
+use super::choice::{at_least_one, choice};
+use super::read::FileArgs;
+
+const PREDICT: &str = "\
+Examples:
+  lineal predict flowers.lineal new.csv                    one class a line
+  lineal predict flowers.lineal new.csv --proba            rosea   alba:0.031  rosea:0.902  viridis:0.067
+  lineal predict m.lineal x.svm --top 3 --output jsonl     {\"label\":\"7\",\"top\":[[\"7\",0.8],[\"2\",0.1],[\"9\",0.05]]}
+  lineal predict m.lineal x.csv --output csv -o out.csv    a column named label
+  zcat x.csv.gz | lineal predict m.lineal - --format csv
+
+The data needs the columns that the model was trained with (matched by name, in any order); a label column may be
+absent. A row without features is legal and gets a prediction.";
+
+/// Predict a class or a number for each row of DATA
+#[derive(Args, Debug)]
+#[command(after_help = PREDICT)]
+pub struct PredictArgs {
+    /// A file that `lineal train` wrote
+    pub model: PathBuf,
+
+    /// Rows to predict; - is standard input
+    pub data: PathBuf,
+
+    /// Add the probability of each class (models trained with --loss logistic)
+    #[arg(long, help_heading = "What to give")]
+    pub proba: bool,
+
+    /// Add the score of each class; a model of two classes has f for the second and −f for the first
+    #[arg(long, help_heading = "What to give")]
+    pub scores: bool,
+
+    /// Add the K best classes, best first, with probabilities (or scores, where the model has none)
+    #[arg(long, value_name = "K", value_parser = at_least_one, help_heading = "What to give")]
+    pub top: Option<usize>,
+
+    /// Draw the class from the probabilities in place of taking the likeliest
+    #[arg(long, conflicts_with = "min_cost", help_heading = "What to give")]
+    pub sample: bool,
+
+    /// Take the class of least expected cost (by --cost, or by the costs that the model was trained with)
+    #[arg(long, help_heading = "What to give")]
+    pub min_cost: bool,
+
+    /// Costs of mistakes: a CSV with the class names in the header row and the first column, true class by row
+    #[arg(long, value_name = "FILE", requires = "min_cost", help_heading = "What to give")]
+    pub cost: Option<PathBuf>,
+
+    /// Seed of --sample
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "What to give")]
+    pub seed: u64,
+
+    /// Write to this file [default: standard output]
+    #[arg(short, value_name = "OUT", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+
+    /// Form of the output
+    #[arg(long, value_name = "FORM", default_value = "text", help_heading = "Output",
+          value_parser = choice::<Output>(&[
+        ("text", "the label alone, one a line; what else was asked for follows after tabs, as name:value"),
+        ("csv", "a header; a column label, then a column a class"),
+        ("jsonl", "an object a row: label, and scores, proba, top as asked for"),
+    ]))]
+    pub output: Output,
+
+    #[command(flatten)]
+    pub file: FileArgs,
+
+    /// Threads to use [default: all cores]
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Running")]
+    pub threads: Option<usize>,
+
+    /// Say nothing on stderr but errors
+    #[arg(short, long, help_heading = "Running")]
+    pub quiet: bool,
+}
+
+/// The form of predictions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    Text,
+    Csv,
+    Jsonl,
+}
+
+impl FromStr for Output {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        match s {
+            "text" => Ok(Output::Text),
+            "csv" => Ok(Output::Csv),
+            "jsonl" => Ok(Output::Jsonl),
+            _ => Err(format!("`{s}` is not one of text, csv, jsonl")),
+        }
+    }
+}
+
+const EVAL: &str = "\
+Examples:
+  lineal eval flowers.lineal test.csv
+  lineal eval flowers.lineal test.csv --json               for scripts
+  lineal eval flowers.lineal test.csv --report eval.html   a page with confusion matrix and reliability diagram
+
+All metrics are fractions between 0 and 1 (log_loss, mean_cost, rmse and mae aside). log_loss, brier and ece (expected
+calibration error) are null where the model has no probabilities. A label that training did not see counts as wrong.";
+
+/// Measure a model on labelled data
+#[derive(Args, Debug)]
+#[command(after_help = EVAL)]
+pub struct EvalArgs {
+    /// A file that `lineal train` wrote
+    pub model: PathBuf,
+
+    /// Labelled rows; - is standard input
+    pub data: PathBuf,
+
+    /// Print one JSON object on stdout and nothing else there
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// Write an HTML page: metrics, confusion matrix, reliability diagram
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    pub report: Option<PathBuf>,
+
+    /// Costs for mean_cost, a CSV with class names in the header row and first column [default: the model's, else 1 a
+    /// mistake]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub cost: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub file: FileArgs,
+
+    /// Threads to use [default: all cores]
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Running")]
+    pub threads: Option<usize>,
+
+    /// Say nothing on stderr but errors
+    #[arg(short, long, help_heading = "Running")]
+    pub quiet: bool,
+}
+
+/// Show what a model is: its certificate, margins, and the features that weigh most
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lineal inspect flowers.lineal
+  lineal inspect flowers.lineal --top 30                   30 features a class, all classes
+  lineal inspect flowers.lineal --json | jq .gap
+
+The margin of a training row is the score of its class minus the best other score: below 0 it is misclassified.")]
+pub struct InspectArgs {
+    /// A file that `lineal train` wrote
+    pub model: PathBuf,
+
+    /// Features to show for each class, largest weight first [default: 10, of the first 20 classes]
+    #[arg(long, value_name = "N")]
+    pub top: Option<usize>,
+
+    /// Print one JSON object on stdout and nothing else there
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Train, test and show on a set that is built in
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lineal demo                                              flowers: three species, four measurements, the soil
+  lineal demo tickets                                      sparse words, six classes
+  lineal demo --write .                                    write its files, to go on by hand
+
+The sets are made by formula from a fixed seed: nothing is downloaded.")]
+pub struct DemoArgs {
+    /// Which set [default: flowers]
+    pub name: Option<String>,
+
+    /// List the sets
+    #[arg(long)]
+    pub list: bool,
+
+    /// Write the set's files into this folder and stop
+    #[arg(long, value_name = "DIR")]
+    pub write: Option<PathBuf>,
+}

@@ -1,0 +1,169 @@
+//! `lineal demo`: a whole run on a built-in set, with the commands that a user would type.
+
+mod random;
+mod sets;
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use clap::Parser;
+use lineal::{Dataset, Model, ReadOptions, Source, Training};
+
+use crate::args::{Cli, Command, DemoArgs, Output, TrainArgs};
+use crate::predict::{Rows, write_rows};
+use crate::talk::{count, seconds};
+use crate::train::request::Request;
+use crate::train::{Outcome, Seconds, summary};
+use crate::{eval, files, inspect};
+use sets::{SETS, Set};
+
+/// Predictions that are shown.
+const SHOWN: usize = 5;
+
+/// Runs the command.
+pub fn run(args: &DemoArgs) -> anyhow::Result<()> {
+    if args.list {
+        return files::to_stdout(|out| {
+            SETS.iter().try_for_each(|set| writeln!(out, "{:8}  {}", set.name, set.about))
+        });
+    }
+    let name = args.name.as_deref().unwrap_or(SETS[0].name);
+    let Some(set) = Set::find(name) else {
+        let names: Vec<&str> = SETS.iter().map(|set| set.name).collect();
+        bail!("there is no built-in set `{name}`; the sets are {}", names.join(", "));
+    };
+    match &args.write {
+        Some(folder) => write_files(set, folder),
+        None => {
+            let lines = show(set)?;
+            files::to_stdout(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))
+        }
+    }
+}
+
+fn write_files(set: &Set, folder: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let mut paths = Vec::new();
+    for (name, text) in set.files() {
+        let path = folder.join(name);
+        files::write_output(Some(&path), |out| out.write_all(text.as_bytes()))?;
+        paths.push(path.display().to_string());
+    }
+    let model = folder.join(format!("{}.lineal", set.name));
+    let command = command(set, &paths[0], &model.display().to_string(), &paths[1]).join(" ");
+    files::to_stdout(|out| {
+        paths.iter().try_for_each(|path| writeln!(out, "wrote {path}"))?;
+        writeln!(out, "now try: {command}")
+    })
+}
+
+/// The words of the training command.
+fn command(set: &Set, train: &str, model: &str, test: &str) -> Vec<String> {
+    let mut words = ["lineal", "train", train].map(str::to_owned).to_vec();
+    words.extend(set.flags.iter().map(|&flag| flag.to_owned()));
+    words.extend(["-o", model, "--test", test].map(str::to_owned));
+    words
+}
+
+/// Trains and tells. The command that is shown is parsed for the run, so it cannot lie.
+fn show(set: &Set) -> anyhow::Result<Vec<String>> {
+    let start = Instant::now();
+    let [train, test] = set.files();
+    let (train_name, test_name) = (train.0.clone(), test.0.clone());
+    let model_name = format!("{}.lineal", set.name);
+    let words = command(set, &train_name, &model_name, &test_name);
+    let args = parse(&words)?;
+
+    let request = Request::new(&args)?;
+    let data = lineal::read(memory(train), &request.options)?;
+    let read = start.elapsed().as_secs_f64();
+    let test = lineal::data::read_with(memory(test), &ReadOptions::default(), &data.schema)?;
+    let begun = Instant::now();
+    let (model, report) = Training::new(&data, &request.spec).run()?;
+    let train = begun.elapsed().as_secs_f64();
+    let metrics = model.evaluate(&test)?;
+
+    let mut lines = vec![format!("{}: {}", set.name, set.about)];
+    lines.push(format!(
+        "{} to train on and {} to test, made by formula",
+        count(data.n_rows(), "row"),
+        test.n_rows()
+    ));
+    let total = start.elapsed().as_secs_f64();
+    let seconds_of = Seconds { read, train, total };
+    let model_bytes = model.to_bytes()?.len() as u64;
+    let full = eval::in_full(&metrics, model.classes());
+    let outcome = Outcome { report, test: Some(metrics), seconds: seconds_of, model_bytes };
+    let mut told = summary::data(&data, read);
+    told.extend(
+        summary::outcome(&outcome, &args).into_iter().filter(|line| !line.starts_with("wrote")),
+    );
+    section(&mut lines, &words.join(" "), told);
+    section(&mut lines, &format!("lineal eval {model_name} {test_name}"), full);
+    section(
+        &mut lines,
+        &format!("lineal inspect {model_name} --top 4"),
+        inspect::feature_lines(&model, Some(4)),
+    );
+    let flag = match (model.classes().is_empty(), model.has_proba()) {
+        (true, _) => "",
+        (false, true) => " --proba",
+        (false, false) => " --top 2",
+    };
+    let told = predictions(&model, &test)?;
+    section(
+        &mut lines,
+        &format!("lineal predict {model_name} {test_name}{flag} | head -{SHOWN}"),
+        told,
+    );
+    lines.push(String::new());
+    lines.push(format!(
+        "All in {}. `lineal demo {} --write .` writes the files, to go on by hand.",
+        seconds(start.elapsed().as_secs_f64()),
+        set.name
+    ));
+    Ok(lines)
+}
+
+fn parse(words: &[String]) -> anyhow::Result<TrainArgs> {
+    match Cli::try_parse_from(words)?.command {
+        Command::Train(args) => Ok(*args),
+        _ => bail!("not a training command: {}", words.join(" ")),
+    }
+}
+
+fn memory((name, text): (String, String)) -> Source {
+    Source::Memory { name, bytes: text.into_bytes() }
+}
+
+fn section(lines: &mut Vec<String>, command: &str, told: Vec<String>) {
+    lines.push(String::new());
+    lines.push(format!("$ {command}"));
+    lines.extend(
+        told.into_iter().map(|line| if line.is_empty() { line } else { format!("  {line}") }),
+    );
+}
+
+fn predictions(model: &Model, test: &Dataset) -> anyhow::Result<Vec<String>> {
+    let rows: Vec<usize> = (0..SHOWN.min(test.n_rows())).collect();
+    let data = test.select(&rows);
+    let round = |mut table: lineal::Table| {
+        table.values.iter_mut().for_each(|v| *v = (*v * 1e4).round() / 1e4);
+        table
+    };
+    let has_classes = !model.classes().is_empty();
+    let rows = Rows {
+        classes: model.classes().to_vec(),
+        answers: model.predict(&data).into(),
+        proba: if model.has_proba() { Some(round(model.proba(&data)?)) } else { None },
+        scores: has_classes.then(|| round(model.scores(&data))),
+        shows_proba: model.has_proba(),
+        shows_scores: false,
+        top: (has_classes && !model.has_proba()).then_some(2),
+    };
+    let mut text = Vec::new();
+    write_rows(&mut text, &rows, Output::Text)?;
+    Ok(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
+}

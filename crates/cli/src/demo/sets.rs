@@ -1,0 +1,146 @@
+//! The built-in sets, made by formula: the project ships no data.
+
+use std::fmt::Write;
+
+use super::random::Random;
+
+/// A set with the command that trains on it.
+pub struct Set {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub extension: &'static str,
+    /// Flags of `lineal train` beside the files.
+    pub flags: &'static [&'static str],
+    /// Rows to train on and to test on.
+    pub n_rows: [usize; 2],
+    make: fn(usize, u64) -> String,
+}
+
+/// All sets; the first is the default.
+pub const SETS: &[Set] = &[
+    Set {
+        name: "flowers",
+        about: "three species by four measurements and the soil they grow on (csv)",
+        extension: "csv",
+        flags: &["--label", "species"],
+        n_rows: [300, 150],
+        make: flowers,
+    },
+    Set {
+        name: "tickets",
+        about: "support tickets as sparse words, six queues (libsvm)",
+        extension: "svm",
+        flags: &["--loss", "hinge", "-C", "0.1"],
+        n_rows: [2000, 1000],
+        make: tickets,
+    },
+    Set {
+        name: "houses",
+        about: "prices from area, rooms, age and district: regression (csv)",
+        extension: "csv",
+        flags: &["--label", "price", "--task", "regress", "--standardize"],
+        n_rows: [400, 200],
+        make: houses,
+    },
+];
+
+impl Set {
+    /// The set of that name.
+    pub fn find(name: &str) -> Option<&'static Set> {
+        SETS.iter().find(|set| set.name == name)
+    }
+
+    /// Names and contents of the file to train on and the file to test on.
+    pub fn files(&self) -> [(String, String); 2] {
+        [("train", self.n_rows[0], 1), ("test", self.n_rows[1], 2)].map(|(part, n, seed)| {
+            (format!("{}-{part}.{}", self.name, self.extension), (self.make)(n, seed))
+        })
+    }
+}
+
+/// Three clouds of which two overlap, so that no linear model is perfect.
+fn flowers(n_rows: usize, seed: u64) -> String {
+    const SPECIES: [&str; 3] = ["alba", "rosea", "viridis"];
+    const MEAN: [[f64; 4]; 3] =
+        [[14.0, 3.1, 2.2, 0.5], [19.0, 4.6, 4.1, 1.3], [21.0, 5.2, 4.8, 1.7]];
+    const DEVIATION: [f64; 4] = [2.4, 0.6, 0.5, 0.25];
+    const SOIL: [&str; 3] = ["clay", "loam", "sand"];
+    const GROWS_ON: [[f64; 3]; 3] = [[0.2, 0.3, 0.5], [0.6, 0.3, 0.1], [0.15, 0.35, 0.5]];
+    let mut random = Random::new(seed);
+    let mut text = String::from("stem_cm,leaf_cm,petal_cm,petal_width_cm,soil,species\n");
+    for _ in 0..n_rows {
+        let species = random.below(3);
+        // A large plant is large in all of its parts.
+        let vigour = 0.5 * random.normal();
+        for (mean, deviation) in MEAN[species].iter().zip(DEVIATION) {
+            let value = mean + deviation * (vigour + 0.85 * random.normal());
+            let _ = write!(text, "{:.1},", value.max(0.1));
+        }
+        let _ = writeln!(text, "{},{}", SOIL[random.pick(&GROWS_ON[species])], SPECIES[species]);
+    }
+    text
+}
+
+/// Words 1 to 5,000 by Zipf's law, with words that each queue prefers; a few tickets are in the wrong queue.
+fn tickets(n_rows: usize, seed: u64) -> String {
+    const QUEUES: [&str; 6] = ["access", "billing", "delivery", "hardware", "network", "refunds"];
+    const N_WORDS: usize = 5000;
+    const PREFERRED: usize = 80;
+    let mut random = Random::new(seed);
+    let mut text = String::new();
+    for _ in 0..n_rows {
+        let queue = random.below(QUEUES.len());
+        let topic = if random.uniform() < 0.04 { random.below(QUEUES.len()) } else { queue };
+        let mut words: Vec<usize> = (0..12 + random.below(20))
+            .map(|_| match random.uniform() {
+                u if u < 0.2 => 100 + topic * PREFERRED + random.below(PREFERRED),
+                // u ↦ N^u has the density 1/x.
+                _ => (N_WORDS as f64).powf(random.uniform()) as usize,
+            })
+            .collect();
+        words.sort_unstable();
+        text.push_str(QUEUES[queue]);
+        for same in words.chunk_by(|a, b| a == b) {
+            let _ = write!(text, " {}:{}", same[0], same.len());
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// A linear price with noise that grows with the house.
+fn houses(n_rows: usize, seed: u64) -> String {
+    const DISTRICT: [(&str, f64); 4] =
+        [("centre", 95.0), ("harbour", 60.0), ("hill", 35.0), ("valley", 0.0)];
+    let mut random = Random::new(seed);
+    let mut text = String::from("area_m2,rooms,age_years,district,price\n");
+    for _ in 0..n_rows {
+        let area = (95.0 + 35.0 * random.normal()).clamp(25.0, 260.0);
+        let rooms = (area / 26.0 + 0.8 * random.normal()).round().clamp(1.0, 9.0);
+        let age = (80.0 * random.uniform()).floor();
+        let (district, premium) = DISTRICT[random.below(4)];
+        let price =
+            40.0 + 2.4 * area + 9.0 * rooms - 0.7 * age + premium + 0.12 * area * random.normal();
+        let _ = writeln!(text, "{area:.0},{rooms},{age},{district},{:.1}", price.max(10.0));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_what_they_were_and_train_differs_from_test() {
+        for set in SETS {
+            let [train, test] = set.files();
+            assert_eq!(set.files(), [train.clone(), test.clone()]);
+            assert_ne!(train.1, test.1);
+            let header = usize::from(set.extension == "csv");
+            assert_eq!(train.1.lines().count(), set.n_rows[0] + header);
+        }
+        let [(name, text), _] = SETS[0].files();
+        assert_eq!(name, "flowers-train.csv");
+        assert!(text.starts_with("stem_cm,leaf_cm,petal_cm,petal_width_cm,soil,species\n"));
+    }
+}

@@ -1,0 +1,53 @@
+//! Output files: checked before the work, written whole or not at all.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+use crate::exit::usage;
+use crate::interrupt;
+
+/// Fails early on an output that cannot be written or that would overwrite one of the inputs.
+pub fn check_output(output: &Path, inputs: &[&Path]) -> anyhow::Result<()> {
+    let shown = output.display();
+    if output.is_dir() {
+        bail!("cannot write {shown}: it is a folder; give a file name in it");
+    }
+    let folder = output.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        bail!("cannot write {shown}: there is no folder {}; make it first", folder.display());
+    }
+    let same = |input: &&&Path| match (output.canonicalize(), input.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b && a.is_file(),
+        _ => false,
+    };
+    match inputs.iter().find(same) {
+        Some(_) => usage(format!("{shown} is also an input; give the output another name")),
+        None => Ok(()),
+    }
+}
+
+/// Writes a text output: to `path`, or to stdout for none or `-`.
+pub fn write_output(
+    path: Option<&Path>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> anyhow::Result<()> {
+    match path.filter(|path| *path != Path::new("-")) {
+        None => to_stdout(write),
+        // Its errors name the file.
+        Some(path) => Ok(interrupt::hold(|| lineal::write_atomically(path, write))?),
+    }
+}
+
+/// Data on stdout, flushed.
+pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    write(&mut out).and_then(|()| out.flush()).context("cannot write to standard output")
+}
+
+/// One JSON object on stdout.
+pub fn json_to_stdout(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    let text = serde_json::to_string_pretty(value)?;
+    to_stdout(|out| writeln!(out, "{text}"))
+}

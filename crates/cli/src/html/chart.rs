@@ -1,0 +1,180 @@
+//! Line charts in SVG.
+
+use std::fmt::Write;
+
+use super::page::escape;
+use super::scale::Scale;
+use crate::talk::rough;
+
+const WIDTH: f64 = 560.0;
+const HEIGHT: f64 = 280.0;
+const LEFT: f64 = 58.0;
+const RIGHT: f64 = 12.0;
+const TOP: f64 = 12.0;
+const BOTTOM: f64 = 40.0;
+/// Points of a line that are drawn at most, and that still get a dot each.
+const POINTS: usize = 1000;
+const DOTS: usize = 60;
+
+/// What is drawn. Values without a place (not finite, or not over 0 on a log axis) are left out.
+#[derive(Default)]
+pub struct Chart<'a> {
+    pub x_label: &'a str,
+    pub y_label: &'a str,
+    pub log_y: bool,
+    /// Ends of the axes; by the data if not given.
+    pub x_range: Option<(f64, f64)>,
+    pub y_range: Option<(f64, f64)>,
+    pub lines: Vec<Line<'a>>,
+    /// Vertical bars (from, to, height) behind the lines.
+    pub bars: Vec<(f64, f64, f64)>,
+    /// Vertical dashed rules.
+    pub rules: Vec<(f64, &'a str)>,
+    /// A dashed diagonal from corner to corner.
+    pub diagonal: bool,
+}
+
+/// One line; the first has colour 0.
+pub struct Line<'a> {
+    pub name: &'a str,
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Chart<'_> {
+    /// Whether there is anything to see.
+    pub fn is_empty(&self) -> bool {
+        self.lines.iter().all(|line| line.points.is_empty())
+    }
+
+    /// HTML: keys, if there are several lines, and the drawing.
+    pub fn html(&self) -> String {
+        let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+        let points = || self.lines.iter().flat_map(|line| &line.points);
+        let x = match self.x_range {
+            Some((lo, hi)) => Scale::exactly(lo, hi, LEFT, right),
+            None => Scale::around(points().map(|p| p.0), false, LEFT, right),
+        };
+        let y = match self.y_range {
+            Some((lo, hi)) => Scale::exactly(lo, hi, bottom, TOP),
+            None => Scale::around(points().map(|p| p.1), self.log_y, bottom, TOP),
+        };
+        let mut svg = self.keys();
+        let label = escape(&format!("{} by {}", self.y_label, self.x_label));
+        let _ = write!(
+            svg,
+            "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{label}\">"
+        );
+        self.axes(&mut svg, &x, &y);
+        for &(from, to, height) in &self.bars {
+            let (left, width, top) = (x.at(from) + 1.0, x.at(to) - x.at(from) - 2.0, y.at(height));
+            let rest = bottom - top;
+            let _ = write!(
+                svg,
+                "<rect class=\"bar\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{rest:.1}\"/>"
+            );
+        }
+        if self.diagonal {
+            let _ = write!(
+                svg,
+                "<line class=\"rule\" x1=\"{LEFT}\" y1=\"{bottom}\" x2=\"{right}\" y2=\"{TOP}\"/>"
+            );
+        }
+        for (value, name) in
+            self.rules.iter().filter(|(value, _)| (LEFT..=right).contains(&x.at(*value)))
+        {
+            let at = x.at(*value);
+            let _ = write!(
+                svg,
+                "<line class=\"rule\" x1=\"{at:.1}\" y1=\"{TOP}\" x2=\"{at:.1}\" y2=\"{bottom}\"/>"
+            );
+            let (at, anchor) =
+                if at > right - 120.0 { (at - 4.0, "end") } else { (at + 4.0, "start") };
+            let _ = write!(
+                svg,
+                "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
+                TOP + 10.0,
+                escape(name)
+            );
+        }
+        for (colour, line) in self.lines.iter().enumerate() {
+            line.draw(&mut svg, colour % 3, &x, &y);
+        }
+        svg.push_str("</svg>");
+        svg
+    }
+
+    fn keys(&self) -> String {
+        if self.lines.len() < 2 {
+            return String::new();
+        }
+        let key = |(i, line): (usize, &Line<'_>)| {
+            format!("<span><i class=\"k{}\"></i>{}</span>", i % 3, escape(line.name))
+        };
+        format!(
+            "<div class=\"keys\">{}</div>",
+            self.lines.iter().enumerate().map(key).collect::<String>()
+        )
+    }
+
+    fn axes(&self, svg: &mut String, x: &Scale, y: &Scale) {
+        let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+        for (value, name) in y.ticks() {
+            let at = y.at(value);
+            let _ = write!(
+                svg,
+                "<line class=\"axis\" x1=\"{LEFT}\" y1=\"{at:.1}\" x2=\"{right}\" y2=\"{at:.1}\"/>"
+            );
+            let _ = write!(
+                svg,
+                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{name}</text>",
+                LEFT - 8.0,
+                at + 4.0
+            );
+        }
+        for (value, name) in x.ticks() {
+            let at = x.at(value);
+            let _ = write!(
+                svg,
+                "<line class=\"axis\" x1=\"{at:.1}\" y1=\"{bottom}\" x2=\"{at:.1}\" y2=\"{:.1}\"/>",
+                bottom + 4.0
+            );
+            let _ = write!(
+                svg,
+                "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{name}</text>",
+                bottom + 18.0
+            );
+        }
+        let (middle, low) = ((LEFT + right) / 2.0, HEIGHT - 4.0);
+        let _ = write!(
+            svg,
+            "<text x=\"{middle:.1}\" y=\"{low:.1}\" text-anchor=\"middle\">{}</text>",
+            escape(self.x_label)
+        );
+    }
+}
+
+impl Line<'_> {
+    fn draw(&self, svg: &mut String, colour: usize, x: &Scale, y: &Scale) {
+        let usable: Vec<(f64, f64)> =
+            self.points.iter().copied().filter(|p| x.has(p.0) && y.has(p.1)).collect();
+        let every = usable.len().div_ceil(POINTS).max(1);
+        let last = usable.len().saturating_sub(1);
+        let drawn = usable.iter().enumerate().filter(|(i, _)| i % every == 0 || *i == last);
+        let path: Vec<String> =
+            drawn.map(|(_, p)| format!("{:.1},{:.1}", x.at(p.0), y.at(p.1))).collect();
+        if path.len() > 1 {
+            let _ = write!(svg, "<polyline class=\"l{colour}\" points=\"{}\"/>", path.join(" "));
+        }
+        if usable.len() > DOTS {
+            return;
+        }
+        for &(px, py) in &usable {
+            let title = escape(&format!("{} {}: {}", self.name, rough(px), rough(py)));
+            let (cx, cy) = (x.at(px), y.at(py));
+            let _ = write!(
+                svg,
+                "<circle class=\"d{colour}\" cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"3\"><title>{title}</title></circle>"
+            );
+        }
+    }
+}

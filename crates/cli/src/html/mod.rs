@@ -1,0 +1,10 @@
+//! Reports as one self-contained HTML page: no script, no font, no picture from elsewhere.
+
+mod chart;
+mod eval;
+mod page;
+mod scale;
+mod train;
+
+pub use eval::eval_page;
+pub use train::train_page;

@@ -1,0 +1,139 @@
+//! The page of a training run.
+
+use lineal::{CurvePoint, Margins, Model, Task};
+
+use super::chart::{Chart, Line};
+use super::page::{Page, numbers, pairs, section};
+use crate::inspect::facts;
+use crate::talk::{rough, seconds, thousands};
+use crate::train::Outcome;
+
+/// Classes that the table of margins shows.
+const CLASSES: usize = 50;
+
+/// Curves, margins and certificate of a run.
+pub fn train_page(model: &Model, outcome: &Outcome) -> String {
+    let report = &outcome.report;
+    let source = &model.provenance().source;
+    let mut page = Page::new(&format!("Training on {source}"), &report.certificate());
+    page.facts(&cards(outcome));
+    report.warnings.iter().for_each(|warning| page.warning(warning));
+    let mut blocks = curves(&report.curve, report.task);
+    blocks.extend(report.margins.as_ref().map(margin_curve));
+    page.grid(&blocks);
+    let mut rows = facts(model);
+    let time = outcome.seconds;
+    rows.push((
+        "time",
+        format!(
+            "read {}, train {}, all {}",
+            seconds(time.read),
+            seconds(time.train),
+            seconds(time.total)
+        ),
+    ));
+    let mut tables = vec![section("Model and certificate", &pairs(&rows), "")];
+    tables.extend(outcome.test.as_ref().map(|test| {
+        section(
+            "Test",
+            &pairs(&crate::eval::rows(test)),
+            "`lineal eval --report` shows more of this.",
+        )
+    }));
+    tables.extend(report.margins.as_ref().filter(|m| !m.per_class.is_empty()).map(margin_table));
+    page.grid(&tables);
+    page.finish()
+}
+
+fn cards(outcome: &Outcome) -> Vec<(&'static str, String)> {
+    let report = &outcome.report;
+    let mut cards =
+        vec![("examples", thousands(report.examples)), ("features", thousands(report.features))];
+    if report.task == Task::Classify {
+        cards.push(("classes", thousands(report.classes)));
+    }
+    cards.push(("loss", report.loss.to_string()));
+    cards.push(("solver", report.solver.to_string()));
+    cards.push(("passes", thousands(report.passes)));
+    cards.push(("converged", if report.converged { "yes" } else { "no" }.to_owned()));
+    cards.push(("seconds of training", rough(outcome.seconds.train)));
+    match &outcome.test {
+        Some(lineal::Metrics::Classify(m)) => {
+            cards.push(("test accuracy", format!("{:.4}", m.accuracy)))
+        }
+        Some(lineal::Metrics::Regress(m)) => cards.push(("test rmse", rough(m.rmse))),
+        None => {}
+    }
+    cards
+}
+
+fn curves(curve: &[CurvePoint], task: Task) -> Vec<String> {
+    let line = |name, value: fn(&CurvePoint) -> Option<f64>| Line {
+        name,
+        points: curve.iter().filter_map(|p| Some((p.pass as f64, value(p)?))).collect(),
+    };
+    let by_pass = |y_label, lines: Vec<Line<'static>>, log_y| Chart {
+        x_label: "pass",
+        y_label,
+        log_y,
+        lines: lines.into_iter().filter(|line| !line.points.is_empty()).collect(),
+        ..Chart::default()
+    };
+    let held_out = match task {
+        Task::Classify => ("Held-out accuracy", line("held-out accuracy", |p| p.held_out_metric)),
+        Task::Regress => {
+            ("Held-out RMSE", line("held-out RMSE", |p| p.held_out_metric.map(|m| -m)))
+        }
+    };
+    let losses = vec![
+        line("objective", |p| p.objective),
+        line("training loss", |p| p.train_loss),
+        line("held-out loss", |p| p.held_out_loss),
+    ];
+    let all = [
+        (
+            "Objective and losses",
+            by_pass("loss", losses, false),
+            "Training loss falling while held-out loss rises is overfitting.",
+        ),
+        (
+            held_out.0,
+            by_pass(held_out.0, vec![held_out.1], false),
+            "On rows that training does not see.",
+        ),
+        (
+            "Duality gap",
+            by_pass("gap", vec![line("gap", |p| p.gap)], true),
+            "A proven bound on the distance from the optimum.",
+        ),
+    ];
+    all.into_iter()
+        .filter(|(_, chart, _)| !chart.is_empty())
+        .map(|(title, chart, note)| section(title, &chart.html(), note))
+        .collect()
+}
+
+fn margin_curve(margins: &Margins) -> String {
+    let mut points = vec![(margins.min, 0.0)];
+    points.extend(margins.quantiles.iter().map(|&(q, value)| (value, q)));
+    points.push((margins.max, 1.0));
+    let chart = Chart {
+        x_label: "margin",
+        y_label: "share of rows below",
+        y_range: Some((0.0, 1.0)),
+        lines: vec![Line { name: "margin", points }],
+        rules: vec![(0.0, "0: misclassified below")],
+        ..Chart::default()
+    };
+    let note = "Score of the true class minus the best other one: the share of training rows below each margin, \
+                from the quantiles.";
+    section("Margins of the training rows", &chart.html(), note)
+}
+
+fn margin_table(margins: &Margins) -> String {
+    let row =
+        |(name, min, median): &(String, f64, f64)| vec![name.clone(), rough(*min), rough(*median)];
+    let rows: Vec<Vec<String>> = margins.per_class.iter().take(CLASSES).map(row).collect();
+    let note = if margins.per_class.len() > CLASSES { "The first 50 classes." } else { "" };
+    section("Margins by class", &numbers(&["class", "smallest", "median"], &rows), note)
+}

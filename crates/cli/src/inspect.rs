@@ -1,0 +1,175 @@
+//! `lineal inspect`: what a model is.
+
+use lineal::{Margins, Model, Task};
+use serde_json::{Value, json};
+
+use crate::args::InspectArgs;
+use crate::files;
+use crate::table::{self, Align, cut};
+use crate::talk::{count, rough, thousands};
+
+/// Features a class, and classes, unless asked for more.
+const TOP: usize = 10;
+const CLASSES: usize = 20;
+
+/// Runs the command.
+pub fn run(args: &InspectArgs) -> anyhow::Result<()> {
+    let model = Model::load(&args.model)?;
+    if args.json {
+        return files::json_to_stdout(&as_json(&model, args.top));
+    }
+    let lines = as_text(&model, args.top);
+    files::to_stdout(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))
+}
+
+fn as_text(model: &Model, top: Option<usize>) -> Vec<String> {
+    let mut lines = table::pairs(&facts(model), 0);
+    if let Some(margins) = &model.report().margins {
+        lines.push(String::new());
+        lines.extend(margin_lines(margins, top));
+    }
+    lines.push(String::new());
+    lines.extend(feature_lines(model, top));
+    lines
+}
+
+/// What the model is, how it was trained and what is proven of it.
+pub fn facts(model: &Model) -> Vec<(&'static str, String)> {
+    let report = model.report();
+    let sum = if report.sum { " (sum form)" } else { "" };
+    let l1 = if report.l1 > 0.0 { format!(", l1 {}", rough(report.l1)) } else { String::new() };
+    let converged = if report.converged { "converged" } else { "did not converge" };
+    let best = report.best_pass.map(|p| format!("; weights of pass {p} kept")).unwrap_or_default();
+    let mut facts = vec![
+        ("task", report.task.to_string()),
+        ("loss", format!("{}{sum}", report.loss)),
+        ("penalty", format!("l2 {}{l1}", rough(report.l2))),
+        ("solver", format!("{}, {}", report.solver, report.precision)),
+        ("certificate", report.certificate()),
+        ("passes", format!("{}, {converged}{best}", thousands(report.passes))),
+        ("examples", thousands(report.examples)),
+        (
+            "features",
+            format!(
+                "{}, {}",
+                thousands(model.n_features()),
+                count(model.nonzeros(), "weight not zero").replace("zeros", "zero")
+            ),
+        ),
+    ];
+    if report.task == Task::Classify {
+        facts.push(("classes", class_names(model.classes())));
+    }
+    facts.push(("trained on", model.provenance().source.clone()));
+    facts.push(("by", format!("lineal {}", model.provenance().lineal)));
+    facts.extend(report.warnings.iter().map(|warning| ("warning", warning.clone())));
+    facts
+}
+
+fn class_names(classes: &[String]) -> String {
+    let shown: Vec<String> = classes.iter().take(CLASSES).map(|name| cut(name, 30)).collect();
+    let more = if classes.len() > CLASSES { ", …" } else { "" };
+    format!("{}: {}{more}", classes.len(), shown.join(", "))
+}
+
+fn margin_lines(margins: &Margins, top: Option<usize>) -> Vec<String> {
+    let mut heads = vec!["min".to_owned()];
+    let mut values = vec![rough(margins.min)];
+    for &(q, value) in &margins.quantiles {
+        heads.push(format!("{} %", rough_percent(q)));
+        values.push(rough(value));
+    }
+    heads.push("max".to_owned());
+    values.push(rough(margins.max));
+    let mut lines = vec!["margins of the training rows (quantiles)".to_owned()];
+    lines.extend(table::lines(&[heads, values], &[Align::Right], 2));
+    if margins.per_class.is_empty() {
+        return lines;
+    }
+    let n = shown_classes(margins.per_class.len(), top);
+    let mut rows = vec![["class", "smallest", "median"].map(str::to_owned).to_vec()];
+    for (name, min, median) in margins.per_class.iter().take(n) {
+        rows.push(vec![cut(name, 30), rough(*min), rough(*median)]);
+    }
+    lines.extend(table::lines(&rows, &[Align::Left, Align::Right], 2));
+    lines
+}
+
+/// Quantiles are given as fractions.
+pub fn rough_percent(q: f64) -> String {
+    format!("{}", (q * 1000.0).round() / 10.0)
+}
+
+/// The weight vectors of a model: which class to ask for, and its name. Two classes share one.
+pub fn weight_vectors(model: &Model) -> Vec<(usize, String)> {
+    match (model.task(), model.classes()) {
+        (Task::Regress, _) => vec![(0, "weights".to_owned())],
+        (Task::Classify, [first, second]) => {
+            vec![(1, format!("{} against {}", cut(second, 30), cut(first, 30)))]
+        }
+        (Task::Classify, classes) => {
+            classes.iter().enumerate().map(|(class, name)| (class, cut(name, 60))).collect()
+        }
+    }
+}
+
+/// The largest weights of each class.
+pub fn feature_lines(model: &Model, top: Option<usize>) -> Vec<String> {
+    let all = weight_vectors(model);
+    let shown = shown_classes(all.len(), top);
+    let bias = model.bias();
+    let mut lines = vec!["features that weigh most".to_owned()];
+    for (at, (class, name)) in all.iter().take(shown).enumerate() {
+        let bias = bias.get(at).map(|b| format!(" (bias {})", rough(*b))).unwrap_or_default();
+        lines.push(format!("  {name}{bias}"));
+        let rows: Vec<Vec<String>> = model
+            .top_features(*class, top.unwrap_or(TOP))
+            .into_iter()
+            .map(|(name, weight)| vec![signed(weight), cut(&name, 60)])
+            .collect();
+        lines.extend(table::lines(&rows, &[Align::Right, Align::Left], 4));
+    }
+    if shown < all.len() {
+        lines.push(format!(
+            "  … and {} (--top N shows all)",
+            count(all.len() - shown, "more class")
+        ));
+    }
+    lines
+}
+
+fn shown_classes(n: usize, top: Option<usize>) -> usize {
+    if top.is_some() { n } else { n.min(CLASSES) }
+}
+
+fn signed(weight: f64) -> String {
+    if weight > 0.0 { format!("+{}", rough(weight)) } else { rough(weight) }
+}
+
+fn as_json(model: &Model, top: Option<usize>) -> Value {
+    let report = model.report();
+    let all = weight_vectors(model);
+    let shown = shown_classes(all.len(), top);
+    let features = |class: usize| -> Vec<Value> {
+        let best = model.top_features(class, top.unwrap_or(TOP));
+        best.into_iter().map(|(name, weight)| json!([name, weight])).collect()
+    };
+    let top_features: Vec<Value> = all
+        .iter()
+        .take(shown)
+        .map(|(class, _)| json!({"class": model.classes().get(*class), "features": features(*class)}))
+        .collect();
+    // The report's own keys first: what `train --json` printed.
+    let mut object = json!(report);
+    if let Some(object) = object.as_object_mut() {
+        object.insert("certificate".to_owned(), json!(report.certificate()));
+        object.insert("class_names".to_owned(), json!(model.classes()));
+        object.insert("nonzeros".to_owned(), json!(model.nonzeros()));
+        object.insert("bias".to_owned(), json!(model.bias()));
+        object.insert("top_features".to_owned(), json!(top_features));
+        object.insert("columns".to_owned(), json!(model.schema().describe()));
+        object.insert("spec".to_owned(), json!(model.spec()));
+        object.insert("provenance".to_owned(), json!(model.provenance()));
+    }
+    object
+}

@@ -1,0 +1,36 @@
+//! The program `lineal`: trains, runs, measures and shows linear models.
+//!
+//! stdout is data, stderr is talk. Exit codes: 0 done, 1 the data or the request is wrong, 2 usage, 3 did not
+//! converge with `--require-convergence`, 130 interrupted. Everything it does is a call of the crate `lineal`.
+
+mod args;
+mod confusion;
+mod demo;
+mod eval;
+mod exit;
+mod files;
+mod html;
+mod inspect;
+mod interrupt;
+mod predict;
+mod progress;
+mod table;
+mod talk;
+mod train;
+
+use args::{Cli, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    interrupt::install();
+    let done = match cli.command {
+        Command::Train(args) => train::run(&args),
+        Command::Predict(args) => predict::run(&args),
+        Command::Eval(args) => eval::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Demo(args) => demo::run(&args),
+    };
+    exit::code(done)
+}

@@ -1,0 +1,171 @@
+//! Predictions as text, CSV or JSON lines.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use super::rows::{Answers, Rows};
+use crate::args::Output;
+use crate::talk::number;
+
+/// Writes all rows.
+pub fn write(out: &mut dyn Write, rows: &Rows, form: Output) -> io::Result<()> {
+    match form {
+        Output::Text => (0..rows.answers.len()).try_for_each(|i| text(out, rows, i)),
+        Output::Csv => {
+            csv_header(out, rows)?;
+            (0..rows.answers.len()).try_for_each(|i| csv(out, rows, i))
+        }
+        Output::Jsonl => (0..rows.answers.len()).try_for_each(|i| jsonl(out, rows, i)),
+    }
+}
+
+/// `label`, then `<tab>name:value` for each class asked for.
+fn text(out: &mut dyn Write, rows: &Rows, i: usize) -> io::Result<()> {
+    match &rows.answers {
+        Answers::Real(y) => write!(out, "{}", number(y[i]))?,
+        Answers::Classes(y) => write!(out, "{}", printable(rows.name(y[i] as usize)))?,
+    }
+    for (class, value) in pairs(rows, i) {
+        write!(out, "\t{}:{}", printable(rows.name(class)), number(value))?;
+    }
+    writeln!(out)
+}
+
+fn csv_header(out: &mut dyn Write, rows: &Rows) -> io::Result<()> {
+    write!(out, "label")?;
+    if rows.shows_proba || rows.shows_scores {
+        for name in &rows.classes {
+            write!(out, ",{}", quoted(name))?;
+        }
+    }
+    for k in 1..=n_top(rows) {
+        write!(out, ",top{k},value{k}")?;
+    }
+    writeln!(out)
+}
+
+fn csv(out: &mut dyn Write, rows: &Rows, i: usize) -> io::Result<()> {
+    match &rows.answers {
+        Answers::Real(y) => write!(out, "{}", number(y[i]))?,
+        Answers::Classes(y) => write!(out, "{}", quoted(rows.name(y[i] as usize)))?,
+    }
+    for (class, value) in pairs(rows, i) {
+        if rows.top.is_some() {
+            write!(out, ",{}", quoted(rows.name(class)))?;
+        }
+        write!(out, ",{}", number(value))?;
+    }
+    writeln!(out)
+}
+
+fn jsonl(out: &mut dyn Write, rows: &Rows, i: usize) -> io::Result<()> {
+    let mut object = Map::new();
+    let label = match &rows.answers {
+        Answers::Real(y) => json!(y[i]),
+        Answers::Classes(y) => json!(rows.name(y[i] as usize)),
+    };
+    object.insert("label".to_owned(), label);
+    let by_name = |values: &[f64]| -> Value {
+        rows.classes
+            .iter()
+            .cloned()
+            .zip(values.iter().map(|v| json!(v)))
+            .collect::<Map<_, _>>()
+            .into()
+    };
+    if let Some(scores) = rows.scores.as_ref().filter(|_| rows.shows_scores) {
+        object.insert("scores".to_owned(), by_name(scores.row(i)));
+    }
+    if let Some(proba) = rows.proba.as_ref().filter(|_| rows.shows_proba) {
+        object.insert("proba".to_owned(), by_name(proba.row(i)));
+    }
+    if let Some(best) = rows.best(i) {
+        let top: Vec<Value> =
+            best.iter().map(|&(class, value)| json!([rows.name(class), value])).collect();
+        object.insert("top".to_owned(), top.into());
+    }
+    serde_json::to_writer(&mut *out, &object)?;
+    writeln!(out)
+}
+
+/// The classes to show beside the label, with their values.
+fn pairs(rows: &Rows, i: usize) -> Vec<(usize, f64)> {
+    match (rows.best(i), rows.list(i)) {
+        (Some(best), _) => best,
+        (None, Some(values)) => values.iter().copied().enumerate().collect(),
+        (None, None) => Vec::new(),
+    }
+}
+
+fn n_top(rows: &Rows) -> usize {
+    rows.top.map_or(0, |k| k.min(rows.classes.len()))
+}
+
+/// A name that keeps to its line and column.
+fn printable(name: &str) -> Cow<'_, str> {
+    if !name.contains(char::is_control) {
+        return Cow::Borrowed(name);
+    }
+    let escape =
+        |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    Cow::Owned(name.chars().map(escape).collect())
+}
+
+/// A cell by RFC 4180.
+fn quoted(cell: &str) -> Cow<'_, str> {
+    if !cell.contains([',', '"', '\n', '\r']) && cell.trim() == cell {
+        return Cow::Borrowed(cell);
+    }
+    Cow::Owned(format!("\"{}\"", cell.replace('"', "\"\"")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lineal::Table;
+
+    fn rows() -> Rows {
+        Rows {
+            classes: vec!["a,b".into(), "c\td".into()],
+            answers: Answers::Classes(vec![1, 0]),
+            proba: Some(Table { n_rows: 2, n_cols: 2, values: vec![0.25, 0.75, 0.5, 0.5] }),
+            scores: None,
+            shows_proba: true,
+            shows_scores: false,
+            top: None,
+        }
+    }
+
+    fn written(rows: &Rows, form: Output) -> String {
+        let mut out = Vec::new();
+        write(&mut out, rows, form).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn odd_names_survive_each_form() {
+        let rows = rows();
+        assert_eq!(
+            written(&rows, Output::Text).lines().next(),
+            Some("c\\td\ta,b:0.25\tc\\td:0.75")
+        );
+        assert_eq!(
+            written(&rows, Output::Csv),
+            "label,\"a,b\",c\td\nc\td,0.25,0.75\n\"a,b\",0.5,0.5\n"
+        );
+        let first = written(&rows, Output::Jsonl).lines().next().unwrap().to_owned();
+        assert_eq!(first, r#"{"label":"c\td","proba":{"a,b":0.25,"c\td":0.75}}"#);
+    }
+
+    #[test]
+    fn top_is_a_list_in_falling_order() {
+        let rows = Rows { shows_proba: false, top: Some(1), ..rows() };
+        assert_eq!(
+            written(&rows, Output::Csv),
+            "label,top1,value1\nc\td,c\td,0.75\n\"a,b\",\"a,b\",0.5\n"
+        );
+        assert!(written(&rows, Output::Jsonl).contains(r#""top":[["a,b",0.5]]"#));
+    }
+}

@@ -1,0 +1,124 @@
+//! `lineal train`: read, train, measure, write, in that order, so that wrong data writes nothing.
+
+mod json;
+pub mod request;
+pub mod summary;
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::bail;
+use lineal::{CurvePoint, Dataset, Metrics, Model, Report, Targets, Training};
+
+use crate::args::TrainArgs;
+use crate::exit::NotConverged;
+use crate::progress::Progress;
+use crate::talk::Talk;
+use crate::{files, html};
+use request::Request;
+
+/// What a run measured, for the screen, the JSON and the page.
+pub struct Outcome {
+    pub report: Report,
+    pub test: Option<Metrics>,
+    pub seconds: Seconds,
+    pub model_bytes: u64,
+}
+
+/// Where the time went.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub struct Seconds {
+    pub read: f64,
+    pub train: f64,
+    pub total: f64,
+}
+
+/// Runs the command.
+pub fn run(args: &TrainArgs) -> anyhow::Result<()> {
+    let mut request = Request::new(args)?;
+    request.check_outputs()?;
+    lineal::with_threads(args.threads, || train(args, &mut request))
+}
+
+fn train(args: &TrainArgs, request: &mut Request) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let talk = Talk::new(args.quiet);
+    let data = lineal::read(&args.data, &request.options)?;
+    let read = start.elapsed().as_secs_f64();
+    talk.say_all(&summary::data(&data, read));
+    if let Some(path) = &args.cost {
+        request.spec.cost = Some(lineal::read_cost(path, &data.schema.classes)?);
+    }
+    let held_out =
+        request.held_out.as_deref().map(|path| labelled(path, request, &data, talk)).transpose()?;
+    let test = args.test.as_deref().map(|path| labelled(path, request, &data, talk)).transpose()?;
+
+    let begun = Instant::now();
+    let (model, report) = fit(request, &data, held_out.as_ref(), talk)?;
+    let train = begun.elapsed().as_secs_f64();
+
+    let test = test.map(|data| model.evaluate(&data)).transpose()?;
+    let model_bytes = write_model(&model, &args.out)?;
+    let total = start.elapsed().as_secs_f64();
+    let outcome = Outcome { report, test, seconds: Seconds { read, train, total }, model_bytes };
+    if let Some(path) = &args.report {
+        let page = html::train_page(&model, &outcome);
+        files::write_output(Some(path), |out| out.write_all(page.as_bytes()))?;
+    }
+    talk.say_all(&summary::outcome(&outcome, args));
+    if args.json {
+        files::json_to_stdout(&json::TrainJson::new(&outcome))?;
+    }
+    if args.require_convergence && !outcome.report.converged {
+        return Err(not_converged(&outcome.report, &args.out).into());
+    }
+    Ok(())
+}
+
+/// A file with the training data's columns and classes, and labels.
+fn labelled(path: &Path, request: &Request, data: &Dataset, talk: Talk) -> anyhow::Result<Dataset> {
+    let other = lineal::data::read_with(path, &request.options_for(path), &data.schema)?;
+    if matches!(other.y, Targets::None) {
+        bail!("{}: the rows have no labels to compare with; add the label column", other.source);
+    }
+    other.warnings.iter().for_each(|warning| talk.warn(warning));
+    Ok(other)
+}
+
+fn fit(
+    request: &Request,
+    data: &Dataset,
+    held_out: Option<&Dataset>,
+    talk: Talk,
+) -> anyhow::Result<(Model, Report)> {
+    let mut progress = Progress::new(talk, request.n_epochs(), request.spec.task);
+    let mut watch = |point: &CurvePoint| {
+        progress.pass(point);
+        ControlFlow::Continue(())
+    };
+    let mut training = Training::new(data, &request.spec).monitor(&mut watch);
+    if let Some(held_out) = held_out {
+        training = training.held_out(held_out);
+    }
+    let trained = training.run();
+    progress.finish();
+    Ok(trained?)
+}
+
+/// Writes the model and gives its size; `-` is stdout.
+fn write_model(model: &Model, path: &Path) -> anyhow::Result<u64> {
+    let bytes = model.to_bytes()?;
+    files::write_output(Some(path), |out| out.write_all(&bytes))?;
+    Ok(bytes.len() as u64)
+}
+
+fn not_converged(report: &Report, out: &Path) -> NotConverged {
+    NotConverged(format!(
+        "did not converge: {} after {} passes, and the tolerance was not met; raise --max-passes (or --tol), \
+         or choose another --solver. The model was written to {} all the same",
+        report.certificate(),
+        report.passes,
+        out.display()
+    ))
+}

@@ -1,0 +1,87 @@
+//! Examples in memory.
+
+use lineal_linalg::Matrix;
+
+use crate::schema::Schema;
+
+/// The class id of a label that the schema does not have.
+pub const UNSEEN: u32 = u32::MAX;
+
+/// Examples with what is known of them.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    /// One row an example, `schema.n_features` columns.
+    pub x: Matrix,
+    /// What is to be predicted.
+    pub y: Targets,
+    /// How much each example counts; finite and not negative.
+    pub weights: Option<Vec<f32>>,
+    /// What columns and classes mean.
+    pub schema: Schema,
+    /// What the user should hear of.
+    pub warnings: Vec<String>,
+    /// The name that it was read from.
+    pub source: String,
+}
+
+/// The labels of a [`Dataset`], one a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Targets {
+    /// The data has none (to be predicted).
+    None,
+    /// Numbers, all finite.
+    Real(Vec<f64>),
+    /// Indices into `schema.classes`, or [`UNSEEN`].
+    Classes(Vec<u32>),
+}
+
+impl Dataset {
+    /// Number of examples.
+    pub fn n_rows(&self) -> usize {
+        self.x.n_rows()
+    }
+
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
+        self.x.n_cols()
+    }
+
+    /// A copy of some rows, in the order asked for. Warnings stay with the original.
+    ///
+    /// # Panics
+    /// If a row is not below `n_rows()`.
+    pub fn select(&self, rows: &[usize]) -> Dataset {
+        Dataset {
+            x: self.x.select(rows),
+            y: self.y.select(rows),
+            weights: self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect()),
+            schema: self.schema.clone(),
+            warnings: Vec::new(),
+            source: self.source.clone(),
+        }
+    }
+}
+
+impl Targets {
+    /// How many labels there are; 0 for [`Targets::None`].
+    pub fn len(&self) -> usize {
+        match self {
+            Targets::None => 0,
+            Targets::Real(y) => y.len(),
+            Targets::Classes(y) => y.len(),
+        }
+    }
+
+    /// No labels.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn select(&self, rows: &[usize]) -> Targets {
+        match self {
+            Targets::None => Targets::None,
+            Targets::Real(y) => Targets::Real(rows.iter().map(|&i| y[i]).collect()),
+            Targets::Classes(y) => Targets::Classes(rows.iter().map(|&i| y[i]).collect()),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Which format a file is in.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, ErrorKind};
+
+/// A file format that examples come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Format {
+    /// `label index:value …`, as LIBSVM and svmlight write it.
+    Svmlight,
+    /// Comma-separated values with a header.
+    Csv,
+    /// Tab-separated values with a header.
+    Tsv,
+    /// One JSON object a line.
+    Jsonl,
+    /// Images of bytes, as MNIST comes in.
+    Idx,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Format; 5] =
+        [Format::Svmlight, Format::Csv, Format::Tsv, Format::Jsonl, Format::Idx];
+
+    /// The format that a file's name tells, `.gz` and `.zst` aside.
+    pub fn from_name(name: &str) -> Option<Format> {
+        let name = Path::new(name).file_name()?.to_str()?.to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
+        if name.ends_with("-ubyte") {
+            return Some(Format::Idx);
+        }
+        match name.rsplit_once('.')?.1 {
+            "svm" | "libsvm" | "svmlight" => Some(Format::Svmlight),
+            "csv" => Some(Format::Csv),
+            "tsv" => Some(Format::Tsv),
+            "jsonl" | "ndjson" => Some(Format::Jsonl),
+            "idx" => Some(Format::Idx),
+            _ => None,
+        }
+    }
+
+    /// Whether rows are made of named columns.
+    pub fn is_table(self) -> bool {
+        matches!(self, Format::Csv | Format::Tsv | Format::Jsonl)
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Format::Svmlight => "libsvm",
+            Format::Csv => "csv",
+            Format::Tsv => "tsv",
+            Format::Jsonl => "jsonl",
+            Format::Idx => "idx",
+        })
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, Self::Err> {
+        match s.to_ascii_lowercase().as_str() {
+            "libsvm" | "svmlight" | "svm" => Ok(Format::Svmlight),
+            "csv" => Ok(Format::Csv),
+            "tsv" => Ok(Format::Tsv),
+            "jsonl" | "ndjson" => Ok(Format::Jsonl),
+            "idx" => Ok(Format::Idx),
+            _ => Err(format!("unknown format `{s}`; known are libsvm, csv, tsv, jsonl, idx")),
+        }
+    }
+}
+
+/// The format by name, else by content where that leaves no doubt.
+pub(crate) fn guess(name: &str, bytes: &[u8]) -> Result<Format, Error> {
+    if let Some(format) = Format::from_name(name) {
+        return Ok(format);
+    }
+    if bytes.starts_with(&[0, 0, 8]) {
+        return Ok(Format::Idx);
+    }
+    if looks_like_svmlight(bytes) {
+        return Ok(Format::Svmlight);
+    }
+    let hint = match bytes.iter().find(|b| !b.is_ascii_whitespace()) {
+        None => return Err(Error::new(ErrorKind::Empty, name, "the file is empty")),
+        Some(b'{') => "it looks like JSON lines: say --format jsonl",
+        Some(_) => "say which with --format libsvm|csv|tsv|jsonl|idx",
+    };
+    let message =
+        format!("the name does not tell the format and the content is not LIBSVM; {hint}");
+    Err(Error::new(ErrorKind::Format, name, message))
+}
+
+/// Is the first line with more than a label made of `index:value` from its second (or first) word on?
+fn looks_like_svmlight(bytes: &[u8]) -> bool {
+    const LINES: usize = 100;
+    const WORDS: usize = 10;
+    for line in bytes.split(|&b| b == b'\n').take(LINES) {
+        let line = line.split(|&b| b == b'#').next().unwrap_or_default();
+        let mut words = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()).peekable();
+        words.next_if(|word| !word.contains(&b':'));
+        let mut words = words.take(WORDS).peekable();
+        if words.peek().is_some() {
+            return words.all(is_feature);
+        }
+    }
+    false
+}
+
+/// `17:0.5`, and `qid:3`, which the reader has a clearer message for.
+fn is_feature(word: &[u8]) -> bool {
+    let Some(colon) = word.iter().position(|&b| b == b':') else { return false };
+    let (index, value) = (&word[..colon], &word[colon + 1..]);
+    let is_index = !index.is_empty() && index.iter().all(u8::is_ascii_digit);
+    (is_index || index == b"qid") && fast_float2::parse::<f64, _>(value).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_the_format() {
+        for (name, format) in [
+            ("a.svm", Some(Format::Svmlight)),
+            ("dir.csv/a.LIBSVM.gz", Some(Format::Svmlight)),
+            ("a.tsv.zst", Some(Format::Tsv)),
+            ("a.ndjson", Some(Format::Jsonl)),
+            ("train-images-idx3-ubyte.gz", Some(Format::Idx)),
+            ("a9a", None),
+            ("letter.scale", None),
+            ("-", None),
+        ] {
+            assert_eq!(Format::from_name(name), format, "{name}");
+        }
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse(), Ok(format));
+        }
+    }
+
+    #[test]
+    fn content_tells_libsvm_only() {
+        for text in ["+1 3:1 4:0.5\n", "\n# x\n2\n1 7:-1e3\n", "1:2\n", "1 qid:3 1:4\n", "0,4 1:1"]
+        {
+            assert_eq!(guess("a9a", text.as_bytes()), Ok(Format::Svmlight), "{text}");
+        }
+        for text in ["a,b\n1,2\n", "12:30 late\n", "{\"a\":1}\n", "1 a:b\n", "1\n2\n"] {
+            let error = guess("a9a", text.as_bytes()).unwrap_err();
+            assert!(error.message.contains("--format"), "{error}");
+        }
+        assert_eq!(guess("x", b" \n").unwrap_err().kind, ErrorKind::Empty);
+    }
+}

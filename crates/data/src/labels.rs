@@ -1,0 +1,161 @@
+//! Label names to class ids.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use crate::dataset::UNSEEN;
+use crate::error::{count, quote};
+use crate::number::parse_f64;
+
+/// One name for all spellings of a number: `+1`, `1` and `1.0` are `1`.
+pub(crate) fn number_name(value: f64) -> String {
+    // -0 is 0.
+    if value == 0.0 { "0".to_owned() } else { value.to_string() }
+}
+
+/// Numbers by value, then other names by bytes. For LIBSVM, whose labels are numbers.
+pub(crate) fn numbers_first(a: &str, b: &str) -> Ordering {
+    match (finite(a), finite(b)) {
+        (Some(x), Some(y)) => x.total_cmp(&y).then_with(|| a.cmp(b)),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => a.cmp(b),
+    }
+}
+
+/// By value if all are numbers, else all by bytes. For tables, whose labels are text.
+pub(crate) fn sort_names(names: &mut [String]) {
+    if names.iter().all(|name| finite(name).is_some()) {
+        names.sort_unstable_by(|a, b| numbers_first(a, b));
+    } else {
+        names.sort_unstable();
+    }
+}
+
+fn finite(name: &str) -> Option<f64> {
+    parse_f64(name).filter(|v| v.is_finite())
+}
+
+/// What was last looked up of 64 numbers, to spare a hash a row: most files have few labels.
+pub(crate) struct Recent([(u64, u32); 64]);
+
+impl Recent {
+    pub(crate) fn new() -> Self {
+        // No label has these bits: they are a NaN.
+        Self([(u64::MAX, 0); 64])
+    }
+
+    /// The id that `find` gives for a number, without asking again.
+    pub(crate) fn id(&mut self, value: f64, find: impl FnOnce(f64) -> u32) -> u32 {
+        let bits = (value + 0.0).to_bits();
+        let entry = &mut self.0[(bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize];
+        if entry.0 != bits {
+            *entry = (bits, find(value));
+        }
+        entry.1
+    }
+}
+
+/// Finds the id of a label's name, and remembers what it did not find.
+pub(crate) struct ClassIndex<'a> {
+    ids: HashMap<&'a str, u32>,
+    /// By value, where only one class has it: a file may say `1.0` for what was `1` at training.
+    by_number: HashMap<u64, Option<u32>>,
+    unseen: usize,
+    unseen_names: Vec<String>,
+}
+
+impl<'a> ClassIndex<'a> {
+    pub(crate) fn new(classes: &'a [String]) -> Self {
+        let mut ids = HashMap::new();
+        let mut by_number = HashMap::new();
+        for (id, name) in (0..UNSEEN).zip(classes) {
+            ids.insert(name.as_str(), id);
+            if let Some(value) = finite(name) {
+                by_number
+                    .entry((value + 0.0).to_bits())
+                    .and_modify(|e| *e = None)
+                    .or_insert(Some(id));
+            }
+        }
+        Self { ids, by_number, unseen: 0, unseen_names: Vec::new() }
+    }
+
+    /// The id, or [`UNSEEN`].
+    pub(crate) fn id(&mut self, name: &str) -> u32 {
+        let id = self.ids.get(name).copied().or_else(|| self.find_number(finite(name)?));
+        id.unwrap_or_else(|| self.miss(name))
+    }
+
+    /// The id of a label that is a number, without spelling it.
+    pub(crate) fn id_of_number(&mut self, value: f64) -> u32 {
+        self.find_number(value).unwrap_or_else(|| self.id(&number_name(value)))
+    }
+
+    /// The id of the one class that is this number.
+    pub(crate) fn find_number(&self, value: f64) -> Option<u32> {
+        *self.by_number.get(&(value + 0.0).to_bits())?
+    }
+
+    /// Notes a row whose label is not known, or not given.
+    pub(crate) fn miss(&mut self, name: &str) -> u32 {
+        self.unseen += 1;
+        let shown = quote(name);
+        if self.unseen_names.len() < 3 && !self.unseen_names.contains(&shown) {
+            self.unseen_names.push(shown);
+        }
+        UNSEEN
+    }
+
+    /// What to tell the user of labels that were not found.
+    pub(crate) fn warning(&self, file: &str) -> Option<String> {
+        (self.unseen > 0).then(|| {
+            format!(
+                "{file}: {} with a label that training did not see ({}); each counts as wrong",
+                count(self.unseen, "row"),
+                self.unseen_names.join(", ")
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(names: &[&str]) -> Vec<String> {
+        let mut names: Vec<String> = names.iter().map(|&n| n.to_owned()).collect();
+        sort_names(&mut names);
+        names
+    }
+
+    #[test]
+    fn order_of_classes() {
+        assert_eq!(sorted(&["10", "9", "-1"]), ["-1", "9", "10"]);
+        assert_eq!(sorted(&["10", "9", "x"]), ["10", "9", "x"]);
+        let mut names = ["x", "10", "9", "nan"];
+        names.sort_by(|a, b| numbers_first(a, b));
+        assert_eq!(names, ["9", "10", "nan", "x"]);
+    }
+
+    #[test]
+    fn numbers_have_one_name() {
+        for (value, name) in [(1.0, "1"), (-0.0, "0"), (0.5, "0.5"), (1e3, "1000")] {
+            assert_eq!(number_name(value), name);
+        }
+    }
+
+    #[test]
+    fn lookup_is_by_name_then_by_number() {
+        let classes = ["1".to_owned(), "2.0".to_owned(), "2.00".to_owned(), "a".to_owned()];
+        let mut index = ClassIndex::new(&classes);
+        assert_eq!(index.id("a"), 3);
+        assert_eq!(index.id("+1.0"), 0);
+        assert_eq!(index.id("2.0"), 1);
+        assert_eq!(index.id_of_number(1.0), 0);
+        assert_eq!(index.warning("f"), None);
+        assert_eq!(index.id("2"), UNSEEN);
+        assert_eq!(index.id("b"), UNSEEN);
+        assert!(index.warning("f").unwrap().contains("2 rows with a label"));
+    }
+}

@@ -1,0 +1,53 @@
+//! Files into datasets: LIBSVM/svmlight, csv, tsv, JSON lines and IDX images, plain or compressed.
+//!
+//! [`read`] learns a [`Schema`] (what columns and classes mean) together with the examples; [`read_with`]
+//! applies that schema to other files, so that column 17 and class 3 mean the same at prediction as at
+//! training. What is wrong in a file comes back as an [`Error`] with line, column, value and remedy; what
+//! is odd but readable as one of [`Dataset::warnings`].
+//!
+//! This crate must not know a model, a loss or a solver; it never prints and never reads a flag (its
+//! messages name the program's flags as remedies). The same bytes give the same dataset at any number of
+//! threads.
+//!
+//! ```
+//! use lineal_data::{ReadOptions, Source, Targets, read, read_with};
+//!
+//! let train = Source::Memory {
+//!     name: "train.csv".into(),
+//!     bytes: b"age,color,label\n31,red,yes\n25,blue,no\n".to_vec(),
+//! };
+//! let train = read(train, &ReadOptions::default())?;
+//! assert_eq!(train.schema.classes, ["no", "yes"]);
+//! assert_eq!(train.schema.feature_name(2), "color=red");
+//!
+//! let test = Source::Memory { name: "test.tsv".into(), bytes: b"color\tage\ngreen\t40\n".to_vec() };
+//! let test = read_with(test, &ReadOptions::default(), &train.schema)?;
+//! assert_eq!(test.y, Targets::None);
+//! assert!(test.warnings[0].contains("`green`"));
+//! # Ok::<(), lineal_data::Error>(())
+//! ```
+//!
+//! To add a format, see `docs/add-a/format.md`.
+
+mod dataset;
+mod error;
+mod format;
+mod idx;
+mod labels;
+mod number;
+mod options;
+mod read;
+mod schema;
+mod source;
+mod standardize;
+mod svmlight;
+mod table;
+
+pub use dataset::{Dataset, Targets, UNSEEN};
+pub use error::{Error, ErrorKind};
+pub use format::Format;
+pub use options::ReadOptions;
+pub use read::{read, read_with};
+pub use schema::{Column, ColumnKind, Schema, TargetKind};
+pub use source::Source;
+pub use standardize::Standardizer;

@@ -1,0 +1,45 @@
+//! What a user may say about a file.
+
+use std::path::PathBuf;
+
+use crate::format::Format;
+use crate::schema::TargetKind;
+
+/// How to read a file. The default guesses the format and the types of columns, and reads classes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadOptions {
+    /// The format, where the name does not tell it or tells it wrongly.
+    pub format: Option<Format>,
+    /// Whether labels are classes or numbers. [`read_with`](crate::read_with) follows the schema instead.
+    pub target: TargetKind,
+    /// The column with the label; else one named label, class, target or y.
+    pub label: Option<String>,
+    /// The column with example weights.
+    pub weight: Option<String>,
+    /// Columns that must be numbers.
+    pub numeric: Vec<String>,
+    /// Columns whose values are names even where they look like numbers.
+    pub categorical: Vec<String>,
+    /// Columns to leave out.
+    pub ignore: Vec<String>,
+    /// Whether the first row of a csv or tsv file names the columns. Without, they are "1", "2", ….
+    pub header: bool,
+    /// The labels of an IDX file of images, where its name does not tell.
+    pub labels_file: Option<PathBuf>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            format: None,
+            target: TargetKind::Classes,
+            label: None,
+            weight: None,
+            numeric: Vec::new(),
+            categorical: Vec::new(),
+            ignore: Vec::new(),
+            header: true,
+            labels_file: None,
+        }
+    }
+}

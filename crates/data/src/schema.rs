@@ -1,0 +1,246 @@
+//! What the columns and classes of a dataset mean: learnt at training, stored in the model, applied after.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{count, thousands};
+use crate::format::Format;
+
+/// What the columns and classes of a dataset mean.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Schema {
+    /// The format that it was learnt from.
+    pub format: Format,
+    /// Classes or numbers.
+    pub target: TargetKind,
+    /// Names in the order of class ids; empty for [`TargetKind::Real`].
+    pub classes: Vec<String>,
+    /// Number of columns of the matrix.
+    pub n_features: usize,
+    /// For tables: the columns in the file's order, with the features that they became.
+    #[serde(default)]
+    pub columns: Option<Vec<Column>>,
+    /// For LIBSVM files with huge sparse indices: the 1-based index that each feature had, rising.
+    #[serde(default)]
+    pub feature_ids: Option<Vec<u32>>,
+    /// For IDX: height and width of the images.
+    #[serde(default)]
+    pub image: Option<[usize; 2]>,
+}
+
+/// What is to be predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TargetKind {
+    /// One of several names.
+    Classes,
+    /// A number.
+    Real,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Column {
+    /// As in the header, or the key in JSON.
+    pub name: String,
+    /// What it is used for.
+    pub kind: ColumnKind,
+}
+
+/// What a column of a table is used for. `at` is its first feature.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum ColumnKind {
+    /// One feature: the number.
+    Numeric {
+        /// Its feature.
+        at: usize,
+    },
+    /// A feature for each value, 1 where the cell has it.
+    Categorical {
+        /// The first value's feature.
+        at: usize,
+        /// Sorted.
+        values: Vec<String>,
+    },
+    /// A JSON list of numbers, as long in each row.
+    Vector {
+        /// The first element's feature.
+        at: usize,
+        /// Number of elements.
+        len: usize,
+    },
+    /// The JSON object `features`: names with numbers, absent ones 0.
+    Named {
+        /// The first name's feature.
+        at: usize,
+        /// Sorted.
+        names: Vec<String>,
+    },
+    /// What is to be predicted.
+    Label,
+    /// How much the example counts.
+    Weight,
+    /// Not used.
+    Ignored {
+        /// The reason, for people.
+        why: String,
+    },
+}
+
+impl ColumnKind {
+    /// First feature and number of features; `None` for a column that is not a feature.
+    pub(crate) fn span(&self) -> Option<(usize, usize)> {
+        match self {
+            ColumnKind::Numeric { at } => Some((*at, 1)),
+            ColumnKind::Categorical { at, values } => Some((*at, values.len())),
+            ColumnKind::Vector { at, len } => Some((*at, *len)),
+            ColumnKind::Named { at, names } => Some((*at, names.len())),
+            ColumnKind::Label | ColumnKind::Weight | ColumnKind::Ignored { .. } => None,
+        }
+    }
+}
+
+impl Schema {
+    /// What people call feature `j`: `age`, `color=red`, `x[2]`; LIBSVM: the 1-based index `17`;
+    /// IDX: the pixel `r3c14`.
+    pub fn feature_name(&self, j: usize) -> String {
+        if let Some([_, width]) = self.image {
+            return format!("r{}c{}", j / width.max(1), j % width.max(1));
+        }
+        if let Some(id) = self.feature_ids.as_ref().and_then(|ids| ids.get(j)) {
+            return id.to_string();
+        }
+        let inside = |column: &&Column| {
+            column.kind.span().is_some_and(|(at, len)| j.checked_sub(at).is_some_and(|k| k < len))
+        };
+        let Some(column) = self.columns.iter().flatten().find(inside) else {
+            return (j + 1).to_string();
+        };
+        match &column.kind {
+            ColumnKind::Categorical { at, values } => format!("{}={}", column.name, values[j - at]),
+            ColumnKind::Vector { at, .. } => format!("{}[{}]", column.name, j - at),
+            ColumnKind::Named { at, names } => names[j - at].clone(),
+            _ => column.name.clone(),
+        }
+    }
+
+    /// The table of columns with their types, one line each, to show to the user. Empty where the format
+    /// has no named columns.
+    pub fn describe(&self) -> Vec<String> {
+        let columns = self.columns.as_deref().unwrap_or_default();
+        let width = columns.iter().map(|c| c.name.chars().count()).max().unwrap_or(0).min(30);
+        columns.iter().map(|c| format!("{:width$}  {}", c.name, self.role(&c.kind))).collect()
+    }
+
+    fn role(&self, kind: &ColumnKind) -> String {
+        match kind {
+            ColumnKind::Numeric { .. } => "numeric".to_owned(),
+            ColumnKind::Categorical { values, .. } => {
+                let shown: Vec<&str> = values.iter().take(3).map(String::as_str).collect();
+                let more = if values.len() > 3 { ", …" } else { "" };
+                let n = count(values.len(), "value");
+                format!("categorical, {n}: {}{more}", shown.join(", "))
+            }
+            ColumnKind::Vector { len, .. } => format!("list of {}", count(*len, "number")),
+            ColumnKind::Named { names, .. } => {
+                format!("named features, {}", thousands(names.len()))
+            }
+            ColumnKind::Label if self.target == TargetKind::Real => "label, a number".to_owned(),
+            ColumnKind::Label if self.classes.len() == 1 => "label, 1 class".to_owned(),
+            ColumnKind::Label => format!("label, {} classes", thousands(self.classes.len())),
+            ColumnKind::Weight => "example weight".to_owned(),
+            ColumnKind::Ignored { why } => format!("ignored: {why}"),
+        }
+    }
+
+    /// Whether the parts agree with one another. A schema may come from a file that somebody made.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let mut next = 0usize;
+        for column in self.columns.iter().flatten() {
+            let Some((at, len)) = column.kind.span() else { continue };
+            if at != next {
+                return Err(format!("column {} starts at feature {at}, not {next}", column.name));
+            }
+            next = next.checked_add(len).ok_or("too many features")?;
+        }
+        if self.columns.is_some() && next != self.n_features {
+            return Err(format!("columns have {next} features, not {}", self.n_features));
+        }
+        if let Some(ids) = &self.feature_ids
+            && (ids.len() != self.n_features || !ids.is_sorted_by(|a, b| a < b))
+        {
+            return Err("feature ids do not rise, one a feature".to_owned());
+        }
+        if let Some([height, width]) = self.image
+            && height.checked_mul(width) != Some(self.n_features)
+        {
+            return Err(format!("images of {height} × {width} for {} features", self.n_features));
+        }
+        if self.n_features > u32::MAX as usize {
+            return Err(format!("{} features", self.n_features));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(columns: Vec<Column>, n_features: usize) -> Schema {
+        Schema {
+            format: Format::Csv,
+            target: TargetKind::Classes,
+            classes: vec!["a".into(), "b".into()],
+            n_features,
+            columns: Some(columns),
+            feature_ids: None,
+            image: None,
+        }
+    }
+
+    fn column(name: &str, kind: ColumnKind) -> Column {
+        Column { name: name.to_owned(), kind }
+    }
+
+    #[test]
+    fn features_have_names() {
+        let values = vec!["blue".to_owned(), "red".to_owned()];
+        let mut schema = table(
+            vec![
+                column("age", ColumnKind::Numeric { at: 0 }),
+                column("y", ColumnKind::Label),
+                column("color", ColumnKind::Categorical { at: 1, values }),
+                column("x", ColumnKind::Vector { at: 3, len: 2 }),
+            ],
+            5,
+        );
+        let names: Vec<String> = (0..5).map(|j| schema.feature_name(j)).collect();
+        assert_eq!(names, ["age", "color=blue", "color=red", "x[0]", "x[1]"]);
+        assert_eq!(schema.describe()[2], "color  categorical, 2 values: blue, red");
+        assert_eq!(schema.check(), Ok(()));
+
+        schema.columns = None;
+        assert_eq!(schema.feature_name(16), "17");
+        schema.feature_ids = Some(vec![5, 4_000_000_000]);
+        assert_eq!(schema.feature_name(1), "4000000000");
+        schema.image = Some([28, 28]);
+        assert_eq!(schema.feature_name(3 * 28 + 14), "r3c14");
+    }
+
+    #[test]
+    fn a_schema_survives_json_and_a_bad_one_is_refused() {
+        let schema = table(vec![column("age", ColumnKind::Numeric { at: 0 })], 1);
+        let text = serde_json::to_string(&schema).unwrap();
+        assert_eq!(serde_json::from_str::<Schema>(&text).unwrap(), schema);
+        assert!(table(vec![column("age", ColumnKind::Numeric { at: 7 })], 8).check().is_err());
+        assert!(table(vec![column("age", ColumnKind::Numeric { at: 0 })], 8).check().is_err());
+        let len = usize::MAX;
+        let two = vec![
+            column("a", ColumnKind::Numeric { at: 0 }),
+            column("x", ColumnKind::Vector { at: 1, len }),
+        ];
+        assert!(table(two, 0).check().is_err());
+    }
+}

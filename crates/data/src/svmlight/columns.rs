@@ -1,0 +1,101 @@
+//! Which column a LIBSVM index becomes.
+
+use rayon::prelude::*;
+
+use super::Parsed;
+use crate::error::count;
+use crate::schema::Schema;
+
+/// Columns that were found: `idx` renumbered where `ids` tells the original indices.
+pub(super) struct Found {
+    pub(super) n_features: usize,
+    pub(super) idx: Vec<u32>,
+    pub(super) ids: Option<Vec<u32>>,
+}
+
+/// One column an index, unless the indices are so far apart (hashes, say) that weights for the gaps would
+/// cost more than the data: then one column for each index that occurs.
+pub(super) fn learn(mut idx: Vec<u32>, max_index: u32) -> Found {
+    let n_features = max_index as usize;
+    if n_features <= 4 * idx.len() + (1 << 20) {
+        return Found { n_features, idx, ids: None };
+    }
+    let mut ids = idx.clone();
+    ids.par_sort_unstable();
+    ids.dedup();
+    idx.par_iter_mut().for_each(|j| *j = position(&ids, *j).unwrap_or_default());
+    ids.iter_mut().for_each(|id| *id += 1);
+    Found { n_features: ids.len(), idx, ids: Some(ids) }
+}
+
+/// Renumbers as at training and drops what training did not have.
+pub(super) fn apply(parsed: &mut Parsed, schema: &Schema, file: &str) {
+    if schema.feature_ids.is_none() && parsed.max_index as usize <= schema.n_features {
+        return;
+    }
+    let ids: Option<Vec<u32>> =
+        schema.feature_ids.as_ref().map(|ids| ids.iter().map(|id| id.saturating_sub(1)).collect());
+    let (mut kept, mut start) = (0, 0);
+    let (mut n_rows, before) = (0usize, parsed.idx.len());
+    for end in &mut parsed.indptr[1..] {
+        let row = start..*end;
+        let row_kept = kept;
+        for k in row.clone() {
+            let column = match &ids {
+                Some(ids) => position(ids, parsed.idx[k]),
+                None => Some(parsed.idx[k]).filter(|&j| (j as usize) < schema.n_features),
+            };
+            if let Some(column) = column {
+                (parsed.idx[kept], parsed.val[kept]) = (column, parsed.val[k]);
+                kept += 1;
+            }
+        }
+        n_rows += usize::from(kept - row_kept < row.len());
+        start = *end;
+        *end = kept;
+    }
+    parsed.idx.truncate(kept);
+    parsed.val.truncate(kept);
+    if kept < before {
+        parsed.warnings.push(format!(
+            "{file}: {} in {} that training did not have; left out",
+            count(before - kept, "feature value"),
+            count(n_rows, "row")
+        ));
+    }
+}
+
+fn position(ids: &[u32], id: u32) -> Option<u32> {
+    ids.binary_search(&id).ok().map(|k| k as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{read, read_with};
+    use crate::schema::TargetKind;
+
+    fn train(text: &str) -> crate::Dataset {
+        read(text.as_bytes(), "t", TargetKind::Classes).unwrap()
+    }
+
+    #[test]
+    fn huge_indices_are_compacted() {
+        let d = train("1 7:1 4294967294:2\n2 9:3\n");
+        assert_eq!(d.x.n_cols(), 3);
+        assert_eq!(d.schema.feature_ids, Some(vec![7, 9, 4_294_967_294]));
+        assert_eq!(d.x.row(0), lineal_linalg::Row::sparse(&[0, 2], &[1.0, 2.0]).unwrap());
+        let t = read_with(b"1 8:1 9:2\n7:5 4294967294:1\n", "t", &d.schema).unwrap();
+        assert_eq!(t.x.row(0), lineal_linalg::Row::sparse(&[1], &[2.0]).unwrap());
+        assert_eq!(t.x.row(1), lineal_linalg::Row::sparse(&[0, 2], &[5.0, 1.0]).unwrap());
+        assert!(t.warnings[0].contains("1 feature value in 1 row"), "{:?}", t.warnings);
+    }
+
+    #[test]
+    fn features_beyond_training_are_dropped_and_counted() {
+        let d = train("1 1:1 3:1\n2 2:1\n");
+        let t = read_with(b"1 1:1 3:2 4:1\n2 4:1 5:1\n2 2:2\n", "t", &d.schema).unwrap();
+        assert_eq!((t.x.n_cols(), t.x.nnz()), (3, 3));
+        assert!(t.warnings[0].contains("3 feature values in 2 rows"), "{:?}", t.warnings);
+        assert_eq!(read_with(b"1 1:1\n", "t", &d.schema).unwrap().x.n_cols(), 3);
+    }
+}

@@ -1,0 +1,213 @@
+//! Comma- and tab-separated values: the header, and rows as wide as it.
+//!
+//! Commas follow RFC 4180: a cell in quotes may hold commas, quotes (doubled) and line ends. Tabs follow
+//! IANA's text/tab-separated-values, where quotes mean nothing: in running text a stray one would swallow
+//! the rows after it. A cell that is wholly in quotes, as pandas writes it, is unquoted all the same.
+
+use super::{Cell, Rows, TableRow, plain, quoted};
+use crate::error::{Error, ErrorKind, count, quote};
+use crate::number::parse_f64;
+use crate::options::ReadOptions;
+use crate::schema::{ColumnKind, Schema};
+
+pub(super) struct DelimitedRows<'a> {
+    text: &'a str,
+    file: &'a str,
+    delimiter: u8,
+    header: bool,
+    names: Vec<String>,
+    /// Whether the header could be a row of data.
+    header_is_numbers: bool,
+    /// Whether each line is a row: no quote means anything.
+    plain: bool,
+}
+
+/// A row before it is known to be as wide as the header.
+pub(super) trait Record: TableRow {
+    fn n_cells(&self) -> usize;
+    /// How many lines it spans.
+    fn n_lines(&self) -> usize;
+}
+
+impl<'a> DelimitedRows<'a> {
+    pub(super) fn open(
+        text: &'a str,
+        file: &'a str,
+        delimiter: u8,
+        options: &ReadOptions,
+        schema: Option<&Schema>,
+    ) -> Result<Self, Error> {
+        let mut rows = Self {
+            text,
+            file,
+            delimiter,
+            header: options.header,
+            names: Vec::new(),
+            header_is_numbers: false,
+            plain: delimiter == b'\t' || plain::suits(text),
+        };
+        let mut first = None;
+        rows.walk(&mut |record| {
+            let cells = (0..record.n_cells()).map(|column| match record.cell(column) {
+                Cell::Text(text) => text.to_owned(),
+                Cell::Json(_) | Cell::Missing => String::new(),
+            });
+            first = Some(cells.collect::<Vec<String>>());
+            Ok(false)
+        })?;
+        let Some(first) = first else {
+            return Err(Error::new(ErrorKind::Empty, file, "the file is empty"));
+        };
+        if options.header {
+            let name = |(i, name): (usize, String)| {
+                if name.is_empty() { (i + 1).to_string() } else { name }
+            };
+            rows.names = first.into_iter().enumerate().map(name).collect();
+            rows.header_is_numbers = rows.names.iter().all(|n| parse_f64(n).is_some());
+            rows.check_names()?;
+        } else {
+            rows.names = positions(first.len(), schema);
+        }
+        Ok(rows)
+    }
+
+    /// Calls `f` for each record, the header too, until it says `false`.
+    fn walk(&self, f: &mut dyn FnMut(&dyn Record) -> Result<bool, Error>) -> Result<(), Error> {
+        if self.plain {
+            plain::walk(self.text, self.delimiter, f)
+        } else {
+            quoted::walk(self.text, self.file, self.delimiter, f)
+        }
+    }
+
+    fn check_names(&self) -> Result<(), Error> {
+        let mut sorted: Vec<&String> = self.names.iter().collect();
+        sorted.sort_unstable();
+        let Some(pair) = sorted.windows(2).find(|w| w[0] == w[1]) else { return Ok(()) };
+        let remedy = if self.header_is_numbers {
+            "the first row is all numbers: if the file has no header, say --no-header"
+        } else {
+            "give each its own name"
+        };
+        let message = format!("two columns are named {}; {remedy}", quote(pair[0]));
+        Err(Error::in_line(ErrorKind::Columns, self.file, 1, None, message))
+    }
+
+    fn ragged(&self, record: &dyn Record) -> Error {
+        let (line, _) = record.place(0);
+        let spans = match record.n_lines() {
+            1 => String::new(),
+            n => format!(" (the row spans {n} lines: is a quote left open?)"),
+        };
+        let message = format!(
+            "{}, but the first row has {}{spans}; add or remove what is missing or too much, and put \
+             cells that hold the separator in quotes",
+            count(record.n_cells(), "field"),
+            self.names.len()
+        );
+        Error::in_line(ErrorKind::Syntax, self.file, line, None, message)
+    }
+}
+
+impl Rows for DelimitedRows<'_> {
+    fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn for_each(&self, f: &mut dyn FnMut(&dyn TableRow) -> Result<(), Error>) -> Result<(), Error> {
+        let mut skip = self.header;
+        self.walk(&mut |record| {
+            if std::mem::take(&mut skip) {
+                return Ok(true);
+            }
+            if record.n_cells() != self.names.len() {
+                return Err(self.ragged(record));
+            }
+            f(record).map(|()| true)
+        })
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        if !self.header_is_numbers {
+            return Vec::new();
+        }
+        vec![format!(
+            "{}:1: the header is all numbers and was not read as data; if the file has no header, say \
+             --no-header",
+            self.file
+        )]
+    }
+}
+
+/// "1", "2", …. Where the model's file had one column more, its label: the file to predict lacks it.
+fn positions(n: usize, schema: Option<&Schema>) -> Vec<String> {
+    let columns = schema.and_then(|s| s.columns.as_deref()).unwrap_or_default();
+    if columns.len() == n + 1 && columns.iter().any(|c| c.kind == ColumnKind::Label) {
+        let rest = columns.iter().filter(|c| c.kind != ColumnKind::Label);
+        return rest.map(|c| c.name.clone()).collect();
+    }
+    (1..=n).map(|i| i.to_string()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn walk(text: &str, delimiter: u8, header: bool) -> Result<Vec<Vec<String>>, Error> {
+        let options = ReadOptions { header, ..ReadOptions::default() };
+        let rows = DelimitedRows::open(text, "t", delimiter, &options, None)?;
+        let mut all = vec![rows.names().to_vec()];
+        rows.for_each(&mut |row| {
+            let cell = |c| match row.cell(c) {
+                Cell::Text(text) => {
+                    let (line, column) = row.place(c);
+                    format!("{text}@{line}:{}", column.unwrap_or(0))
+                }
+                _ => String::new(),
+            };
+            all.push((0..rows.names().len()).map(cell).collect());
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    #[test]
+    fn cells_know_their_place() {
+        let text = "a,b ,\r\n\r\n1,\"x,\ny\"\"z\", 3\n\n4,5,6";
+        let rows = walk(text, b',', true).unwrap();
+        assert_eq!(rows[0], ["a", "b", "3"]);
+        assert_eq!(rows[1], ["1@3:1", "x,\ny\"z@3:3", "3@4:7"]);
+        assert_eq!(rows[2], ["4@6:1", "5@6:3", "6@6:5"]);
+    }
+
+    #[test]
+    fn plain_and_quoted_walks_agree() {
+        let text = " a,b ,\r\n\r\n\n1,, 3\n4,é , 6\r\n\n7,8,9";
+        let plain = walk(text, b',', true).unwrap();
+        assert_eq!(plain[2], ["4@5:1", "é@5:3", "6@5:7"]);
+        let quoted = walk(&text.replace("9", "\"9\""), b',', true).unwrap();
+        assert_eq!(plain, quoted);
+    }
+
+    #[test]
+    fn stray_quotes_in_a_tsv_stay() {
+        let text = "y\ttext\n0\t\" so it goes\n1\t\"a\" and \"b\"\n1\t\"say \"\"hi\"\"\"\n";
+        let rows = walk(text, b'\t', true).unwrap();
+        assert_eq!(rows[1][1], "\" so it goes@2:3");
+        assert_eq!(rows[2][1], "\"a\" and \"b\"@3:3");
+        assert_eq!(rows[3][1], "say \"hi\"@4:3");
+    }
+
+    #[test]
+    fn ragged_rows_and_twin_names_are_errors() {
+        let error = walk("a,b\n1,2\n\n3\n", b',', true).unwrap_err();
+        assert!(error.to_string().starts_with("t:4: 1 field, but the first row has 2"), "{error}");
+        let error = walk("a,b\n1,\"2\n3,4\n5,6\n", b',', true).unwrap_err();
+        assert!(error.to_string().starts_with("t:2:3: a quote is opened here"), "{error}");
+        let error = walk("a,b,a\n", b',', true).unwrap_err();
+        assert!(error.message.contains("`a`"), "{error}");
+        let error = walk("1,0,0\n", b',', true).unwrap_err();
+        assert!(error.message.contains("--no-header"), "{error}");
+        assert_eq!(walk("1,0,0\n", b',', false).unwrap()[1], ["1@1:1", "0@1:3", "0@1:5"]);
+    }
+}

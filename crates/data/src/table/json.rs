@@ -1,0 +1,165 @@
+//! A JSON value that borrows its text, and that refuses repeated keys.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use crate::labels::number_name;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Json<'a> {
+    Null,
+    Bool(bool),
+    Number(f64),
+    /// An integer that f64 would round: a name if it is a label, a number if it is a feature.
+    Big(i128),
+    Text(Cow<'a, str>),
+    List(Vec<Json<'a>>),
+    Object(Vec<(Cow<'a, str>, Json<'a>)>),
+}
+
+impl Json<'_> {
+    pub(crate) fn number(&self) -> Option<f64> {
+        match *self {
+            Json::Number(v) => Some(v),
+            Json::Big(v) => Some(v as f64),
+            _ => None,
+        }
+    }
+
+    /// The name of a single value; `None` for null, lists and objects.
+    pub(crate) fn name(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Json::Bool(true) => Some("true".into()),
+            Json::Bool(false) => Some("false".into()),
+            Json::Number(v) => Some(number_name(*v).into()),
+            Json::Big(v) => Some(v.to_string().into()),
+            Json::Text(text) => Some(Cow::Borrowed(text.trim())),
+            Json::Null | Json::List(_) | Json::Object(_) => None,
+        }
+    }
+
+    pub(crate) fn is_list_of_numbers(&self) -> bool {
+        matches!(self, Json::List(list) if list.iter().all(|v| v.number().is_some()))
+    }
+}
+
+/// As a message shows it.
+impl fmt::Display for Json<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Json::Null => f.write_str("null"),
+            Json::List(list) => write!(f, "a list of {}", list.len()),
+            Json::Object(_) => f.write_str("an object"),
+            Json::Text(text) => write!(f, "{text:?}"),
+            other => f.write_str(&other.name().unwrap_or_default()),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(JsonVisitor)
+    }
+}
+
+struct JsonVisitor;
+
+/// Integers up to here are exact in f64.
+const EXACT: i128 = 1 << 53;
+
+impl<'de> Visitor<'de> for JsonVisitor {
+    type Value = Json<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Json<'de>, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_bool<E>(self, v: bool) -> Result<Json<'de>, E> {
+        Ok(Json::Bool(v))
+    }
+
+    fn visit_i64<E>(self, v: i64) -> Result<Json<'de>, E> {
+        Ok(integer(v.into()))
+    }
+
+    fn visit_u64<E>(self, v: u64) -> Result<Json<'de>, E> {
+        Ok(integer(v.into()))
+    }
+
+    fn visit_f64<E>(self, v: f64) -> Result<Json<'de>, E> {
+        Ok(Json::Number(v))
+    }
+
+    fn visit_borrowed_str<E>(self, v: &'de str) -> Result<Json<'de>, E> {
+        Ok(Json::Text(Cow::Borrowed(v)))
+    }
+
+    fn visit_str<E>(self, v: &str) -> Result<Json<'de>, E> {
+        Ok(Json::Text(Cow::Owned(v.to_owned())))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Json<'de>, A::Error> {
+        let mut list = Vec::new();
+        while let Some(value) = seq.next_element()? {
+            list.push(value);
+        }
+        Ok(Json::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json<'de>, A::Error> {
+        let mut entries: Vec<(Cow<'de, str>, Json<'de>)> = Vec::new();
+        let mut seen: HashSet<String> = HashSet::new();
+        while let Some(Key(key)) = map.next_key()? {
+            if !seen.insert(key.clone().into_owned()) {
+                return Err(de::Error::custom(format_args!("key {key:?} is given twice")));
+            }
+            entries.push((key, map.next_value()?));
+        }
+        Ok(Json::Object(entries))
+    }
+}
+
+fn integer<'a>(v: i128) -> Json<'a> {
+    if (-EXACT..=EXACT).contains(&v) { Json::Number(v as f64) } else { Json::Big(v) }
+}
+
+/// A key that borrows where it has no escapes.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match deserializer.deserialize_str(JsonVisitor)? {
+            Json::Text(text) => Ok(Key(text)),
+            _ => Err(de::Error::custom("a key must be a string")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_and_names() {
+        let text =
+            r#"{"a": 1.0, "b\n": [1, 2.5], "c": {"d": null}, "e": 9007199254740993, "f": true}"#;
+        let Json::Object(entries) = serde_json::from_str(text).unwrap() else { panic!() };
+        let names: Vec<String> =
+            entries.iter().map(|(k, v)| format!("{k}={}", v.name().unwrap_or_default())).collect();
+        assert_eq!(names, ["a=1", "b\n=", "c=", "e=9007199254740993", "f=true"]);
+        assert!(entries[1].1.is_list_of_numbers());
+    }
+
+    #[test]
+    fn repeated_keys_are_refused() {
+        let error = serde_json::from_str::<Json<'_>>(r#"{"a": {"b": 1, "b": 2}}"#).unwrap_err();
+        assert!(error.to_string().contains("\"b\" is given twice"), "{error}");
+    }
+}

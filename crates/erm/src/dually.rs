@@ -1,0 +1,172 @@
+//! The risk, one dual block at a time: w = −(1/l2) Σ shareᵢ Ψᵢᵀ gᵢ.
+//!
+//! A free bias turns into the constraint Σ shareᵢ gᵢ = 0. It is kept by the method of multipliers: during a pass the bias moves
+//! as if it were penalised around its last value with strength l2/β², and after the pass that value follows. The
+//! certificate (`gap`) repairs what is still missing, so it holds at any time.
+
+use crate::gap;
+use crate::risk::{Erm, parts};
+use crate::rows::Examples;
+use lineal_linalg::{Row, Scalar, Sink, kernels};
+use lineal_loss::DualLoss;
+use lineal_model::Model;
+use lineal_solver::{DualBlocks, DualStep};
+use std::ops::Range;
+
+/// An [`Erm`] with l2 > 0 and l1 = 0, seen from its dual.
+#[derive(Debug)]
+pub struct Dually<'e, 'a, F, M, L, D> {
+    pub(crate) erm: &'e mut Erm<'a, F, M, L, D>,
+    /// shareᵢ/l2 for each example: what its block's change is worth in weights.
+    rate: Vec<F>,
+    /// (shareᵢ/l2)·(‖Ψᵢ‖² + β²): the curvature of its block.
+    curvature: Vec<F>,
+    /// β², 0 where the bias is not free.
+    beta_sq: f64,
+}
+
+/// Working memory of a step: scores and the block's change.
+#[derive(Debug)]
+pub struct Scratch<F> {
+    scores: Vec<F>,
+    delta: Vec<F>,
+}
+
+impl<'e, 'a, F, M, L, D> Dually<'e, 'a, F, M, L, D>
+where
+    F: Scalar,
+    M: Model<F>,
+    L: DualLoss<F, M::Space>,
+    D: Examples<F, M>,
+{
+    /// # Panics
+    /// If the penalty has no l2, has an l1, or the model is not isotropic.
+    pub fn new(erm: &'e mut Erm<'a, F, M, L, D>) -> Self {
+        assert!(erm.penalty.l2 > 0.0 && erm.penalty.l1 == 0.0, "the dual needs l2 > 0 and l1 = 0");
+        let (model, data) = (erm.model, &erm.data);
+        let norm = |i| model.isotropy(data.x(i)).expect("the dual needs an isotropic model");
+        let norms: Vec<f64> = (0..data.len()).map(norm).collect();
+        let free = model.n_penalised() < model.dim();
+        let mean = norms.iter().sum::<f64>() / norms.len().max(1) as f64;
+        let beta_sq = if free { mean.max(1e-12) } else { 0.0 };
+        let rate = |i| data.share(i) / erm.penalty.l2;
+        let curvature = (0..data.len())
+            .map(|i| F::from_f64((rate(i) * (norms[i] + beta_sq)).max(1e-6)))
+            .collect();
+        let rate = (0..data.len()).map(|i| F::from_f64(rate(i))).collect();
+        Self { erm, rate, curvature, beta_sq }
+    }
+
+    /// How many dual variables there are.
+    pub fn n_dual(&self) -> usize {
+        self.rate.len() * self.erm.model.max_parts()
+    }
+}
+
+/// Adds to the weights, a free bias with its own strength.
+struct WithBias<'a, F> {
+    w: &'a mut [F],
+    free_from: usize,
+    beta_sq: F,
+}
+
+impl<F: Scalar> Sink<F> for WithBias<'_, F> {
+    #[inline]
+    fn add_row(&mut self, at: usize, x: Row<'_>, g: &[F]) {
+        kernels::add_outer(x, g, &mut self.w[at..]);
+    }
+
+    #[inline]
+    fn add_block(&mut self, at: usize, g: &[F]) {
+        let by = if at >= self.free_from { self.beta_sq } else { F::ONE };
+        for (w, &g) in self.w[at..].iter_mut().zip(g) {
+            *w += by * g;
+        }
+    }
+}
+
+impl<F, M, L, D> DualBlocks<F> for Dually<'_, '_, F, M, L, D>
+where
+    F: Scalar,
+    M: Model<F>,
+    L: DualLoss<F, M::Space>,
+    D: Examples<F, M>,
+{
+    type Scratch = Scratch<F>;
+
+    fn dim(&self) -> usize {
+        self.erm.model.dim()
+    }
+
+    fn n_blocks(&self) -> usize {
+        self.rate.len()
+    }
+
+    #[inline]
+    fn block(&self, i: usize) -> Range<usize> {
+        let width = self.erm.model.max_parts();
+        i * width..(i + 1) * width
+    }
+
+    fn scratch(&self) -> Scratch<F> {
+        let zeros = vec![F::ZERO; self.erm.model.max_parts()];
+        Scratch { scores: zeros.clone(), delta: zeros }
+    }
+
+    #[inline]
+    fn step(&self, i: usize, mu: &mut [F], w: &mut [F], s: &mut Scratch<F>) -> DualStep {
+        let Erm { model, loss, data, .. } = &*self.erm;
+        let rate = self.rate[i];
+        if rate == F::ZERO {
+            return DualStep { gap: 0.0, moved: false };
+        }
+        let x = data.x(i);
+        let space = model.space(x);
+        let n = parts(space);
+        let (scores, delta) = (&mut s.scores[..n], &mut s.delta[..n]);
+        model.scores(x, w, scores);
+        let gap = data.share(i)
+            * loss.dual_step(space, data.y(i), scores, self.curvature[i], &mut mu[..n], delta);
+        let mut moved = false;
+        for d in delta.iter_mut() {
+            moved |= *d != F::ZERO;
+            *d *= -rate;
+        }
+        if moved {
+            let (free_from, beta_sq) = (model.n_penalised(), F::from_f64(self.beta_sq));
+            model.accumulate(x, delta, &mut WithBias { w, free_from, beta_sq });
+        }
+        DualStep { gap, moved }
+    }
+
+    fn end_pass(&mut self, mu: &[F], w: &mut [F]) {
+        if self.beta_sq == 0.0 {
+            return;
+        }
+        let width = self.erm.model.max_parts();
+        let mut residual = vec![0.0f64; width];
+        for (block, &rate) in mu.chunks_exact(width).zip(&self.rate) {
+            for (r, &g) in residual.iter_mut().zip(block) {
+                *r += (rate * g).to_f64();
+            }
+        }
+        let bias = &mut w[self.erm.model.n_penalised()..];
+        for (b, r) in bias.iter_mut().zip(residual) {
+            *b -= F::from_f64(self.beta_sq * r);
+        }
+    }
+
+    fn certify(&mut self, mu: &[F], w: &mut [F]) -> (f64, f64) {
+        let mut v = vec![F::ZERO; w.len()];
+        let dual = gap::bound(self.erm, mu, &mut v);
+        if self.beta_sq == 0.0 {
+            // The blocks were used as they are, so v is w up to scale without the rounding of many small steps.
+            let minus = F::from_f64(-1.0 / self.erm.penalty.l2);
+            for (w, &v) in w.iter_mut().zip(&v) {
+                *w = minus * v;
+            }
+        }
+        let value = self.erm.objective(w);
+        (value, (value - dual).max(0.0))
+    }
+}

@@ -1,0 +1,85 @@
+//! Sums over examples in parallel, with the same bits at any number of threads.
+
+use lineal_linalg::Scalar;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// A fixed division of the examples. It depends on the problem alone, never on the number of threads.
+#[derive(Debug)]
+pub(crate) struct Shards<F> {
+    ranges: Vec<Range<usize>>,
+    dim: usize,
+    buffers: Vec<Vec<F>>,
+}
+
+impl<F: Scalar> Shards<F> {
+    /// As many shards as their gradients' cost allows: each shard has a buffer of `dim` numbers to clear and to add, which must
+    /// stay small beside its share of the `work`.
+    pub(crate) fn new(n: usize, dim: usize, work: usize) -> Self {
+        let count = (work / (16 * dim.max(1))).clamp(1, 16).min(n.max(1));
+        let ranges = (0..count).map(|s| s * n / count..(s + 1) * n / count).collect();
+        Self { ranges, dim, buffers: Vec::new() }
+    }
+
+    /// Runs `f` on every shard with a zeroed buffer; the buffers' sum overwrites `out`, the numbers' sum is returned.
+    pub(crate) fn accumulate(
+        &mut self,
+        out: &mut [F],
+        f: impl Fn(Range<usize>, &mut [F]) -> f64 + Sync,
+    ) -> f64 {
+        self.buffers.resize_with(self.ranges.len() - 1, || vec![F::ZERO; self.dim]);
+        out.fill(F::ZERO);
+        let (first, rest) = self.ranges.split_at(1);
+        let (head, tail) = rayon::join(
+            || f(first[0].clone(), &mut *out),
+            || -> Vec<f64> {
+                self.buffers
+                    .par_iter_mut()
+                    .zip(rest)
+                    .map(|(buffer, range)| {
+                        buffer.fill(F::ZERO);
+                        f(range.clone(), buffer)
+                    })
+                    .collect()
+            },
+        );
+        // Each weight adds its shards in order, so blocks of weights may go in parallel.
+        if !self.buffers.is_empty() {
+            const BLOCK: usize = 1 << 14;
+            let buffers = &self.buffers;
+            out.par_chunks_mut(BLOCK).enumerate().for_each(|(b, out)| {
+                for buffer in buffers {
+                    for (o, &v) in out.iter_mut().zip(&buffer[b * BLOCK..]) {
+                        *o += v;
+                    }
+                }
+            });
+        }
+        head + tail.iter().sum::<f64>()
+    }
+
+    /// Runs `f` on every shard; the numbers' sum in order.
+    pub(crate) fn sum(&self, f: impl Fn(Range<usize>) -> f64 + Sync) -> f64 {
+        let parts: Vec<f64> = self.ranges.par_iter().map(|range| f(range.clone())).collect();
+        parts.iter().sum()
+    }
+
+    /// Runs `f` on every shard with its part of `per_example`, which has `width` numbers an example; the numbers' sum in order.
+    pub(crate) fn fill(
+        &self,
+        per_example: &mut [F],
+        width: usize,
+        f: impl Fn(Range<usize>, &mut [F]) -> f64 + Sync,
+    ) -> f64 {
+        let mut pieces = Vec::with_capacity(self.ranges.len());
+        let mut rest = per_example;
+        for range in &self.ranges {
+            let (piece, after) = rest.split_at_mut(range.len() * width);
+            pieces.push((range.clone(), piece));
+            rest = after;
+        }
+        let parts: Vec<f64> =
+            pieces.into_par_iter().map(|(range, piece)| f(range, piece)).collect();
+        parts.iter().sum()
+    }
+}

@@ -1,0 +1,284 @@
+//! Rows of data, sparse or dense, and the matrices that hold them.
+
+use thiserror::Error;
+
+/// One row of a [`Matrix`]. Kernels match on it once, not once an entry.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Row<'a> {
+    /// Only some columns.
+    Sparse(SparseRow<'a>),
+    /// Every column's value.
+    Dense(&'a [f32]),
+}
+
+/// Column indices, strictly increasing, with their values. Valid by construction: one look at the last
+/// index tells kernels that none is out of bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SparseRow<'a> {
+    idx: &'a [u32],
+    val: &'a [f32],
+}
+
+impl<'a> SparseRow<'a> {
+    /// Takes the two slices if they are as long and the indices rise strictly.
+    pub fn new(idx: &'a [u32], val: &'a [f32]) -> Option<Self> {
+        let rising = idx.windows(2).all(|p| p[0] < p[1]);
+        (rising && idx.len() == val.len()).then_some(Self { idx, val })
+    }
+
+    /// Columns, strictly increasing.
+    #[inline]
+    pub fn idx(&self) -> &'a [u32] {
+        self.idx
+    }
+
+    /// As many values as columns.
+    #[inline]
+    pub fn val(&self) -> &'a [f32] {
+        self.val
+    }
+}
+
+impl<'a> Row<'a> {
+    /// A sparse row, if the indices rise strictly and there are as many values.
+    pub fn sparse(idx: &'a [u32], val: &'a [f32]) -> Option<Self> {
+        SparseRow::new(idx, val).map(Row::Sparse)
+    }
+
+    /// The stored values.
+    #[inline]
+    pub fn values(&self) -> &'a [f32] {
+        match self {
+            Row::Sparse(x) => x.val,
+            Row::Dense(val) => val,
+        }
+    }
+
+    /// How many entries are stored.
+    pub fn nnz(&self) -> usize {
+        self.values().len()
+    }
+
+    /// Σ xⱼ², in f64.
+    pub fn norm_sq(&self) -> f64 {
+        self.values().iter().map(|&v| f64::from(v) * f64::from(v)).sum()
+    }
+
+    /// Calls `f(column, value)` for each stored entry, in order of columns.
+    pub fn for_each(&self, mut f: impl FnMut(usize, f32)) {
+        match self {
+            Row::Sparse(x) => {
+                for (&j, &v) in x.idx.iter().zip(x.val) {
+                    f(j as usize, v);
+                }
+            }
+            Row::Dense(val) => {
+                for (j, &v) in val.iter().enumerate() {
+                    f(j, v);
+                }
+            }
+        }
+    }
+}
+
+/// Why buffers do not form a matrix.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ShapeError {
+    /// Row pointers do not start at 0, fall, or do not end at the number of entries.
+    #[error("row pointers must rise from 0 to the number of entries, {0}")]
+    Indptr(usize),
+    /// Indices and values differ in number.
+    #[error("{0} indices but {1} values")]
+    Lengths(usize, usize),
+    /// A row's indices are not strictly increasing below `n_cols`.
+    #[error("row {0} has column indices that repeat, fall, or exceed the {1} columns")]
+    Indices(usize, usize),
+    /// The values do not fill whole rows.
+    #[error("{0} values do not fill rows of {1} columns")]
+    Ragged(usize, usize),
+}
+
+/// Sparse rows, one after the other. Indices are valid by construction: kernels rely on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Csr {
+    n_cols: usize,
+    indptr: Vec<usize>,
+    idx: Vec<u32>,
+    val: Vec<f32>,
+}
+
+impl Csr {
+    /// Checks and takes the buffers: row `i` is `indptr[i]..indptr[i+1]`.
+    pub fn new(
+        n_cols: usize,
+        indptr: Vec<usize>,
+        idx: Vec<u32>,
+        val: Vec<f32>,
+    ) -> Result<Self, ShapeError> {
+        if idx.len() != val.len() {
+            return Err(ShapeError::Lengths(idx.len(), val.len()));
+        }
+        if indptr.first() != Some(&0) || indptr.last() != Some(&idx.len()) || !indptr.is_sorted() {
+            return Err(ShapeError::Indptr(idx.len()));
+        }
+        for (i, span) in indptr.windows(2).enumerate() {
+            let row = &idx[span[0]..span[1]];
+            let rising = row.windows(2).all(|p| p[0] < p[1]);
+            if !rising || row.last().is_some_and(|&j| j as usize >= n_cols) {
+                return Err(ShapeError::Indices(i, n_cols));
+            }
+        }
+        Ok(Self { n_cols, indptr, idx, val })
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.indptr.len() - 1
+    }
+
+    /// Number of columns.
+    pub fn n_cols(&self) -> usize {
+        self.n_cols
+    }
+
+    /// Row `i`.
+    #[inline]
+    pub fn row(&self, i: usize) -> Row<'_> {
+        let span = self.indptr[i]..self.indptr[i + 1];
+        Row::Sparse(SparseRow { idx: &self.idx[span.clone()], val: &self.val[span] })
+    }
+
+    /// The stored values, to rescale in place.
+    pub fn values_mut(&mut self) -> (&[u32], &mut [f32]) {
+        (&self.idx, &mut self.val)
+    }
+
+    /// The same rows seen with more columns (none of them stored). Never fewer.
+    pub fn widen(&mut self, n_cols: usize) {
+        self.n_cols = self.n_cols.max(n_cols);
+    }
+}
+
+/// Dense rows, one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dense {
+    n_cols: usize,
+    n_rows: usize,
+    val: Vec<f32>,
+}
+
+impl Dense {
+    /// Checks and takes row-major values.
+    pub fn new(n_rows: usize, n_cols: usize, val: Vec<f32>) -> Result<Self, ShapeError> {
+        if n_rows.checked_mul(n_cols) != Some(val.len()) {
+            return Err(ShapeError::Ragged(val.len(), n_cols));
+        }
+        Ok(Self { n_cols, n_rows, val })
+    }
+
+    /// Row `i`.
+    #[inline]
+    pub fn row(&self, i: usize) -> Row<'_> {
+        Row::Dense(&self.val[i * self.n_cols..(i + 1) * self.n_cols])
+    }
+
+    /// The values, row-major, to rescale in place.
+    pub fn values_mut(&mut self) -> &mut [f32] {
+        &mut self.val
+    }
+}
+
+/// Sparse or dense rows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Matrix {
+    /// Only the nonzeros are stored.
+    Sparse(Csr),
+    /// Everything is stored.
+    Dense(Dense),
+}
+
+impl Matrix {
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            Matrix::Sparse(m) => m.n_rows(),
+            Matrix::Dense(m) => m.n_rows,
+        }
+    }
+
+    /// Number of columns.
+    pub fn n_cols(&self) -> usize {
+        match self {
+            Matrix::Sparse(m) => m.n_cols,
+            Matrix::Dense(m) => m.n_cols,
+        }
+    }
+
+    /// How many entries are stored.
+    pub fn nnz(&self) -> usize {
+        match self {
+            Matrix::Sparse(m) => m.idx.len(),
+            Matrix::Dense(m) => m.val.len(),
+        }
+    }
+
+    /// Row `i`.
+    #[inline]
+    pub fn row(&self, i: usize) -> Row<'_> {
+        match self {
+            Matrix::Sparse(m) => m.row(i),
+            Matrix::Dense(m) => m.row(i),
+        }
+    }
+
+    /// A copy of some rows, in the order asked for.
+    pub fn select(&self, rows: &[usize]) -> Matrix {
+        match self {
+            Matrix::Sparse(m) => {
+                let mut out =
+                    Csr { n_cols: m.n_cols, indptr: vec![0], idx: Vec::new(), val: Vec::new() };
+                for &i in rows {
+                    let span = m.indptr[i]..m.indptr[i + 1];
+                    out.idx.extend_from_slice(&m.idx[span.clone()]);
+                    out.val.extend_from_slice(&m.val[span]);
+                    out.indptr.push(out.idx.len());
+                }
+                Matrix::Sparse(out)
+            }
+            Matrix::Dense(m) => {
+                let mut val = Vec::with_capacity(rows.len() * m.n_cols);
+                for &i in rows {
+                    val.extend_from_slice(&m.val[i * m.n_cols..(i + 1) * m.n_cols]);
+                }
+                Matrix::Dense(Dense { n_cols: m.n_cols, n_rows: rows.len(), val })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_shapes_are_refused() {
+        let csr = |indptr: &[usize], idx: &[u32]| {
+            Csr::new(3, indptr.to_vec(), idx.to_vec(), vec![1.0; idx.len()])
+        };
+        assert_eq!(csr(&[0, 1], &[3]), Err(ShapeError::Indices(0, 3)));
+        assert_eq!(csr(&[0, 2], &[1, 1]), Err(ShapeError::Indices(0, 3)));
+        assert_eq!(csr(&[0, 2], &[1]), Err(ShapeError::Indptr(1)));
+        assert_eq!(csr(&[1, 1], &[1]), Err(ShapeError::Indptr(1)));
+        assert!(csr(&[0, 0, 2], &[0, 2]).is_ok());
+        assert_eq!(Dense::new(2, 2, vec![0.0; 3]), Err(ShapeError::Ragged(3, 2)));
+    }
+
+    #[test]
+    fn select_copies_rows_in_order() {
+        let x = Csr::new(3, vec![0, 2, 3], vec![0, 2, 1], vec![1.0, 2.0, 5.0]).unwrap();
+        let picked = Matrix::Sparse(x).select(&[1, 0, 1]);
+        assert_eq!(picked.n_rows(), 3);
+        assert_eq!(Some(picked.row(2)), Row::sparse(&[1], &[5.0]));
+    }
+}

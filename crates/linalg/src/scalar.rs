@@ -1,0 +1,121 @@
+//! The two number types that weights come in.
+
+use std::fmt::{Debug, Display};
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+/// `f32` or `f64`: the type of weights, scores and gradients.
+pub trait Scalar:
+    Copy
+    + Send
+    + Sync
+    + Default
+    + PartialOrd
+    + Debug
+    + Display
+    + Sum
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+    + DivAssign
+    + 'static
+{
+    /// 0
+    const ZERO: Self;
+    /// 1
+    const ONE: Self;
+    /// +∞
+    const INFINITY: Self;
+    /// The distance from 1 to the next number.
+    const EPSILON: Self;
+    /// Widens or keeps.
+    fn from_f32(v: f32) -> Self;
+    /// Rounds or keeps.
+    fn from_f64(v: f64) -> Self;
+    /// Widens or keeps.
+    fn to_f64(self) -> f64;
+    /// Rounds or keeps.
+    fn to_f32(self) -> f32;
+    /// eˣ
+    fn exp(self) -> Self;
+    /// ln x
+    fn ln(self) -> Self;
+    /// √x
+    fn sqrt(self) -> Self;
+    /// |x|
+    fn abs(self) -> Self;
+    /// The larger; a NaN loses.
+    fn max(self, other: Self) -> Self;
+    /// The smaller; a NaN loses.
+    fn min(self, other: Self) -> Self;
+    /// Neither NaN nor infinite.
+    fn is_finite(self) -> bool;
+    /// See [`exp_slice`](crate::special::exp_slice).
+    fn exp_in_place(x: &mut [Self]);
+}
+
+macro_rules! scalar {
+    ($t:ident, $exp:path) => {
+        impl Scalar for $t {
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            const INFINITY: Self = $t::INFINITY;
+            const EPSILON: Self = $t::EPSILON;
+            #[inline(always)]
+            fn from_f32(v: f32) -> Self {
+                v as $t
+            }
+            #[inline(always)]
+            fn from_f64(v: f64) -> Self {
+                v as $t
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+            #[inline(always)]
+            fn to_f32(self) -> f32 {
+                self as f32
+            }
+            #[inline(always)]
+            fn exp(self) -> Self {
+                $t::exp(self)
+            }
+            #[inline(always)]
+            fn ln(self) -> Self {
+                $t::ln(self)
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                $t::sqrt(self)
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                $t::abs(self)
+            }
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                $t::max(self, other)
+            }
+            #[inline(always)]
+            fn min(self, other: Self) -> Self {
+                $t::min(self, other)
+            }
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                $t::is_finite(self)
+            }
+            fn exp_in_place(x: &mut [Self]) {
+                $exp(x);
+            }
+        }
+    };
+}
+
+scalar!(f32, crate::exp::exp_f32);
+scalar!(f64, crate::exp::exp_f64);

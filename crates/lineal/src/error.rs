@@ -1,0 +1,50 @@
+//! One error for the whole façade: a complete message with the place and the remedy.
+
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why reading, training, predicting or saving failed.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The data file.
+    #[error(transparent)]
+    Data(#[from] lineal_data::Error),
+    /// The model file.
+    #[error(transparent)]
+    ModelFile(#[from] lineal_model::file::Error),
+    /// The solver.
+    #[error(transparent)]
+    Solver(#[from] lineal_solver::Error),
+    /// The exact solver.
+    #[error(transparent)]
+    Exact(#[from] lineal_erm::ExactError),
+    /// Metrics of nothing.
+    #[error(transparent)]
+    Metrics(#[from] lineal_metrics::Error),
+    /// The request does not fit the data, or contradicts itself.
+    #[error("{0}")]
+    Request(String),
+    /// No weights hold every margin.
+    #[error("{message}")]
+    Inseparable {
+        /// What was proven, and the rows on the wrong side, in words.
+        message: String,
+        /// Those rows, from 0, worst first.
+        rows: Vec<usize>,
+    },
+    /// Reading or writing a file.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    pub(crate) fn request(message: impl Into<String>) -> Self {
+        Error::Request(message.into())
+    }
+}

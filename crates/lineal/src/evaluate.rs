@@ -1,0 +1,58 @@
+//! Metrics of a model on labelled data.
+
+use crate::model::{Model, Predicted};
+use crate::{Dataset, Error, Targets};
+use lineal_metrics::{Classified, ClassifyMetrics, RegressMetrics, classify, regress};
+use lineal_model::cost::CostMatrix;
+use serde::Serialize;
+
+/// Metrics by task, with the names of `eval --json`.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Metrics {
+    /// Of classes.
+    Classify(ClassifyMetrics),
+    /// Of numbers.
+    Regress(RegressMetrics),
+}
+
+impl Model {
+    /// Compares predictions with labels; the mean cost is by the cost matrix of training, if there was one.
+    pub fn evaluate(&self, data: &Dataset) -> Result<Metrics, Error> {
+        self.evaluate_with(data, self.spec().cost.as_ref())
+    }
+
+    /// The same with other costs.
+    pub fn evaluate_with(
+        &self,
+        data: &Dataset,
+        cost: Option<&CostMatrix>,
+    ) -> Result<Metrics, Error> {
+        match (self.predict(data), &data.y) {
+            (Predicted::Classes(predicted), Targets::Classes(gold)) => {
+                let proba = if self.has_proba() { Some(self.proba(data)?.values) } else { None };
+                let binary = self.classes().len() == 2;
+                let scores = binary.then(|| self.raw_scores(data).values);
+                let rows = Classified {
+                    proba: proba.as_deref(),
+                    scores: scores.as_deref(),
+                    cost,
+                    ..Classified::new(self.classes().len(), gold, &predicted)
+                };
+                Ok(Metrics::Classify(classify(&rows)?))
+            }
+            (Predicted::Real(predicted), Targets::Real(gold)) => {
+                Ok(Metrics::Regress(regress(gold, &predicted)?))
+            }
+            (_, Targets::None) => Err(Error::request(format!(
+                "{}: no labels to compare with (see --label)",
+                data.source
+            ))),
+            _ => Err(Error::request(format!(
+                "{}: the labels are not of this model's task, {}",
+                data.source,
+                self.task()
+            ))),
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! Runs a solver on a concrete space and loss. `train.rs` picks both; everything here is generic.
+
+use crate::Error;
+use crate::spec::{LossKind, ScheduleKind, SolverKind, TrainSpec};
+use crate::watch::{Measured, Watch};
+use crate::weights::{Number, Weights};
+use lineal_erm::{Dually, Erm, Margin, Penalty, Rows, Separation, Stochastically};
+use lineal_linalg::{Matrix, kernels};
+use lineal_loss::{DualLoss, HardMargin, Hinge, SecondOrder, Squared, Target};
+use lineal_model::cost::Cost;
+use lineal_model::space::{Binary, Classes, OutputSpace, Real};
+use lineal_model::{Bias, Linear, Model};
+use lineal_solver::{self as solver, Objective, Outcome, Pass, Stop};
+use std::ops::ControlFlow;
+
+/// Everything about a run but the space and the loss.
+pub(crate) struct Job<'a, 'w> {
+    pub spec: &'a TrainSpec,
+    pub loss: LossKind,
+    pub solver: SolverKind,
+    pub l2: f64,
+    pub x: &'a Matrix,
+    pub weights: Option<&'a [f32]>,
+    pub held_out_x: Option<&'a Matrix>,
+    pub watch: Watch<'w>,
+}
+
+/// Gold outputs of the training rows and of the held-out ones.
+#[derive(Clone, Copy)]
+pub(crate) struct Gold<'a, Y> {
+    pub train: &'a [Y],
+    pub held_out: &'a [Y],
+}
+
+/// Weights with their certificate, in f64 at exactly these weights.
+pub(crate) struct Fit {
+    pub weights: Weights,
+    pub certificate: Certificate,
+    pub outcome: Outcome,
+    pub best_pass: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Certificate {
+    pub objective: f64,
+    pub gap: Option<f64>,
+    pub grad_norm: Option<f64>,
+    pub converged: bool,
+}
+
+/// A space whose predictions can be compared with the gold.
+pub(crate) trait Judge<Y>: Copy {
+    /// What one prediction adds to the mean.
+    fn error(y_hat: Y, y: Y) -> f64;
+    /// The mean as a metric of which more is better.
+    fn metric(mean_error: f64) -> f64;
+}
+
+macro_rules! judge_by_accuracy {
+    ($($space:ty),+) => {$(
+        impl Judge<u32> for $space {
+            fn error(y_hat: u32, y: u32) -> f64 {
+                f64::from(u8::from(y_hat != y))
+            }
+            fn metric(mean_error: f64) -> f64 {
+                1.0 - mean_error
+            }
+        }
+    )+};
+}
+judge_by_accuracy!(Binary, Classes);
+
+impl Judge<f64> for Real {
+    fn error(y_hat: f64, y: f64) -> f64 {
+        (y_hat - y) * (y_hat - y)
+    }
+    fn metric(mean_error: f64) -> f64 {
+        -mean_error.sqrt()
+    }
+}
+
+/// Any convex loss: `sgd`, `dual`.
+pub(crate) fn convex<F, S, L, Y>(
+    job: &mut Job<'_, '_>,
+    space: S,
+    loss: &L,
+    gold: Gold<'_, Y>,
+) -> Result<Fit, Error>
+where
+    F: Number,
+    S: OutputSpace<F, Output = Y> + OutputSpace<f64, Output = Y> + Judge<Y>,
+    L: DualLoss<F, S> + DualLoss<f64, S>,
+    Y: Copy + Sync,
+{
+    let model = Linear::new(job.x.n_cols(), space, job.spec.bias);
+    let penalty = Penalty { l2: job.l2, l1: job.spec.l1 };
+    let data = Rows::new(job.x, gold.train, job.weights);
+    let mut erm = Erm::new(&model, loss, data, penalty);
+    let mut w = vec![F::ZERO; Model::<F>::dim(&model)];
+    let stop = Stop { tol: job.spec.tol, max_passes: job.spec.max_passes };
+    let outcome = match job.solver {
+        SolverKind::Dual => {
+            let config = solver::Dual { stop, seed: job.spec.seed, ..Default::default() };
+            let mut problem = Dually::new(&mut erm);
+            let mut mu = vec![F::ZERO; problem.n_dual()];
+            let mut see = looking_on(job, &model, loss, penalty, gold);
+            solver::dual(&config, &mut problem, &mut mu, &mut w, &mut see)
+        }
+        _ => {
+            let config = sgd_config(job, &data);
+            let mut see = looking_on(job, &model, loss, penalty, gold);
+            solver::sgd(&config, &Stochastically(&erm), &mut w, &mut see)?
+        }
+    };
+    finish(job, &model, loss, penalty, gold, w, outcome)
+}
+
+/// A smooth loss: also `gd`, `newton`, `lbfgs`, always in f64.
+pub(crate) fn smooth<F, S, L, Y>(
+    job: &mut Job<'_, '_>,
+    space: S,
+    loss: &L,
+    gold: Gold<'_, Y>,
+) -> Result<Fit, Error>
+where
+    F: Number,
+    S: OutputSpace<F, Output = Y> + OutputSpace<f64, Output = Y> + Judge<Y>,
+    L: DualLoss<F, S> + DualLoss<f64, S> + SecondOrder<f64, S>,
+    Y: Copy + Sync,
+{
+    if matches!(job.solver, SolverKind::Dual | SolverKind::Sgd) {
+        return convex::<F, S, L, Y>(job, space, loss, gold);
+    }
+    let model = Linear::new(job.x.n_cols(), space, job.spec.bias);
+    let penalty = Penalty { l2: job.l2, l1: job.spec.l1 };
+    let mut erm = Erm::new(&model, loss, Rows::new(job.x, gold.train, job.weights), penalty);
+    let mut w = vec![0.0f64; Model::<f64>::dim(&model)];
+    let stop = Stop { tol: job.spec.tol, max_passes: job.spec.max_passes };
+    let (kind, gd_step) = (job.solver, job.spec.gd_step);
+    let mut see = looking_on(job, &model, loss, penalty, gold);
+    let outcome = match kind {
+        SolverKind::Gd => {
+            let step = gd_step.map_or(solver::GdStep::Backtracking, solver::GdStep::Fixed);
+            solver::gd(&solver::Gd { step, stop }, &mut erm, &mut w, &mut see)?
+        }
+        SolverKind::Newton => {
+            let config = solver::Newton { stop, ..Default::default() };
+            solver::newton(&config, &mut erm, &mut w, &mut see)?
+        }
+        _ => {
+            let config = solver::Lbfgs { stop, ..Default::default() };
+            solver::lbfgs(&config, &mut erm, &mut w, &mut see)?
+        }
+    };
+    drop(see);
+    finish(job, &model, loss, penalty, gold, w, outcome)
+}
+
+/// Least squares: also `exact`.
+pub(crate) fn squared<F, S, Y>(
+    job: &mut Job<'_, '_>,
+    space: S,
+    gold: Gold<'_, Y>,
+) -> Result<Fit, Error>
+where
+    F: Number,
+    S: Target<F>
+        + Target<f64>
+        + OutputSpace<F, Output = Y>
+        + OutputSpace<f64, Output = Y>
+        + Judge<Y>,
+    Y: Copy + Sync,
+{
+    if job.solver != SolverKind::Exact {
+        return smooth::<F, S, Squared, Y>(job, space, &Squared, gold);
+    }
+    let model = Linear::new(job.x.n_cols(), space, job.spec.bias);
+    let w = lineal_erm::exact(&model, &Rows::new(job.x, gold.train, job.weights), job.l2)?;
+    let penalty = Penalty { l2: job.l2, l1: 0.0 };
+    let outcome = Outcome { passes: 1, ..Outcome::default() };
+    finish(job, &model, &Squared, penalty, gold, w, outcome)
+}
+
+/// The hard margin; rows that make the data inseparable come back as an error.
+pub(crate) fn hard_margin<S, C>(
+    job: &mut Job<'_, '_>,
+    space: S,
+    cost: &C,
+    gold: Gold<'_, u32>,
+) -> Result<Fit, Error>
+where
+    S: Margin + Judge<u32>,
+    C: Cost<f64, S> + Copy,
+    HardMargin<C>: DualLoss<f64, S>,
+    Hinge<C>: DualLoss<f64, S>,
+{
+    let model = Linear::new(job.x.n_cols(), space, job.spec.bias);
+    let data = Rows::new(job.x, gold.train, None);
+    let stop = Stop { tol: job.spec.tol, max_passes: job.spec.max_passes };
+    let config = solver::Dual { stop, seed: job.spec.seed, ..Default::default() };
+    let penalty = Penalty { l2: 1.0, l1: 0.0 };
+    let hinge = Hinge(*cost);
+    let mut see = looking_on(job, &model, &hinge, penalty, gold);
+    let separation = lineal_erm::hard_margin(&model, data, cost, &config, &mut see);
+    drop(see);
+    match separation {
+        Separation::Separable(w, outcome) => {
+            let certificate = Certificate {
+                objective: outcome.value,
+                gap: outcome.gap,
+                grad_norm: None,
+                converged: true,
+            };
+            Ok(Fit { weights: Weights::F64(w), certificate, outcome, best_pass: None })
+        }
+        Separation::Inseparable { margin_bound, rows } => Err(inseparable(margin_bound, rows)),
+        Separation::Undecided { margin_bound } => Err(Error::request(format!(
+            "no separator was found in {} passes and none was excluded: weights of norm 1 have a margin of at most \
+             {margin_bound:.2e}; raise --max-passes, try --standardize, or train without --hard-margin",
+            job.spec.max_passes
+        ))),
+    }
+}
+
+fn inseparable(margin_bound: f64, rows: Vec<usize>) -> Error {
+    let shown: Vec<String> = rows.iter().take(10).map(|i| (i + 1).to_string()).collect();
+    let more = if rows.len() > shown.len() { ", …" } else { "" };
+    let blame = match rows.len() {
+        0 => String::new(),
+        1 => format!("; row {} is on the wrong side of the best soft margin", shown[0]),
+        n => format!(
+            "; {n} rows are on the wrong side of the best soft margin: {}{more}",
+            shown.join(", ")
+        ),
+    };
+    let message = format!(
+        "no weights give every row a margin of 1: the data is not linearly separable (weights of norm 1 have a margin of \
+         at most {margin_bound:.1e}){blame}. Train without --hard-margin, or look at these rows"
+    );
+    Error::Inseparable { message, rows }
+}
+
+fn sgd_config<Y>(job: &Job<'_, '_>, data: &Rows<'_, Y>) -> solver::Sgd {
+    let spec = &job.spec.sgd;
+    let perceptron = job.loss == LossKind::Perceptron;
+    let schedule = match spec.schedule {
+        Some(ScheduleKind::Constant) => solver::Schedule::Constant,
+        Some(ScheduleKind::Pegasos) => solver::Schedule::Pegasos,
+        Some(ScheduleKind::Inverse) => solver::Schedule::Inverse,
+        None if perceptron => solver::Schedule::Constant,
+        None => solver::Schedule::Inverse,
+    };
+    // A step of 1/(curvature · ‖x‖²) is the largest that is safe for a smooth loss.
+    let curvature = match job.loss {
+        LossKind::SquaredHinge => 2.0,
+        LossKind::Logistic => 0.5,
+        _ => 1.0,
+    };
+    let mean_sq =
+        (0..data.n_rows()).map(|i| data.row_share(i) * data.row(i).norm_sq()).sum::<f64>();
+    let bias = f64::from(u8::from(job.spec.bias != Bias::None));
+    let safe = 1.0 / (curvature * (mean_sq + bias)).max(1e-12);
+    solver::Sgd {
+        epochs: spec.epochs,
+        batch_size: spec.batch_size,
+        rate: spec.rate.unwrap_or(if perceptron { 1.0 } else { safe }),
+        schedule,
+        l2: job.l2,
+        average: spec.average,
+        draws: match (spec.with_replacement, spec.shuffle) {
+            (true, _) => solver::Draws::WithReplacement,
+            (false, true) => solver::Draws::Shuffled,
+            (false, false) => solver::Draws::InOrder,
+        },
+        stop_when_still: perceptron && job.l2 == 0.0,
+        seed: job.spec.seed,
+    }
+}
+
+/// The monitor of a run: measures what was asked for and passes it to the watch.
+fn looking_on<'j, 'a, 'w, F, S, L, Y>(
+    job: &'j mut Job<'a, 'w>,
+    model: &'j Linear<S>,
+    loss: &'j L,
+    penalty: Penalty,
+    gold: Gold<'j, Y>,
+) -> impl FnMut(&Pass<'_, F>) -> ControlFlow<()> + use<'j, 'a, 'w, F, S, L, Y>
+where
+    F: Number,
+    S: OutputSpace<F, Output = Y> + Judge<Y>,
+    L: DualLoss<F, S>,
+    Y: Copy + Sync,
+{
+    let train = Erm::new(model, loss, Rows::new(job.x, gold.train, job.weights), penalty);
+    let held_out = job.held_out_x.map(|x| {
+        let rows = Rows::new(x, gold.held_out, None);
+        (Erm::new(model, loss, rows, Penalty::default()), rows)
+    });
+    let (curve, sgd) = (job.spec.curve, job.solver == SolverKind::Sgd);
+    let watch = &mut job.watch;
+    move |pass| {
+        let mut measured = Measured::default();
+        if curve {
+            let mean_loss = train.mean_loss(pass.w);
+            let n = Model::<F>::n_penalised(model);
+            measured.train_loss = Some(mean_loss);
+            measured.objective = Some(mean_loss + penalty.value(&pass.w[..n]));
+        } else if sgd {
+            measured.train_loss = Some(pass.value);
+        }
+        if let Some((erm, rows)) = &held_out {
+            measured.held_out_loss = Some(erm.mean_loss(pass.w));
+            measured.held_out_metric = Some(metric(model, rows, pass.w));
+        }
+        watch.see(pass, measured)
+    }
+}
+
+fn metric<F, S, Y>(model: &Linear<S>, rows: &Rows<'_, Y>, w: &[F]) -> f64
+where
+    F: Number,
+    S: OutputSpace<F, Output = Y> + Judge<Y>,
+    Y: Copy + Sync,
+{
+    let mut scores = vec![F::ZERO; Model::<F>::max_parts(model)];
+    let mut sum = 0.0;
+    for i in 0..rows.n_rows() {
+        let x = rows.row(i);
+        model.scores(x, w, &mut scores);
+        sum += S::error(model.space(x).decode(&scores), rows.outputs()[i]);
+    }
+    S::metric(sum / rows.n_rows().max(1) as f64)
+}
+
+/// Keeps the best weights if there was early stopping, and certifies what is kept, in f64.
+fn finish<F, S, L, Y>(
+    job: &mut Job<'_, '_>,
+    model: &Linear<S>,
+    loss: &L,
+    penalty: Penalty,
+    gold: Gold<'_, Y>,
+    w: Vec<F>,
+    outcome: Outcome,
+) -> Result<Fit, Error>
+where
+    F: Number,
+    S: OutputSpace<f64, Output = Y>,
+    L: DualLoss<f64, S>,
+    Y: Copy + Sync,
+{
+    let best = job.watch.take_best();
+    let best_pass = best.as_ref().map(|(pass, _)| *pass);
+    let weights = best.map_or_else(|| F::own(w), |(_, w)| w);
+    let w = weights.to_f64();
+
+    let mut erm = Erm::new(model, loss, Rows::new(job.x, gold.train, job.weights), penalty);
+    let mut grad = vec![0.0; w.len()];
+    let smooth_value = erm.value_grad(&w, &mut grad);
+    let l1 = erm.l1();
+    let objective = smooth_value + l1.l1 * w[..l1.until].iter().map(|w| w.abs()).sum::<f64>();
+    if !objective.is_finite() {
+        return Err(solver::Error::Diverged { value: objective, pass: outcome.passes }.into());
+    }
+    // The solver's dual bound, where it has one for these weights, beats the one that the weights alone give.
+    let bound = if best_pass.is_none() { outcome.gap.map(|gap| outcome.value - gap) } else { None };
+    let gap = match bound {
+        Some(bound) => Some((objective - bound).max(0.0)),
+        None => erm.gap(&w, &grad, f64::INFINITY),
+    };
+    subgradient(&w, l1, &mut grad);
+    let grad_norm = kernels::dot64(&grad, &grad).sqrt();
+    let converged = match gap {
+        Some(gap) => gap <= job.spec.tol * objective.abs(),
+        None => {
+            let (zero, mut grad_0) = (vec![0.0; w.len()], vec![0.0; w.len()]);
+            erm.value_grad(&zero, &mut grad_0);
+            subgradient(&zero, l1, &mut grad_0);
+            grad_norm <= job.spec.tol * kernels::dot64(&grad_0, &grad_0).sqrt() || outcome.converged
+        }
+    };
+    let certificate = Certificate { objective, gap, grad_norm: Some(grad_norm), converged };
+    Ok(Fit { weights, certificate, outcome, best_pass })
+}
+
+/// Turns the smooth part's gradient into the smallest subgradient of the whole.
+fn subgradient(w: &[f64], l1: solver::L1, grad: &mut [f64]) {
+    if l1.l1 == 0.0 {
+        return;
+    }
+    for (g, &w) in grad.iter_mut().zip(w).take(l1.until) {
+        *g = if w != 0.0 {
+            *g + l1.l1 * w.signum()
+        } else {
+            g.signum() * (g.abs() - l1.l1).max(0.0)
+        };
+    }
+}

@@ -1,0 +1,73 @@
+//! Linear models whose prediction is an argmax, ŷ = argmax_y ⟨w, Ψ(x, y)⟩: regression, binary and multiclass classification
+//! with any loss and solver that fit, each run ending with a proof of how close to the optimum it is.
+//!
+//! ```
+//! use lineal::{Predicted, ReadOptions, Source, TrainSpec, read, train};
+//!
+//! let csv = b"height,width,label\n1,5,flat\n2,6,flat\n7,2,tall\n8,1,tall\n3,7,flat\n9,3,tall\n";
+//! let source = Source::Memory { name: "shapes.csv".into(), bytes: csv.to_vec() };
+//! let data = read(source, &ReadOptions::default())?;
+//!
+//! let (model, report) = train(&data, &TrainSpec::default())?;
+//! println!("{}", report.certificate()); // objective 0.09…, within 0.0… % of the optimum
+//!
+//! assert_eq!(model.predict(&data), Predicted::Classes(vec![0, 0, 1, 1, 0, 1]));
+//! # Ok::<(), lineal::Error>(())
+//! ```
+//!
+//! [`TrainSpec`] holds every choice with its default; [`Training`] adds a held-out set and a monitor; [`Model`] predicts,
+//! explains its weights, and saves itself. The steps behind it are crates of their own: [`model`](lineal_model),
+//! [`loss`](lineal_loss), [`solver`](lineal_solver) and where they meet, [`erm`](lineal_erm). [`solver`] also minimises
+//! functions of your own: see its example.
+//!
+//! Nothing here reads a flag, prints, or opens a socket.
+
+mod cost;
+mod error;
+mod evaluate;
+mod fit;
+mod model;
+mod report;
+mod spec;
+mod summary;
+mod train;
+mod watch;
+mod weights;
+
+pub use lineal_data as data;
+pub use lineal_data::{Dataset, Format, ReadOptions, Schema, Source, TargetKind, Targets, UNSEEN};
+pub use lineal_erm as erm;
+pub use lineal_linalg as linalg;
+pub use lineal_loss as loss;
+pub use lineal_metrics as metrics;
+pub use lineal_model::Bias;
+pub use lineal_model::cost::CostMatrix;
+pub use lineal_model::file::write_atomically;
+pub use lineal_model::space;
+pub use lineal_solver as solver;
+
+pub use cost::read_cost;
+pub use error::Error;
+pub use evaluate::Metrics;
+pub use model::{Model, Predicted, Provenance, Table};
+pub use report::{CurvePoint, Margins, Report};
+pub use spec::{
+    ClassWeight, LossKind, Penalty, Precision, ScheduleKind, SgdSpec, SolverKind, Strategy, Task,
+    TrainSpec,
+};
+pub use train::{Training, train};
+pub use watch::OnPass;
+
+/// Reads a file and learns its schema.
+pub fn read(source: impl Into<Source>, options: &ReadOptions) -> Result<Dataset, Error> {
+    Ok(lineal_data::read(source, options)?)
+}
+
+/// Runs `f` on a pool of that many threads (all cores for `None`). Results do not depend on the number.
+pub fn with_threads<R: Send>(threads: Option<usize>, f: impl FnOnce() -> R + Send) -> R {
+    match rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build() {
+        Ok(pool) => pool.install(f),
+        // No more threads to be had: the caller's will do.
+        Err(_) => f(),
+    }
+}

@@ -1,0 +1,106 @@
+//! What a training run tells about itself.
+
+use crate::spec::{LossKind, Precision, SolverKind, Strategy, Task};
+use serde::{Deserialize, Serialize};
+
+/// The run's certificate and its circumstances; `lineal train --json` prints it, the model file keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// What is predicted.
+    pub task: Task,
+    /// Rows trained on.
+    pub examples: usize,
+    /// Features, the bias not counted.
+    pub features: usize,
+    /// Classes; 0 for regression.
+    pub classes: usize,
+    /// The loss.
+    pub loss: LossKind,
+    /// Whether it was the sum form.
+    pub sum: bool,
+    /// How several classes became one problem.
+    pub strategy: Strategy,
+    /// Who minimised (never `auto`).
+    pub solver: SolverKind,
+    /// The type of the weights (never `auto`).
+    pub precision: Precision,
+    /// λ of (λ/2)‖W‖².
+    pub l2: f64,
+    /// The factor of ‖W‖₁.
+    pub l1: f64,
+    /// mean loss + (l2/2)‖W‖² + l1‖W‖₁ at the stored weights.
+    pub objective: f64,
+    /// A proven bound on (objective − minimum), if this problem has a dual.
+    pub gap: Option<f64>,
+    /// The norm of the objective's gradient (of its smallest subgradient where there is an l1 part).
+    pub grad_norm: Option<f64>,
+    /// Whether the tolerance was met.
+    pub converged: bool,
+    /// Passes over the data.
+    pub passes: usize,
+    /// Examples that changed the weights, for `sgd`.
+    pub updates: Option<u64>,
+    /// The pass whose weights were kept, if that was not the last one (early stopping).
+    pub best_pass: Option<usize>,
+    /// One entry a pass, where recorded.
+    pub curve: Vec<CurvePoint>,
+    /// Margins of the training rows, score of the gold class minus the best other one.
+    pub margins: Option<Margins>,
+    /// Things the user should know: no convergence and the flag to turn, features that never occur, ….
+    pub warnings: Vec<String>,
+}
+
+impl Report {
+    /// The certificate in words: "within 0.04 % of the optimum (duality gap …)".
+    pub fn certificate(&self) -> String {
+        match (self.gap, self.grad_norm) {
+            (Some(gap), _) if self.objective != 0.0 => format!(
+                "objective {:.6}, within {} of the optimum (duality gap {:.1e})",
+                self.objective,
+                percent(gap / self.objective.abs()),
+                gap
+            ),
+            (_, Some(norm)) => {
+                format!("objective {:.6}, gradient norm {norm:.1e}", self.objective)
+            }
+            _ => format!("objective {:.6}, no certificate", self.objective),
+        }
+    }
+}
+
+fn percent(x: f64) -> String {
+    let percent = 100.0 * x;
+    if percent >= 0.01 { format!("{percent:.2} %") } else { format!("{percent:.0e} %") }
+}
+
+/// The state after a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// From 1.
+    pub pass: usize,
+    /// The objective: exact if the curve was asked for, else as far as the solver knew it.
+    pub objective: Option<f64>,
+    /// Mean training loss, if the curve was asked for (or what `sgd` saw on the way).
+    pub train_loss: Option<f64>,
+    /// The duality gap, in the passes that computed it.
+    pub gap: Option<f64>,
+    /// Mean loss on the held-out rows.
+    pub held_out_loss: Option<f64>,
+    /// Accuracy (classify) or −RMSE (regress) on the held-out rows: larger is better.
+    pub held_out_metric: Option<f64>,
+    /// Seconds since training started.
+    pub seconds: f64,
+}
+
+/// The distribution of training margins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Margins {
+    /// The smallest.
+    pub min: f64,
+    /// 1 %, 10 %, 25 %, 50 %, 75 %, 90 % and 99 % quantiles.
+    pub quantiles: Vec<(f64, f64)>,
+    /// The largest.
+    pub max: f64,
+    /// For each class: its name, its smallest margin, its median.
+    pub per_class: Vec<(String, f64, f64)>,
+}

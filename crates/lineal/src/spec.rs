@@ -1,0 +1,298 @@
+//! What to train: every choice of the three steps, with its default.
+
+use lineal_model::{Bias, cost::CostMatrix};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A training run, but for the data. `TrainSpec::default()` is logistic regression with C = 1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TrainSpec {
+    /// What is predicted.
+    pub task: Task,
+    /// The loss; by default logistic for classes and squared for numbers.
+    pub loss: Option<LossKind>,
+    /// The sum over violating classes in place of the maximum (Weston–Watkins) for perceptron, hinge, squared hinge.
+    pub sum: bool,
+    /// How several classes become one problem.
+    pub strategy: Strategy,
+    /// Who minimises.
+    pub solver: SolverKind,
+    /// How strong ½‖W‖² is.
+    pub penalty: Penalty,
+    /// The factor of ‖W‖₁.
+    pub l1: f64,
+    /// What is added to every score.
+    pub bias: Bias,
+    /// Stop at a relative gap (or relative gradient norm) of that.
+    pub tol: f64,
+    /// Give up after that many passes.
+    pub max_passes: usize,
+    /// The stochastic solver's own choices.
+    pub sgd: SgdSpec,
+    /// The fixed step of `gd`; by default it searches.
+    pub gd_step: Option<f64>,
+    /// Costs of mistakes, inside hinge (as margins) and logistic (softmax-margin).
+    pub cost: Option<CostMatrix>,
+    /// A factor on the weight of each class's examples.
+    pub class_weight: ClassWeight,
+    /// Divide features by their standard deviation (and centre them where the data is dense).
+    pub standardize: bool,
+    /// Solve min ½‖W‖² subject to every margin ≥ 1 (or its cost).
+    pub hard_margin: bool,
+    /// Hold out this share of the training rows (0 for none) to watch.
+    pub validation: f64,
+    /// Stop after that many passes without a better held-out metric, and keep the best weights.
+    pub patience: Option<usize>,
+    /// Record the training loss after every pass (an extra look at the data each).
+    pub curve: bool,
+    /// Where Huber's loss turns linear.
+    pub delta: f64,
+    /// Half the width of the epsilon-insensitive tube.
+    pub epsilon: f64,
+    /// The type of the weights.
+    pub precision: Precision,
+    /// Of every random choice.
+    pub seed: u64,
+}
+
+impl Default for TrainSpec {
+    fn default() -> Self {
+        Self {
+            task: Task::Classify,
+            loss: None,
+            sum: false,
+            strategy: Strategy::Joint,
+            solver: SolverKind::Auto,
+            penalty: Penalty::C(1.0),
+            l1: 0.0,
+            bias: Bias::Free,
+            tol: 1e-3,
+            max_passes: 1000,
+            sgd: SgdSpec::default(),
+            gd_step: None,
+            cost: None,
+            class_weight: ClassWeight::Equal,
+            standardize: false,
+            hard_margin: false,
+            validation: 0.0,
+            patience: None,
+            curve: false,
+            delta: 1.0,
+            epsilon: 0.1,
+            precision: Precision::Auto,
+            seed: 0,
+        }
+    }
+}
+
+/// Choices of stochastic gradient descent.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SgdSpec {
+    /// Passes over the data.
+    pub epochs: usize,
+    /// Examples a step.
+    pub batch_size: usize,
+    /// η; by default 1 for the perceptron, else 1 / (the loss's curvature × the mean squared row norm).
+    pub rate: Option<f64>,
+    /// How η falls; by default constant for the perceptron, else inverse.
+    pub schedule: Option<ScheduleKind>,
+    /// Return the mean of the iterates.
+    pub average: bool,
+    /// A fresh order each epoch.
+    pub shuffle: bool,
+    /// Draw examples with replacement.
+    pub with_replacement: bool,
+}
+
+impl Default for SgdSpec {
+    fn default() -> Self {
+        Self {
+            epochs: 20,
+            batch_size: 1,
+            rate: None,
+            schedule: None,
+            average: false,
+            shuffle: true,
+            with_replacement: false,
+        }
+    }
+}
+
+/// How strong ½‖W‖² is, in either convention of the field.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Penalty {
+    /// mean loss + (λ/2)‖W‖².
+    L2(f64),
+    /// ½‖W‖² + C·Σ loss, so λ = 1/(C·n), n being the sum of the example weights.
+    C(f64),
+}
+
+impl Penalty {
+    /// λ for data whose example weights sum to `total_weight`.
+    pub fn l2(self, total_weight: f64) -> f64 {
+        match self {
+            Penalty::L2(l2) => l2,
+            Penalty::C(c) => 1.0 / (c * total_weight),
+        }
+    }
+}
+
+/// Factors on classes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClassWeight {
+    /// All 1.
+    #[default]
+    Equal,
+    /// n / (K · n_class): all classes weigh the same.
+    Balanced,
+    /// By name; 1 for those not named.
+    Named(Vec<(String, f64)>),
+}
+
+impl FromStr for ClassWeight {
+    type Err = String;
+
+    /// `balanced`, or `name=w,name=w`.
+    fn from_str(s: &str) -> Result<Self, String> {
+        if s == "balanced" {
+            return Ok(Self::Balanced);
+        }
+        let parse = |pair: &str| {
+            let (name, weight) = pair.rsplit_once('=')?;
+            let weight: f64 = weight.trim().parse().ok()?;
+            (weight.is_finite() && weight >= 0.0).then(|| (name.trim().to_string(), weight))
+        };
+        s.split(',')
+            .map(|pair| {
+                parse(pair).ok_or(format!(
+                    "`{pair}` is not name=weight with a weight ≥ 0 (or say `balanced`)"
+                ))
+            })
+            .collect::<Result<_, _>>()
+            .map(Self::Named)
+    }
+}
+
+/// Declares a choice with its names on the command line, in JSON and in messages.
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum $name {
+            $($(#[$vdoc])* #[serde(rename = $text)] $variant),+
+        }
+
+        impl $name {
+            /// Every choice, in the order of the help.
+            pub const ALL: &[$name] = &[$($name::$variant),+];
+
+            /// The name of the choice.
+            pub fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $text),+ }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+            fn from_str(s: &str) -> Result<Self, String> {
+                match s {
+                    $($text => Ok($name::$variant),)+
+                    _ => Err(format!("`{s}` is not one of {}", [$($text),+].join(", "))),
+                }
+            }
+        }
+    };
+}
+
+choice! {
+    /// What is predicted.
+    Task {
+        /// One of two or more classes.
+        Classify = "classify",
+        /// A number.
+        Regress = "regress",
+    }
+}
+
+choice! {
+    /// The loss.
+    LossKind {
+        /// 0 unless the argmax is wrong.
+        Perceptron = "perceptron",
+        /// The large margin: support vector machines.
+        Hinge = "hinge",
+        /// Its square.
+        SquaredHinge = "squared-hinge",
+        /// Maximum likelihood: logistic regression, softmax.
+        Logistic = "logistic",
+        /// Least squares.
+        Squared = "squared",
+        /// Squared near, linear far.
+        Huber = "huber",
+        /// Nothing within ε, linear beyond.
+        Epsilon = "epsilon",
+    }
+}
+
+choice! {
+    /// How several classes become one problem.
+    Strategy {
+        /// One weight matrix, one loss over all classes.
+        Joint = "joint",
+    }
+}
+
+choice! {
+    /// Who minimises.
+    SolverKind {
+        /// The fastest that certifies.
+        Auto = "auto",
+        /// Normal equations; the squared loss.
+        Exact = "exact",
+        /// Gradient descent; a smooth loss.
+        Gd = "gd",
+        /// Stochastic gradient descent; any loss.
+        Sgd = "sgd",
+        /// Newton's method; a smooth loss.
+        Newton = "newton",
+        /// L-BFGS, and OWL-QN with l1; a smooth loss.
+        Lbfgs = "lbfgs",
+        /// Dual coordinate ascent; any loss, l2 > 0.
+        Dual = "dual",
+    }
+}
+
+choice! {
+    /// How the rate of `sgd` falls.
+    ScheduleKind {
+        /// Not at all.
+        Constant = "constant",
+        /// η / (1 + η·l2·t).
+        Inverse = "inverse",
+        /// 1 / (l2·t).
+        Pegasos = "pegasos",
+    }
+}
+
+choice! {
+    /// The type of the weights.
+    Precision {
+        /// f32 for `dual` and `sgd` with a tolerance of 1e-4 or more, else f64.
+        Auto = "auto",
+        /// Single.
+        F32 = "f32",
+        /// Double.
+        F64 = "f64",
+    }
+}

@@ -1,0 +1,104 @@
+//! What is computed once the weights are known: margins, warnings, and weights in the units of the data.
+
+use crate::report::{Margins, Report};
+use crate::spec::{SolverKind, TrainSpec};
+use crate::weights::{Number, Weights, with_weights};
+use lineal_data::{Standardizer, Targets};
+use lineal_erm::Rows;
+use lineal_linalg::Matrix;
+use lineal_model::space::{Binary, Classes};
+use lineal_model::{Bias, Linear};
+
+const QUANTILES: [f64; 7] = [0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99];
+
+/// The distribution of training margins; `None` for regression.
+pub(crate) fn margins(
+    weights: &Weights,
+    bias: Bias,
+    n_classes: usize,
+    x: &Matrix,
+    y: &Targets,
+    classes: &[String],
+) -> Option<Margins> {
+    let Targets::Classes(y) = y else { return None };
+    let rows = Rows::new(x, y, None);
+    let margins = with_weights!(weights, w => match n_classes {
+        2 => lineal_erm::margins(&Linear::new(x.n_cols(), Binary, bias), &rows, w),
+        _ => lineal_erm::margins(&Linear::new(x.n_cols(), Classes(n_classes), bias), &rows, w),
+    });
+    let mut by_class: Vec<Vec<f64>> = vec![Vec::new(); n_classes];
+    for (&y, &m) in y.iter().zip(&margins) {
+        by_class[y as usize].push(m);
+    }
+    let sorted = |mut m: Vec<f64>| {
+        m.sort_by(f64::total_cmp);
+        m
+    };
+    let per_class = by_class
+        .into_iter()
+        .map(sorted)
+        .zip(classes)
+        .filter(|(m, _)| !m.is_empty())
+        .map(|(m, name)| (name.clone(), m[0], quantile(&m, 0.5)))
+        .collect();
+    let all = sorted(margins);
+    Some(Margins {
+        min: *all.first()?,
+        quantiles: QUANTILES.iter().map(|&q| (q, quantile(&all, q))).collect(),
+        max: *all.last()?,
+        per_class,
+    })
+}
+
+fn quantile(sorted: &[f64], q: f64) -> f64 {
+    sorted[((sorted.len() - 1) as f64 * q).round() as usize]
+}
+
+/// What the user should know about the run, each with the flag to turn.
+pub(crate) fn warnings(report: &Report, spec: &TrainSpec, x: &Matrix) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if !report.converged {
+        let far = match (report.gap, report.grad_norm) {
+            (Some(gap), _) => format!("the relative gap is {:.1e}", gap / report.objective.abs()),
+            (None, Some(norm)) => format!("the gradient norm is {norm:.1e}"),
+            _ => "there is no certificate".into(),
+        };
+        let remedy = match report.solver {
+            SolverKind::Sgd if report.l2 > 0.0 => {
+                "raise --epochs or use --solver dual, which ends with a proof"
+            }
+            SolverKind::Sgd => "raise --epochs",
+            _ => "raise --max-passes, --tol or the penalty, or try --standardize",
+        };
+        warnings.push(format!(
+            "did not converge to --tol {:.0e} in {} passes ({far}): {remedy}",
+            spec.tol, report.passes
+        ));
+    }
+    if x.nnz() == 0 {
+        warnings.push("no row has any feature: the model is its bias".into());
+    }
+    warnings
+}
+
+/// Weights of standardised features as weights of the features themselves: w ← w·scale, b ← b − Σ w·mean.
+pub(crate) fn unscale(weights: Weights, scaling: &Standardizer, n_outputs: usize) -> Weights {
+    fn fold<F: Number>(mut w: Vec<F>, scaling: &Standardizer, k: usize) -> Weights {
+        let d = scaling.scale.len();
+        let (rows, bias) = w.split_at_mut(d * k);
+        for (j, row) in rows.chunks_exact_mut(k).enumerate() {
+            for (c, w) in row.iter_mut().enumerate() {
+                *w *= F::from_f32(scaling.scale[j]);
+                if let (Some(mean), Some(b)) = (&scaling.mean, bias.get_mut(c)) {
+                    *b -= *w * F::from_f32(mean[j]);
+                }
+            }
+        }
+        F::own(w)
+    }
+    match weights {
+        Weights::F32(w) => fold(w, scaling, n_outputs),
+        Weights::F64(w) => fold(w, scaling, n_outputs),
+        mapped => mapped,
+    }
+}

@@ -1,0 +1,125 @@
+//! max over ŷ of (θ_ŷ + Δ(y, ŷ)) − θ_y: the large margin.
+//!
+//! Binary: max(0, Δ − yf). Classes: Crammer & Singer (JMLR 2001), whose dual block is g = p − e_y with p in the
+//! simplex and ℓ*(g) = −⟨p, Δ(y, ·)⟩; the exact step is a projection of p + (θ + Δ)/q onto the simplex (Keerthi
+//! et al., KDD 2008, by sorting; here by the active-set method of Michelot, linear in practice).
+//! With no cost it is the perceptron's loss.
+
+use crate::{Domain, DualLoss, Loss, block::flow_level};
+use lineal_linalg::Scalar;
+use lineal_model::cost::{Cost, NoCost};
+use lineal_model::space::{Binary, Classes, Discrete};
+
+/// The max form of the hinge, with its cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Hinge<C>(pub C);
+
+/// max θ_ŷ − θ_y: 0 unless the argmax is wrong.
+pub type Perceptron = Hinge<NoCost>;
+
+impl<F, S, C> Loss<F, S> for Hinge<C>
+where
+    F: Scalar,
+    S: Discrete<F, Output = u32>,
+    C: Cost<F, S>,
+{
+    #[inline]
+    fn value_grad(&self, space: S, scores: &mut [F], y: u32, grad: &mut [F]) -> f64 {
+        self.0.augment(space, y, scores);
+        let best = space.max(scores, grad);
+        let value = best - space.score(scores, y);
+        space.add_parts(y, -F::ONE, grad);
+        value.to_f64()
+    }
+}
+
+impl<F: Scalar, C: Cost<F, Binary>> DualLoss<F, Binary> for Hinge<C> {
+    fn conjugate(&self, _: Binary, y: u32, g: &[F]) -> f64 {
+        (g[0] * Binary::sign(y) * self.0.cost(y, 1 - y)).to_f64()
+    }
+
+    #[inline]
+    fn dual_step(
+        &self,
+        _: Binary,
+        y: u32,
+        scores: &mut [F],
+        q: F,
+        g: &mut [F],
+        delta: &mut [F],
+    ) -> f64 {
+        let sign = Binary::sign::<F>(y);
+        let a = -sign * g[0];
+        let slack = self.0.cost(y, 1 - y) - sign * scores[0];
+        let to = (a + slack / q).max(F::ZERO).min(F::ONE);
+        delta[0] = -sign * (to - a);
+        g[0] = -sign * to;
+        (slack.max(F::ZERO) - a * slack).to_f64()
+    }
+
+    fn domain(&self) -> Domain {
+        Domain::Flows
+    }
+}
+
+impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Hinge<C> {
+    fn conjugate(&self, _: Classes, y: u32, g: &[F]) -> f64 {
+        let gain: f64 = g
+            .iter()
+            .enumerate()
+            .filter(|&(c, _)| c != y as usize)
+            .map(|(c, &g)| (g * self.0.cost(y, c as u32)).to_f64())
+            .sum();
+        -gain
+    }
+
+    #[inline]
+    fn dual_step(
+        &self,
+        space: Classes,
+        y: u32,
+        scores: &mut [F],
+        q: F,
+        g: &mut [F],
+        delta: &mut [F],
+    ) -> f64 {
+        let gold = y as usize;
+        self.0.augment(space, y, scores);
+        // p = g + e_y; gap = max(θ + Δ) − ⟨p, θ + Δ⟩, written with differences from the gold's score.
+        let base = scores[gold];
+        let mut best = F::ZERO;
+        let mut along = F::ZERO;
+        for (&u, &p) in scores.iter().zip(g.iter()) {
+            best = best.max(u - base);
+            along += p * (u - base);
+        }
+        let gap = (best - along).max(F::ZERO).to_f64();
+        if gap == 0.0 {
+            delta.fill(F::ZERO);
+            return 0.0;
+        }
+        let inv_q = F::ONE / q;
+        g[gold] += F::ONE;
+        for (v, &p) in scores.iter_mut().zip(g.iter()) {
+            *v = (*v - base) * inv_q + p;
+        }
+        let level = flow_level(scores, F::ONE, F::INFINITY, F::ZERO, F::ONE);
+        let mut sum = F::ZERO;
+        for v in scores.iter_mut() {
+            *v = (*v - level).max(F::ZERO);
+            sum += *v;
+        }
+        // Rounding may leave the sum off 1 by a few ulps; the dual bound needs p in the simplex.
+        let norm = F::ONE / sum;
+        for ((p, &v), d) in g.iter_mut().zip(scores.iter()).zip(delta.iter_mut()) {
+            *d = v * norm - *p;
+            *p = v * norm;
+        }
+        g[gold] -= F::ONE;
+        gap
+    }
+
+    fn domain(&self) -> Domain {
+        Domain::Flows
+    }
+}

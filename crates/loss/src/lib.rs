@@ -1,0 +1,96 @@
+//! Step 2: pick a loss. One file each.
+//!
+//! A loss sees part scores θ, the gold output and an oracle of the space, nothing else: no feature, no weight, no file.
+//! Value and gradient come out of one call, the gradient being (parts that the oracle returned) − μ(y). Losses are
+//! convex; those that a dual solver can use also know their conjugate and the exact step of one dual block.
+//!
+//! | loss | spaces | smooth | dual block |
+//! |---|---|---|---|
+//! | [`Hinge`] (and [`Perceptron`], without cost) | any with an argmax | no | binary: one number; classes: projection on the simplex |
+//! | [`SumHinge`] (Weston–Watkins; [`SumPerceptron`]) | classes | no | water level |
+//! | [`SquaredHinge`], [`SumSquaredHinge`] | binary, classes | binary and sum form | water level |
+//! | [`HardMargin`] (0 or ∞) | binary, classes | no | water level |
+//! | [`Logistic`] | any with marginals | yes | Newton in log space |
+//! | [`Squared`], [`Huber`], [`Epsilon`] | real numbers; `Squared` also binary, classes | yes, yes, no | one division |
+//!
+//! ```
+//! use lineal_loss::{Hinge, Loss};
+//! use lineal_model::{cost::ZeroOne, space::Classes};
+//!
+//! let (mut scores, mut grad) = ([1.0f64, 0.5, -2.0], [0.0; 3]);
+//! let value = Hinge(ZeroOne).value_grad(Classes(3), &mut scores, 0, &mut grad);
+//! assert_eq!(value, 0.5); // class 1 is within the margin
+//! assert_eq!(grad, [-1.0, 1.0, 0.0]);
+//! ```
+
+mod block;
+mod epsilon;
+mod hard_margin;
+mod hinge;
+mod huber;
+mod logistic;
+mod squared;
+mod squared_hinge;
+mod sum_hinge;
+
+pub use epsilon::Epsilon;
+pub use hard_margin::HardMargin;
+pub use hinge::{Hinge, Perceptron};
+pub use huber::Huber;
+pub use logistic::Logistic;
+pub use squared::{Squared, Target};
+pub use squared_hinge::{SquaredHinge, SumSquaredHinge};
+pub use sum_hinge::{SumHinge, SumPerceptron};
+
+use lineal_linalg::Scalar;
+use lineal_model::space::OutputSpace;
+
+/// A convex loss of part scores.
+pub trait Loss<F: Scalar, S: OutputSpace<F>>: Sync {
+    /// The loss at `scores`; its (sub)gradient overwrites `grad`. `scores` may be used as working memory.
+    fn value_grad(&self, space: S, scores: &mut [F], y: S::Output, grad: &mut [F]) -> f64;
+}
+
+/// A loss with second derivatives (almost everywhere, for the squared hinge).
+pub trait SecondOrder<F: Scalar, S: OutputSpace<F>>: Loss<F, S> {
+    /// What the Hessian at `scores` needs to know, as many numbers as parts; `scores` may be overwritten.
+    fn curve(&self, space: S, scores: &mut [F], y: S::Output, state: &mut [F]);
+    /// `out = H dir`.
+    fn hess_vec(&self, space: S, y: S::Output, state: &[F], dir: &[F], out: &mut [F]);
+    /// The diagonal of H.
+    fn hess_diag(&self, space: S, y: S::Output, state: &[F], out: &mut [F]);
+}
+
+/// A loss whose dual blocks can be solved exactly. A block `g` lives in score space like a gradient: at the optimum it *is* the
+/// (sub)gradient of the loss, and w = −(1/l2)·mean Ψᵀg. Zeros are always in the domain.
+pub trait DualLoss<F: Scalar, S: OutputSpace<F>>: Loss<F, S> {
+    /// ℓ*(g) for a `g` in the domain.
+    fn conjugate(&self, space: S, y: S::Output, g: &[F]) -> f64;
+
+    /// Moves `g` to the minimiser of ℓ*(g') − ⟨θ, g'⟩ + (q/2)‖g' − g‖² and leaves the difference in `delta`. Returns the block's
+    /// gap *before* the step, ℓ(θ) + ℓ*(g) − ⟨θ, g⟩, or a close estimate.
+    /// `scores` is θ and may be overwritten; q > 0.
+    fn dual_step(
+        &self,
+        space: S,
+        y: S::Output,
+        scores: &mut [F],
+        q: F,
+        g: &mut [F],
+        delta: &mut [F],
+    ) -> f64;
+
+    /// How blocks can be changed so that they sum to zero over the examples, as a free bias demands.
+    fn domain(&self) -> Domain;
+}
+
+/// The shape of a conjugate's domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// All of ℝ^parts: subtract the mean.
+    Free,
+    /// An interval around 0 in each coordinate: scale down the side that is too heavy.
+    Interval,
+    /// Flows a_r ≥ 0 from the gold class to the others, closed under scaling down.
+    Flows,
+}

@@ -1,0 +1,190 @@
+//! log Σ exp(θ_ŷ + Δ(y, ŷ)) − θ_y: maximum likelihood, and softmax-margin (Gimpel & Smith 2010) where there is a cost.
+//!
+//! Binary: ln(1 + e^{Δ − yf}). The dual block is g = p − e_y with p inside the simplex and ℓ*(g) = Σ p ln p − ⟨p, Δ⟩. Its exact step
+//! solves ln p'_r + q(p'_r − p_r) = θ_r + Δ_r + ν with Σ p' = 1, here by Newton's method on ln p' and ν together: each
+//! iteration is one exponential a class, quadratically convergent (Yu, Huang & Lin 2011 solve the same block by
+//! two classes at a time).
+
+use crate::{Domain, DualLoss, Loss, SecondOrder};
+use lineal_linalg::Scalar;
+use lineal_linalg::special::{exp_slice, sigmoid, softmax, x_ln_x};
+use lineal_model::cost::Cost;
+use lineal_model::space::{Binary, Classes, Marginals};
+
+/// The logistic loss, with the cost that softmax-margin adds to the scores ([`NoCost`](lineal_model::cost::NoCost) for none).
+#[derive(Clone, Copy, Debug)]
+pub struct Logistic<C>(pub C);
+
+impl<F, S, C> Loss<F, S> for Logistic<C>
+where
+    F: Scalar,
+    S: Marginals<F, Output = u32>,
+    C: Cost<F, S>,
+{
+    #[inline]
+    fn value_grad(&self, space: S, scores: &mut [F], y: u32, grad: &mut [F]) -> f64 {
+        self.0.augment(space, y, scores);
+        let log_sum = space.log_sum_exp(scores, grad);
+        let value = log_sum - space.score(scores, y);
+        space.add_parts(y, -F::ONE, grad);
+        value.to_f64().max(0.0)
+    }
+}
+
+impl<F, S, C> SecondOrder<F, S> for Logistic<C>
+where
+    F: Scalar,
+    S: Marginals<F, Output = u32>,
+    C: Cost<F, S>,
+{
+    fn curve(&self, space: S, scores: &mut [F], y: u32, state: &mut [F]) {
+        self.0.augment(space, y, scores);
+        space.log_sum_exp(scores, state);
+    }
+
+    fn hess_vec(&self, space: S, _: u32, state: &[F], dir: &[F], out: &mut [F]) {
+        space.cov_vec(state, dir, out);
+    }
+
+    fn hess_diag(&self, space: S, _: u32, state: &[F], out: &mut [F]) {
+        space.cov_diag(state, out);
+    }
+}
+
+impl<F: Scalar, C: Cost<F, Binary>> DualLoss<F, Binary> for Logistic<C> {
+    fn conjugate(&self, _: Binary, y: u32, g: &[F]) -> f64 {
+        let a = -(Binary::sign::<F>(y) * g[0]).to_f64();
+        x_ln_x(a) + x_ln_x(1.0 - a) - a * self.0.cost(y, 1 - y).to_f64()
+    }
+
+    #[inline]
+    fn dual_step(
+        &self,
+        _: Binary,
+        y: u32,
+        scores: &mut [F],
+        q: F,
+        g: &mut [F],
+        delta: &mut [F],
+    ) -> f64 {
+        let sign = Binary::sign::<F>(y);
+        let a = -sign * g[0];
+        let target = self.0.cost(y, 1 - y) - sign * scores[0];
+        // With a' = σ(t): t + q σ(t) = target + q a, increasing in t with slope at least 1.
+        let sigma = sigmoid(target);
+        let gap = (a - sigma) * (a - sigma) / (sigma * (F::ONE - sigma) + F::EPSILON);
+        let goal = target + q * a;
+        let mut t = if q < F::ONE { target } else { logit(a).max(-goal.abs()).min(goal.abs()) };
+        let mut to = sigmoid(t);
+        for _ in 0..50 {
+            let step = (goal - t - q * to) / (F::ONE + q * to * (F::ONE - to));
+            t += step.max(F::from_f32(-4.0)).min(F::from_f32(4.0));
+            to = sigmoid(t);
+            if step.abs() <= F::EPSILON.sqrt() * F::from_f32(0.1) {
+                break;
+            }
+        }
+        delta[0] = -sign * (to - a);
+        g[0] = -sign * to;
+        F::from_f32(0.5).to_f64() * gap.to_f64()
+    }
+
+    fn domain(&self) -> Domain {
+        Domain::Flows
+    }
+}
+
+fn logit<F: Scalar>(a: F) -> F {
+    let a = a.max(F::EPSILON).min(F::ONE - F::EPSILON);
+    (a / (F::ONE - a)).ln()
+}
+
+impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Logistic<C> {
+    fn conjugate(&self, _: Classes, y: u32, g: &[F]) -> f64 {
+        g.iter()
+            .enumerate()
+            .map(|(c, &g)| {
+                let p = g.to_f64() + f64::from(u8::from(c == y as usize));
+                x_ln_x(p) - p * Cost::<F, Classes>::cost(&self.0, y, c as u32).to_f64()
+            })
+            .sum()
+    }
+
+    fn dual_step(
+        &self,
+        space: Classes,
+        y: u32,
+        scores: &mut [F],
+        q: F,
+        g: &mut [F],
+        delta: &mut [F],
+    ) -> f64 {
+        let gold = y as usize;
+        self.0.augment(space, y, scores);
+        g[gold] += F::ONE;
+        let (p, p_new) = (g, delta);
+        // At q = 0 the answer is the softmax: the start, and the yardstick of the gap (χ²-like, without logarithms).
+        let log_sum = softmax(scores, p_new);
+        let mut gap = F::ZERO;
+        for (&p, &s) in p.iter().zip(p_new.iter()) {
+            gap += (p - s) * (p - s) / (p + s + F::EPSILON);
+        }
+        // u = ln p', residual c + ν − u − q p' with c = θ + q p; ν starts at −log_sum.
+        let mut nu = F::ZERO;
+        let small = F::EPSILON.sqrt() * F::from_f32(0.1);
+        for (c, &p) in scores.iter_mut().zip(p.iter()) {
+            *c = *c - log_sum + q * p;
+        }
+        let mut u_buf = [F::ZERO; 64];
+        let mut u_heap;
+        let u: &mut [F] = if p.len() <= u_buf.len() {
+            &mut u_buf[..p.len()]
+        } else {
+            u_heap = vec![F::ZERO; p.len()];
+            &mut u_heap
+        };
+        for ((u, &c), &p) in u.iter_mut().zip(scores.iter()).zip(p.iter()) {
+            *u = c - q * p;
+        }
+        for _ in 0..60 {
+            // δu = (r + δν)/(1 + q p'), Σ p'(1 + δu) = 1.
+            let (mut lhs, mut rhs) = (F::ZERO, F::ONE);
+            for ((&c, &u), &p) in scores.iter().zip(u.iter()).zip(p_new.iter()) {
+                let share = p / (F::ONE + q * p);
+                lhs += share;
+                rhs -= p + share * (c + nu - u - q * p);
+            }
+            let d_nu = rhs / lhs;
+            let mut worst = F::ZERO;
+            for ((u, &c), &p) in u.iter_mut().zip(scores.iter()).zip(p_new.iter()) {
+                let d = (c + nu + d_nu - *u - q * p) / (F::ONE + q * p);
+                // p' ≤ 1, so u ≤ 0: the clamp keeps a long first step from overflowing.
+                let to = (*u + d).min(F::ZERO);
+                worst = worst.max((to - *u).abs() * p);
+                *u = to;
+            }
+            nu += d_nu;
+            p_new.copy_from_slice(u);
+            exp_slice(p_new);
+            if worst <= small {
+                break;
+            }
+        }
+        let mut sum = F::ZERO;
+        for &p in p_new.iter() {
+            sum += p;
+        }
+        let norm = F::ONE / sum;
+        for (p, d) in p.iter_mut().zip(p_new.iter_mut()) {
+            let to = *d * norm;
+            *d = to - *p;
+            *p = to;
+        }
+        p[gold] -= F::ONE;
+        gap.to_f64()
+    }
+
+    fn domain(&self) -> Domain {
+        Domain::Flows
+    }
+}

@@ -1,0 +1,84 @@
+//! What can be wrong with a model file, in words that say what to do.
+
+use std::io;
+
+/// Why a model file could not be read or written. `file` is its path, or says that it came as bytes.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Something else than a model of Lineal.
+    #[error("{file} is not a Lineal model: {why}; give a file that `lineal train -o` wrote")]
+    NotLineal {
+        /// The file.
+        file: String,
+        /// What was found instead.
+        why: String,
+    },
+    /// A later Lineal wrote it.
+    #[error(
+        "{file} has model format {version}, and this Lineal reads formats up to {}; \
+         update Lineal, or train the model again with this one",
+        super::layout::VERSION
+    )]
+    Newer {
+        /// The file.
+        file: String,
+        /// The version that it gives.
+        version: u64,
+    },
+    /// The file has fewer or more bytes than its header says.
+    #[error(
+        "{file} is incomplete: it should have {expected} bytes and has {found}; \
+         copy it again from where it was made, or train it again"
+    )]
+    Truncated {
+        /// The file.
+        file: String,
+        /// The length that the header asks for (at least, where the header itself is cut).
+        expected: u64,
+        /// The length that is there.
+        found: u64,
+    },
+    /// The bytes are not those that were written.
+    #[error(
+        "{file} is damaged: its checksum is {found} and should be {expected}; \
+         copy it again from where it was made, or train it again"
+    )]
+    Checksum {
+        /// The file.
+        file: String,
+        /// The checksum that the file gives.
+        expected: String,
+        /// The checksum of its bytes.
+        found: String,
+    },
+    /// The header is not one that Lineal writes, though the checksum fits.
+    #[error("{file} has a header that Lineal does not write: {why}; train the model again")]
+    Header {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A tensor that is not what it should be.
+    #[error("{file}: tensor {name:?} {why}; train the model again")]
+    Tensor {
+        /// The file.
+        file: String,
+        /// The tensor's name.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The operating system could not open the file.
+    #[error("cannot read {file}: {why}")]
+    Read {
+        /// The file.
+        file: String,
+        /// What it said.
+        why: io::Error,
+    },
+    /// The file could not be written; the message of [`write_atomically`](super::write_atomically) names it.
+    #[error(transparent)]
+    Write(io::Error),
+}

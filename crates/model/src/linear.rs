@@ -1,0 +1,150 @@
+//! The multivector model: one weight vector for each part, scores θ = Wᵀx + b.
+
+use crate::space::OutputSpace;
+use lineal_linalg::{Row, Scalar, Sink, kernels};
+use serde::{Deserialize, Serialize};
+
+/// Inputs to part scores, and back.
+pub trait Model<F: Scalar>: Sync {
+    /// What is scored.
+    type Input<'a>: Copy;
+    /// What is predicted.
+    type Space: OutputSpace<F>;
+
+    /// Number of weights.
+    fn dim(&self) -> usize;
+    /// How many weights, from the front, a penalty covers; the rest is a free bias.
+    fn n_penalised(&self) -> usize;
+    /// The outputs that `x` may have.
+    fn space(&self, x: Self::Input<'_>) -> Self::Space;
+    /// The largest number of parts of any input.
+    fn max_parts(&self) -> usize;
+    /// `scores = Ψ(x) w`, one for each part.
+    fn scores(&self, x: Self::Input<'_>, w: &[F], scores: &mut [F]);
+    /// Adds Ψ(x)ᵀ `parts` to the sink.
+    fn accumulate(&self, x: Self::Input<'_>, parts: &[F], sink: &mut impl Sink<F>);
+    /// Adds (Ψ(x)∘Ψ(x))ᵀ `parts` to `out`: the diagonal of ΨᵀDΨ for a diagonal D.
+    fn accumulate_squares(&self, x: Self::Input<'_>, parts: &[F], out: &mut [F]);
+    /// Adds Ψ(x)ᵀ `block` Ψ(x) to `out`, `dim × dim` row-major, for a symmetric `block` of parts × parts.
+    fn accumulate_outer(&self, x: Self::Input<'_>, block: &[F], out: &mut [F]);
+    /// c, where Ψ(x)Ψ(x)ᵀ = c·I over the *penalised* weights.
+    fn isotropy(&self, x: Self::Input<'_>) -> Option<f64>;
+}
+
+/// What is added to every score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bias {
+    /// A weight that no penalty covers.
+    #[default]
+    Free,
+    /// A weight like any other, on a feature that is always 1 (LIBLINEAR's `-B 1`).
+    Penalised,
+    /// Nothing.
+    None,
+}
+
+/// One weight a feature and part, feature-major; the bias is a last feature that is always 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Linear<S> {
+    n_features: usize,
+    space: S,
+    bias: Bias,
+}
+
+impl<S> Linear<S> {
+    /// A model of `n_features` inputs.
+    pub fn new(n_features: usize, space: S, bias: Bias) -> Self {
+        Self { n_features, space, bias }
+    }
+
+    /// Number of features, the bias not counted.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// How scores are shifted.
+    pub fn bias(&self) -> Bias {
+        self.bias
+    }
+}
+
+impl<F: Scalar, S: OutputSpace<F>> Model<F> for Linear<S> {
+    type Input<'a> = Row<'a>;
+    type Space = S;
+
+    fn dim(&self) -> usize {
+        (self.n_features + usize::from(self.bias != Bias::None)) * self.space.n_parts()
+    }
+
+    fn n_penalised(&self) -> usize {
+        (self.n_features + usize::from(self.bias == Bias::Penalised)) * self.space.n_parts()
+    }
+
+    #[inline]
+    fn space(&self, _: Row<'_>) -> S {
+        self.space
+    }
+
+    fn max_parts(&self) -> usize {
+        self.space.n_parts()
+    }
+
+    #[inline]
+    fn scores(&self, x: Row<'_>, w: &[F], scores: &mut [F]) {
+        kernels::scores(x, w, scores);
+        if self.bias != Bias::None {
+            let bias = &w[self.n_features * scores.len()..];
+            for (s, &b) in scores.iter_mut().zip(bias) {
+                *s += b;
+            }
+        }
+    }
+
+    #[inline]
+    fn accumulate(&self, x: Row<'_>, parts: &[F], sink: &mut impl Sink<F>) {
+        sink.add_row(0, x, parts);
+        if self.bias != Bias::None {
+            sink.add_block(self.n_features * parts.len(), parts);
+        }
+    }
+
+    fn accumulate_squares(&self, x: Row<'_>, parts: &[F], out: &mut [F]) {
+        let k = parts.len();
+        x.for_each(|j, v| {
+            let v = F::from_f32(v) * F::from_f32(v);
+            for (o, &g) in out[j * k..].iter_mut().zip(parts) {
+                *o += v * g;
+            }
+        });
+        if self.bias != Bias::None {
+            for (o, &g) in out[self.n_features * k..].iter_mut().zip(parts) {
+                *o += g;
+            }
+        }
+    }
+
+    fn accumulate_outer(&self, x: Row<'_>, block: &[F], out: &mut [F]) {
+        let k = self.space.n_parts();
+        let dim = <Self as Model<F>>::dim(self);
+        let bias = (self.bias != Bias::None).then_some((self.n_features, 1.0));
+        let mut entries = Vec::with_capacity(x.nnz() + 1);
+        x.for_each(|j, v| entries.push((j, v)));
+        entries.extend(bias);
+        for &(j, v) in &entries {
+            for a in 0..k {
+                let out = &mut out[(j * k + a) * dim..][..dim];
+                for &(j2, v2) in &entries {
+                    let v = F::from_f32(v) * F::from_f32(v2);
+                    for (o, &h) in out[j2 * k..].iter_mut().zip(&block[a * k..(a + 1) * k]) {
+                        *o += v * h;
+                    }
+                }
+            }
+        }
+    }
+
+    fn isotropy(&self, x: Row<'_>) -> Option<f64> {
+        Some(x.norm_sq() + f64::from(u8::from(self.bias == Bias::Penalised)))
+    }
+}

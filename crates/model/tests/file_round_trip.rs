@@ -1,0 +1,178 @@
+//! What is written is read back, bit for bit, from memory and from a mapped file.
+
+use lineal_model::file::{Error, ModelFile, TensorData, encode, save, write_to};
+use serde_json::json;
+use std::path::Path;
+
+const WEIGHTS: [f64; 5] = [0.5, -0.0, f64::MIN_POSITIVE, f64::NAN, 1e300];
+
+fn sample() -> Vec<u8> {
+    let says = json!({"task": "classify", "classes": ["\"quoted\"", "naïve", "\u{0}\n"], "l2": 0.1, "a": null});
+    let tensors = [
+        ("w", vec![5, 1], TensorData::F64(&WEIGHTS)),
+        ("half \"w\"", vec![3], TensorData::F32(&[1.5, f32::INFINITY, -2.0])),
+        ("nothing", vec![2, 0], TensorData::F64(&[])),
+        ("index", vec![1, 1, 2], TensorData::U32(&[7, u32::MAX])),
+        ("text", vec![3], TensorData::U8(b"abc")),
+        ("one number", vec![], TensorData::U32(&[1])),
+    ];
+    encode(&says, &tensors).unwrap()
+}
+
+fn check(file: &ModelFile) {
+    assert_eq!(file.model()["classes"][0], "\"quoted\"");
+    assert_eq!(file.model()["classes"][2], "\u{0}\n");
+    let keys: Vec<_> = file.model().as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["task", "classes", "l2", "a"], "the order of keys is kept");
+    let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(file.f64("w").unwrap().unwrap()), bits(&WEIGHTS));
+    assert_eq!(file.f32("half \"w\"").unwrap(), Some(&[1.5, f32::INFINITY, -2.0][..]));
+    assert_eq!(file.f64("nothing").unwrap(), Some(&[][..]));
+    assert_eq!(file.u32("index").unwrap(), Some(&[7, u32::MAX][..]));
+    assert_eq!(file.u8("text").unwrap(), Some(&b"abc"[..]));
+    assert_eq!(file.tensor("one number"), Some(TensorData::U32(&[1])));
+    assert_eq!(file.shape("nothing"), Some(&[2, 0][..]));
+    assert_eq!(file.shape("one number"), Some(&[][..]));
+    assert_eq!(file.names(), ["half \"w\"", "index", "nothing", "one number", "text", "w"]);
+    assert!(file.f64("missing").unwrap().is_none() && file.shape("missing").is_none());
+    for name in ["w", "index", "text"] {
+        let at = match file.tensor(name).unwrap() {
+            TensorData::F64(v) => v.as_ptr() as usize,
+            TensorData::U32(v) => v.as_ptr() as usize,
+            TensorData::F32(v) => v.as_ptr() as usize,
+            TensorData::U8(v) => v.as_ptr() as usize,
+        };
+        assert_eq!(at % 64, 0, "{name}");
+    }
+    let error = file.f32("w").unwrap_err();
+    assert!(matches!(&error, Error::Tensor { name, .. } if name == "w"));
+    assert!(error.to_string().contains("is F64 and should be F32"), "{error}");
+}
+
+#[test]
+fn memory_and_file_give_back_what_was_written() {
+    check(&ModelFile::from_bytes(sample()).unwrap());
+    // Wherever the caller's bytes happen to lie.
+    let mut shifted = vec![0];
+    shifted.extend(sample());
+    check(&ModelFile::from_bytes(&shifted[1..]).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.lin");
+    std::fs::write(&path, sample()).unwrap();
+    check(&ModelFile::open(&path).unwrap());
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    assert_eq!(sample(), sample());
+    let tensors = [("w", vec![5], TensorData::F64(&WEIGHTS))];
+    let (mut streamed, folder) = (Vec::new(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("m");
+    write_to(&mut streamed, &json!({}), &tensors).unwrap();
+    save(&path, &json!({}), &tensors).unwrap();
+    assert_eq!(streamed, encode(&json!({}), &tensors).unwrap());
+    assert_eq!(streamed, std::fs::read(&path).unwrap());
+}
+
+/// The layout is a promise to old files: this one changes only with the version. The checksum is from
+/// `python -c 'import zlib; print("%08x" % zlib.crc32(…))'` of these bytes with zeros for its digits.
+#[test]
+fn the_bytes_are_those_of_version_1() {
+    let bytes = encode(&json!({"a": 1}), &[("w", vec![2], TensorData::F32(&[1.0, 2.0]))]).unwrap();
+    let header = concat!(
+        r#"{"__metadata__":{"format":"lineal","version":"1","crc32":"CRC32CRC","model":"{\"a\":1}"},"#,
+        r#""w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#
+    );
+    let header = header.replace("CRC32CRC", "8c0a7903") + &" ".repeat(184 - header.len());
+    let mut expected = 184u64.to_le_bytes().to_vec();
+    expected.extend(header.bytes());
+    expected.extend([0, 0, 0x80, 0x3f, 0, 0, 0, 0x40]);
+    assert_eq!(String::from_utf8_lossy(&bytes), String::from_utf8_lossy(&expected));
+}
+
+#[test]
+fn large_tensors_pass_through_the_buffer() {
+    let w: Vec<f32> = (0..100_001).map(|i| i as f32 * 0.25).collect();
+    let text: Vec<u8> = (0..100_001).map(|i| i as u8).collect();
+    let tensors =
+        [("w", vec![w.len()], TensorData::F32(&w)), ("t", vec![text.len()], TensorData::U8(&text))];
+    let file = ModelFile::from_bytes(encode(&json!([]), &tensors).unwrap()).unwrap();
+    assert_eq!(file.f32("w").unwrap().unwrap(), w);
+    assert_eq!(file.u8("t").unwrap().unwrap(), text);
+}
+
+#[test]
+fn a_model_without_tensors_is_a_file() {
+    let file = ModelFile::from_bytes(encode(&json!("constant"), &[]).unwrap()).unwrap();
+    assert_eq!(file.model(), "constant");
+    assert!(file.names().is_empty());
+}
+
+#[test]
+fn writing_refuses_what_reading_would() {
+    let w = TensorData::F32(&[1.0]);
+    for (tensors, why) in [
+        (vec![("w", vec![2], w)], "shape [2]"),
+        (vec![("w", vec![1], w), ("w", vec![1], w)], "twice"),
+        (vec![("__metadata__", vec![1], w)], "keeps for itself"),
+        (vec![("__pad0", vec![1], w)], "keeps for itself"),
+        (vec![("w", vec![1 << 62, 1 << 62], w)], "shape"),
+    ] {
+        let error = encode(&json!({}), &tensors).unwrap_err();
+        assert!(
+            matches!(error, Error::Tensor { .. }) && error.to_string().contains(why),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn what_is_not_a_model_is_named_with_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("empty"), "").unwrap();
+    std::fs::write(at("text"), "1 1:0.5\n-1 2:1\n".repeat(20)).unwrap();
+    for (name, why) in
+        [("empty", "it is empty"), ("text", "does not begin like one"), ("", "a folder")]
+    {
+        let error = ModelFile::open(&at(name)).unwrap_err();
+        assert!(matches!(error, Error::NotLineal { .. }), "{error}");
+        let message = error.to_string();
+        assert!(message.contains(why) && message.contains("lineal train"), "{message}");
+        assert!(message.contains(&at(name).display().to_string()), "{message}");
+    }
+    let error = ModelFile::open(&at("missing")).unwrap_err();
+    assert!(
+        matches!(&error, Error::Read { why, .. } if why.kind() == std::io::ErrorKind::NotFound)
+    );
+    assert!(error.to_string().contains("missing"));
+    #[cfg(unix)]
+    assert!(matches!(ModelFile::open(Path::new("/dev/zero")), Err(Error::NotLineal { .. })));
+}
+
+#[test]
+fn a_cut_file_says_how_much_is_missing() {
+    let bytes = sample();
+    for keep in [bytes.len() - 1, bytes.len() - 65, 100] {
+        let error = ModelFile::from_bytes(&bytes[..keep]).unwrap_err();
+        assert!(
+            matches!(error, Error::Truncated { found, .. } if found == keep as u64),
+            "{keep}: {error}"
+        );
+    }
+    let longer = [&bytes[..], b"x"].concat();
+    assert!(matches!(ModelFile::from_bytes(longer), Err(Error::Truncated { .. })));
+}
+
+#[test]
+fn a_later_version_is_named() {
+    let bytes = String::from_utf8(encode(&json!({}), &[]).unwrap()).unwrap();
+    let later = bytes.replace(r#""version":"1""#, r#""version":"12""#);
+    let error = ModelFile::from_bytes(later).unwrap_err();
+    assert!(matches!(error, Error::Newer { version: 12, .. }), "{error}");
+    assert!(error.to_string().contains("update Lineal"));
+    for bad in ["0", "", "x", "99999999999999999999999"] {
+        let bad = bytes.replace(r#""version":"1""#, &format!(r#""version":"{bad}""#));
+        assert!(matches!(ModelFile::from_bytes(bad), Err(Error::NotLineal { .. })));
+    }
+}
