@@ -48,6 +48,6 @@ pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow
 
 /// One JSON object on stdout.
 pub fn json_to_stdout(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    let text = serde_json::to_string_pretty(value)?;
+    let text = serde_json::to_string(value)?;
     to_stdout(|out| writeln!(out, "{text}"))
 }

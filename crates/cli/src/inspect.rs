@@ -53,7 +53,7 @@ pub fn facts(model: &Model) -> Vec<(&'static str, String)> {
             format!(
                 "{}, {}",
                 thousands(model.n_features()),
-                count(model.nonzeros(), "weight not zero").replace("zeros", "zero")
+                count(model.nonzeros(), "nonzero weight")
             ),
         ),
     ];

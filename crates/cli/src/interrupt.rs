@@ -10,7 +10,7 @@ use crate::talk;
 static WRITERS: AtomicUsize = AtomicUsize::new(0);
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// Takes over Ctrl-C (and the polite kill).
+/// Takes over Ctrl-C.
 pub fn install() {
     // Where there can be no handler, the system's default ends the program just as well.
     let _ = ctrlc::set_handler(|| {

@@ -11,6 +11,7 @@ use crate::talk::{Talk, rough, seconds};
 /// Shows passes.
 pub struct Progress {
     task: Task,
+    value: &'static str,
     shape: Shape,
 }
 
@@ -22,8 +23,8 @@ enum Shape {
 }
 
 impl Progress {
-    /// `n_passes` if they are known beforehand: then the bar fills, else it turns.
-    pub fn new(talk: Talk, n_passes: Option<usize>, task: Task) -> Self {
+    /// `n_passes` if they are known beforehand: then the bar fills, else it turns. `value` says what a pass's objective is.
+    pub fn new(talk: Talk, n_passes: Option<usize>, task: Task, value: &'static str) -> Self {
         let shape = if talk.is_quiet() {
             Shape::Nothing
         } else if std::io::stderr().is_terminal() {
@@ -31,7 +32,7 @@ impl Progress {
         } else {
             Shape::Lines(talk, None)
         };
-        Self { task, shape }
+        Self { task, value, shape }
     }
 
     /// After a pass.
@@ -39,11 +40,12 @@ impl Progress {
         match &mut self.shape {
             Shape::Nothing => {}
             Shape::Bar(bar) => {
-                bar.set_message(describe(point, self.task));
+                bar.set_message(describe(point, self.task, self.value));
                 bar.set_position(point.pass as u64);
             }
             Shape::Lines(talk, last) => {
-                let line = format!("pass {}: {}", point.pass, describe(point, self.task));
+                let line =
+                    format!("pass {}: {}", point.pass, describe(point, self.task, self.value));
                 if is_shown(point.pass) {
                     talk.say(line);
                     *last = None;
@@ -85,12 +87,12 @@ fn is_shown(pass: usize) -> bool {
     pass <= 20 || pass.is_multiple_of(10usize.pow(pass.ilog10()))
 }
 
-fn describe(point: &CurvePoint, task: Task) -> String {
+fn describe(point: &CurvePoint, task: Task, value: &str) -> String {
     let mut words = Vec::new();
     let mut add = |name: &str, value: Option<f64>| {
         words.extend(value.map(|value| format!("{name} {}", rough(value))));
     };
-    add("objective", point.objective);
+    add(value, point.objective);
     if point.objective.is_none() {
         add("loss", point.train_loss);
     }

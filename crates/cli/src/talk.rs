@@ -71,10 +71,10 @@ pub fn count(n: usize, noun: &str) -> String {
     format!("{} {noun}{plural}", thousands(n))
 }
 
-/// `0.04 s`, `2.1 s`, `3 min 20 s`.
+/// `7 ms`, `2.1 s`, `3 min 20 s`.
 pub fn seconds(s: f64) -> String {
     match s {
-        s if s < 1.0 => format!("{s:.2} s"),
+        s if s < 1.0 => format!("{:.0} ms", (1e3 * s).ceil()),
         s if s < 120.0 => format!("{s:.1} s"),
         s => format!("{} min {:.0} s", (s / 60.0).floor(), s % 60.0),
     }

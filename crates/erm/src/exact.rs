@@ -52,7 +52,7 @@ pub fn exact<S: Target<f64>>(
     let target = |i: usize, c| S::target(data.outputs()[i], c);
 
     let mut gram = vec![0.0; n * n];
-    Shards::new(n_rows, n * n, n_rows * n * n / 4).accumulate(&mut gram, |range, gram| {
+    Shards::new(n_rows, n * n, n_rows * n * n / 4).accumulate(&mut gram, &|range, gram| {
         for i in range {
             one.accumulate_outer(data.row(i), &[share(i)], gram);
         }
@@ -64,7 +64,7 @@ pub fn exact<S: Target<f64>>(
     }
     let mut rhs = vec![0.0; n * k];
     let work = Examples::<f64, Linear<S>>::work(data, model);
-    Shards::new(n_rows, n * k, work).accumulate(&mut rhs, |range, rhs| {
+    Shards::new(n_rows, n * k, work).accumulate(&mut rhs, &|range, rhs| {
         let mut t = vec![0.0; k];
         for i in range {
             t.iter_mut().enumerate().for_each(|(c, t)| *t = share(i) * target(i, c));

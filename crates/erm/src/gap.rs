@@ -41,7 +41,7 @@ where
     let (model, loss, data) = (erm.model, erm.loss, &erm.data);
     let width = model.max_parts();
     let mut blocks = vec![F::ZERO; data.len() * width];
-    let mean_loss = erm.shards.fill(&mut blocks, width, |range, blocks| {
+    let mean_loss = erm.shards.fill(&mut blocks, width, &|range, blocks| {
         let mut scores = vec![F::ZERO; width];
         let mut value = 0.0;
         for (i, g) in range.zip(blocks.chunks_exact_mut(width)) {
@@ -97,7 +97,7 @@ where
         }
         sum
     };
-    let sum = erm.shards.accumulate(v, |range, v| conjugate(1.0, Some(v), range));
+    let sum = erm.shards.accumulate(v, &|range, v| conjugate(1.0, Some(v), range));
     if erm.penalty.l2 > 0.0 {
         return -sum - erm.penalty.conjugate(&v[..n_penalised]);
     }
@@ -108,5 +108,5 @@ where
         return -sum;
     }
     v.iter_mut().for_each(|v| *v *= F::from_f64(shrink));
-    -erm.shards.sum(|range| conjugate(shrink, None, range))
+    -erm.shards.sum(&|range| conjugate(shrink, None, range))
 }

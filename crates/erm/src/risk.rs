@@ -59,7 +59,7 @@ where
     /// The mean loss at `w`.
     pub fn mean_loss(&self, w: &[F]) -> f64 {
         let (model, loss, data) = (self.model, self.loss, &self.data);
-        self.shards.sum(|range| {
+        self.shards.sum(&|range| {
             let mut scores = vec![F::ZERO; model.max_parts()];
             let mut grad = scores.clone();
             let mut value = 0.0;
@@ -83,7 +83,7 @@ where
     /// Mean loss + (l2/2)‖w‖² and its (sub)gradient.
     fn smooth(&mut self, w: &[F], grad: &mut [F]) -> f64 {
         let (model, loss, data) = (self.model, self.loss, &self.data);
-        let mean_loss = self.shards.accumulate(grad, |range, grad| {
+        let mean_loss = self.shards.accumulate(grad, &|range, grad| {
             let mut sink = DenseSink(grad);
             let mut scores = vec![F::ZERO; model.max_parts()];
             let mut slope = scores.clone();
@@ -161,7 +161,7 @@ where
         let (model, loss, data) = (self.model, self.loss, &self.data);
         let width = model.max_parts();
         self.curvature.resize(data.len() * width, F::ZERO);
-        self.shards.fill(&mut self.curvature, width, |range, states| {
+        self.shards.fill(&mut self.curvature, width, &|range, states| {
             let mut scores = vec![F::ZERO; width];
             for (i, state) in range.zip(states.chunks_exact_mut(width)) {
                 let x = data.x(i);
@@ -177,7 +177,7 @@ where
     fn hess_vec(&mut self, v: &[F], out: &mut [F]) {
         let (model, loss, data) = (self.model, self.loss, &self.data);
         let (width, curvature) = (model.max_parts(), &self.curvature);
-        self.shards.accumulate(out, |range, out| {
+        self.shards.accumulate(out, &|range, out| {
             let mut sink = DenseSink(out);
             let mut along = vec![F::ZERO; width];
             let mut slope = along.clone();
@@ -202,7 +202,7 @@ where
     fn hess_diag(&mut self, out: &mut [F]) {
         let (model, loss, data) = (self.model, self.loss, &self.data);
         let (width, curvature) = (model.max_parts(), &self.curvature);
-        self.shards.accumulate(out, |range, out| {
+        self.shards.accumulate(out, &|range, out| {
             let mut diag = vec![F::ZERO; width];
             for i in range {
                 let x = data.x(i);
@@ -223,7 +223,7 @@ where
         let (model, loss, data) = (self.model, self.loss, &self.data);
         let (width, curvature, dim) = (model.max_parts(), &self.curvature, model.dim());
         let mut shards = Shards::new(data.len(), dim * dim, data.work(model) * dim);
-        shards.accumulate(out, |range, out| {
+        shards.accumulate(out, &|range, out| {
             let mut unit = vec![F::ZERO; width];
             let mut block = vec![F::ZERO; width * width];
             for i in range {

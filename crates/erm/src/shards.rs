@@ -4,6 +4,10 @@ use lineal_linalg::Scalar;
 use rayon::prelude::*;
 use std::ops::Range;
 
+/// What to do with a shard's examples and its slice of numbers. Dynamic, once a shard: with a generic parameter every loss, space
+/// and number type had its own copy of the thread pool's code, and the release build took minutes.
+type PerShard<'f, F> = &'f (dyn Fn(Range<usize>, &mut [F]) -> f64 + Sync);
+
 /// A fixed division of the examples. It depends on the problem alone, never on the number of threads.
 #[derive(Debug)]
 pub(crate) struct Shards<F> {
@@ -22,11 +26,7 @@ impl<F: Scalar> Shards<F> {
     }
 
     /// Runs `f` on every shard with a zeroed buffer; the buffers' sum overwrites `out`, the numbers' sum is returned.
-    pub(crate) fn accumulate(
-        &mut self,
-        out: &mut [F],
-        f: impl Fn(Range<usize>, &mut [F]) -> f64 + Sync,
-    ) -> f64 {
+    pub(crate) fn accumulate(&mut self, out: &mut [F], f: PerShard<'_, F>) -> f64 {
         self.buffers.resize_with(self.ranges.len() - 1, || vec![F::ZERO; self.dim]);
         out.fill(F::ZERO);
         let (first, rest) = self.ranges.split_at(1);
@@ -59,18 +59,13 @@ impl<F: Scalar> Shards<F> {
     }
 
     /// Runs `f` on every shard; the numbers' sum in order.
-    pub(crate) fn sum(&self, f: impl Fn(Range<usize>) -> f64 + Sync) -> f64 {
+    pub(crate) fn sum(&self, f: &(dyn Fn(Range<usize>) -> f64 + Sync)) -> f64 {
         let parts: Vec<f64> = self.ranges.par_iter().map(|range| f(range.clone())).collect();
         parts.iter().sum()
     }
 
     /// Runs `f` on every shard with its part of `per_example`, which has `width` numbers an example; the numbers' sum in order.
-    pub(crate) fn fill(
-        &self,
-        per_example: &mut [F],
-        width: usize,
-        f: impl Fn(Range<usize>, &mut [F]) -> f64 + Sync,
-    ) -> f64 {
+    pub(crate) fn fill(&self, per_example: &mut [F], width: usize, f: PerShard<'_, F>) -> f64 {
         let mut pieces = Vec::with_capacity(self.ranges.len());
         let mut rest = per_example;
         for range in &self.ranges {

@@ -1,5 +1,6 @@
 //! The two number types that weights come in.
 
+use crate::{Row, kernels};
 use std::fmt::{Debug, Display};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -57,6 +58,12 @@ pub trait Scalar:
     fn is_finite(self) -> bool;
     /// See [`exp_slice`](crate::special::exp_slice).
     fn exp_in_place(x: &mut [Self]);
+    /// See [`kernels::dot`].
+    fn kernel_dot(x: Row<'_>, w: &[Self]) -> Self;
+    /// See [`kernels::scores`].
+    fn kernel_scores(x: Row<'_>, w: &[Self], out: &mut [Self]);
+    /// See [`kernels::add_outer`].
+    fn kernel_add(x: Row<'_>, g: &[Self], w: &mut [Self]);
 }
 
 macro_rules! scalar {
@@ -112,6 +119,15 @@ macro_rules! scalar {
             }
             fn exp_in_place(x: &mut [Self]) {
                 $exp(x);
+            }
+            fn kernel_dot(x: Row<'_>, w: &[Self]) -> Self {
+                kernels::dot_generic(x, w)
+            }
+            fn kernel_scores(x: Row<'_>, w: &[Self], out: &mut [Self]) {
+                kernels::scores_generic(x, w, out);
+            }
+            fn kernel_add(x: Row<'_>, g: &[Self], w: &mut [Self]) {
+                kernels::add_generic(x, g, w);
             }
         }
     };

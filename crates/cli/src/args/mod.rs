@@ -12,21 +12,21 @@ use clap::{Parser, Subcommand};
 
 const EXAMPLES: &str = "\
 Examples:
-  lineal demo                                              a whole run on a built-in set, with its commands
+  lineal demo                                     a whole run on a built-in set
   lineal train flowers.csv --label species -o flowers.lineal --test test.csv
-  lineal predict flowers.lineal new.csv --proba            one line a row: the class, then its probabilities
-  lineal eval flowers.lineal test.csv                      accuracy, F1, calibration, confusion matrix
-  lineal inspect flowers.lineal                            certificate, margins, the features that weigh most
+  lineal predict flowers.lineal new.csv --proba   a line a row: class, probabilities
+  lineal eval flowers.lineal test.csv             accuracy, F1, confusion matrix
+  lineal inspect flowers.lineal                   certificate, margins, top features
 
-Your own CSV: a header row, one row an example, one column to predict (named with --label). Columns of numbers
-become numeric features, other columns categorical ones; `train` shows what it guessed, and --numeric,
+Your own CSV: a header row, one row an example, one column to predict (named with --label). Columns of \
+numbers become numeric features, other columns categorical ones; `train` shows what it guessed, and --numeric, \
 --categorical and --ignore overrule it.
 
-DATA of - is standard input; .gz and .zst files are read as they are. The format follows from the name: .csv,
-.tsv, .jsonl, .svm/.libsvm, .idx (else say --format).
+DATA of - is standard input; .gz and .zst files are read as they are. The format follows from the name: .csv, \
+.tsv, .jsonl, .svm or .libsvm, .idx (else say --format).
 
-Exit codes: 0 done; 1 the data or the request is wrong; 2 usage; 3 did not converge, with --require-convergence;
-130 interrupted.";
+Exit codes: 0 done; 1 the data or the request is wrong; 2 usage; 3 did not converge, with \
+--require-convergence; 130 interrupted.";
 
 /// Train, certify and use linear models whose prediction is an argmax: regression, logistic regression, support
 /// vector machines, perceptrons, for two classes or many.

@@ -10,14 +10,14 @@ use super::read::FileArgs;
 
 const PREDICT: &str = "\
 Examples:
-  lineal predict flowers.lineal new.csv                    one class a line
-  lineal predict flowers.lineal new.csv --proba            rosea   alba:0.031  rosea:0.902  viridis:0.067
-  lineal predict m.lineal x.svm --top 3 --output jsonl     {\"label\":\"7\",\"top\":[[\"7\",0.8],[\"2\",0.1],[\"9\",0.05]]}
-  lineal predict m.lineal x.csv --output csv -o out.csv    a column named label
+  lineal predict m.lineal new.csv                        one class a line
+  lineal predict m.lineal new.csv --proba                ham  ham:0.93  spam:0.07
+  lineal predict m.lineal x.svm --top 3 --output jsonl   {\"label\":…,\"top\":[…]}
+  lineal predict m.lineal x.csv --output csv -o out.csv  a column named label
   zcat x.csv.gz | lineal predict m.lineal - --format csv
 
-The data needs the columns that the model was trained with (matched by name, in any order); a label column may be
-absent. A row without features is legal and gets a prediction.";
+The data needs the columns that the model was trained with (matched by name, in any order); a label column may \
+be absent. A row without features is legal and gets a prediction.";
 
 /// Predict a class or a number for each row of DATA
 #[derive(Args, Debug)]
@@ -105,12 +105,13 @@ impl FromStr for Output {
 
 const EVAL: &str = "\
 Examples:
-  lineal eval flowers.lineal test.csv
-  lineal eval flowers.lineal test.csv --json               for scripts
-  lineal eval flowers.lineal test.csv --report eval.html   a page with confusion matrix and reliability diagram
+  lineal eval m.lineal test.csv
+  lineal eval m.lineal test.csv --json               for scripts
+  lineal eval m.lineal test.csv --report eval.html   a page with charts
 
-All metrics are fractions between 0 and 1 (log_loss, mean_cost, rmse and mae aside). log_loss, brier and ece (expected
-calibration error) are null where the model has no probabilities. A label that training did not see counts as wrong.";
+Classes: accuracy, macro_f1, micro_f1, log_loss, brier, ece (expected calibration error), mean_cost, confusion; \
+log_loss, brier and ece are null where the model has no probabilities. Numbers: rmse, mae, r2. A label that training did \
+not see counts as wrong.";
 
 /// Measure a model on labelled data
 #[derive(Args, Debug)]
@@ -152,10 +153,11 @@ pub struct EvalArgs {
 #[command(after_help = "\
 Examples:
   lineal inspect flowers.lineal
-  lineal inspect flowers.lineal --top 30                   30 features a class, all classes
+  lineal inspect flowers.lineal --top 30        30 features a class, all classes
   lineal inspect flowers.lineal --json | jq .gap
 
-The margin of a training row is the score of its class minus the best other score: below 0 it is misclassified.")]
+The margin of a training row is the score of its class minus the best other score: below 0 it is \
+misclassified.")]
 pub struct InspectArgs {
     /// A file that `lineal train` wrote
     pub model: PathBuf,
@@ -173,9 +175,10 @@ pub struct InspectArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  lineal demo                                              flowers: three species, four measurements, the soil
-  lineal demo tickets                                      sparse words, six classes
-  lineal demo --write .                                    write its files, to go on by hand
+  lineal demo              flowers: three species, four measurements, the soil
+  lineal demo tickets      sparse words, six classes
+  lineal demo houses       regression
+  lineal demo --write .    write the set's files, to go on by hand
 
 The sets are made by formula from a fixed seed: nothing is downloaded.")]
 pub struct DemoArgs {

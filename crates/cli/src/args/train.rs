@@ -18,24 +18,26 @@ const WATCH: &str = "Watching";
 const RUNNING: &str = "Running and output";
 
 const HELP: &str = "\
-Objective: mean loss + (l2/2)·‖W‖² + l1·‖W‖₁, or with -C: ½‖W‖² + C·(sum of losses), that is l2 = 1/(C·n).
+Objective: mean loss + (l2/2)·‖W‖² + l1·‖W‖₁; with -C, ½‖W‖² + C·(sum of losses), which is l2 = 1/(C·n).
 
 What each solver needs of the loss:
-  exact               squared loss (closed form)
-  gd, newton, lbfgs   a smooth loss: squared, huber, logistic, squared-hinge (two classes, or --sum)
+  exact               the squared loss (closed form)
+  gd, newton, lbfgs   a smooth loss: squared, huber, logistic, squared-hinge
+                      (two classes, or --sum)
   sgd                 any loss
   dual                any loss, with l2 > 0
-  l1 > 0              lbfgs
+and l1 > 0 needs lbfgs.
 
---tol is a relative duality gap: stop when the objective is proven to be within this fraction of the optimum; where
-there is no dual, the gradient norm relative to that at the start. sgd runs its epochs and certifies the result.
+--tol is a relative duality gap: stop when the objective is proven to be within this fraction of the optimum; \
+where there is no dual, the gradient norm relative to that at the start. sgd runs its epochs and then certifies \
+what it reached.
 
 Examples:
   lineal train flowers.csv --label species -o flowers.lineal --test test.csv
-  lineal train a9a.svm -o a9a.lineal --loss hinge -C 0.1              a support vector machine
-  lineal train houses.csv --label price --task regress --standardize -o houses.lineal
+  lineal train a9a.svm -o a9a.lineal --loss hinge -C 0.1
+  lineal train houses.csv --label price --task regress --standardize -o h.lineal
   lineal train big.svm.gz -o m.lineal --solver sgd --epochs 5 --average
-  lineal train data.csv -o m.lineal --validation 0.2 --patience 5 --report curves.html
+  lineal train data.csv -o m.lineal --validation 0.2 --patience 5 --report r.html
   lineal train data.csv -o m.lineal --class-weight balanced --json > run.json";
 
 /// Train a model on DATA and write it to MODEL
@@ -100,11 +102,11 @@ pub struct TrainArgs {
     pub cost: Option<PathBuf>,
 
     /// Where the huber loss turns linear [default: 1]
-    #[arg(long, value_name = "D", value_parser = positive, help_heading = MODEL)]
+    #[arg(long, value_name = "D", allow_negative_numbers = true, value_parser = positive, help_heading = MODEL)]
     pub delta: Option<f64>,
 
     /// Half the width of the tube of the epsilon loss [default: 0.1]
-    #[arg(long, value_name = "E", value_parser = not_negative, help_heading = MODEL)]
+    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = not_negative, help_heading = MODEL)]
     pub epsilon: Option<f64>,
 
     /// Divide each feature by its standard deviation (and centre dense data)
@@ -116,16 +118,16 @@ pub struct TrainArgs {
     pub hard_margin: bool,
 
     /// Weight of the losses against ½‖W‖²: l2 = 1/(C·n) [default: 1]
-    #[arg(short = 'C', value_name = "C", value_parser = positive, help_heading = PENALTY,
+    #[arg(short = 'C', value_name = "C", allow_negative_numbers = true, value_parser = positive, help_heading = PENALTY,
           conflicts_with = "l2")]
     pub c: Option<f64>,
 
     /// Factor of ½‖W‖² against the mean loss
-    #[arg(long, value_name = "λ", value_parser = not_negative, help_heading = PENALTY)]
+    #[arg(long, value_name = "λ", allow_negative_numbers = true, value_parser = not_negative, help_heading = PENALTY)]
     pub l2: Option<f64>,
 
     /// Factor of ‖W‖₁, which makes weights zero; needs the lbfgs solver [default: 0]
-    #[arg(long, value_name = "λ", value_parser = not_negative, help_heading = PENALTY)]
+    #[arg(long, value_name = "λ", allow_negative_numbers = true, value_parser = not_negative, help_heading = PENALTY)]
     pub l1: Option<f64>,
 
     /// Who minimises
@@ -143,7 +145,7 @@ pub struct TrainArgs {
 
     /// Relative duality gap to reach: the objective is then proven to be within this fraction of the optimum; where
     /// there is no dual, the gradient norm relative to that at the start [default: 0.001]
-    #[arg(long, value_name = "ε", value_parser = positive, help_heading = SOLVER)]
+    #[arg(long, value_name = "ε", allow_negative_numbers = true, value_parser = positive, help_heading = SOLVER)]
     pub tol: Option<f64>,
 
     /// Passes over the data after which to give up [default: 1000; for sgd the same as --epochs]
@@ -170,7 +172,7 @@ pub struct TrainArgs {
 
     /// Step size η of sgd (default: 1 for the perceptron, else by the curvature of the data); with --solver gd, the
     /// fixed step
-    #[arg(long, value_name = "η", value_parser = positive, help_heading = SGD)]
+    #[arg(long, value_name = "η", allow_negative_numbers = true, value_parser = positive, help_heading = SGD)]
     pub rate: Option<f64>,
 
     /// How η falls after t steps [default: inverse; constant for the perceptron]
@@ -194,7 +196,7 @@ pub struct TrainArgs {
     pub with_replacement: bool,
 
     /// Labelled rows to watch during training: a file, or a fraction of DATA to hold out (0.2)
-    #[arg(long, value_name = "FILE|FRACTION", help_heading = WATCH)]
+    #[arg(long, value_name = "FILE|FRACTION", allow_negative_numbers = true, help_heading = WATCH)]
     pub validation: Option<Held>,
 
     /// Stop after N passes without a better held-out metric, and keep the best weights
@@ -202,7 +204,7 @@ pub struct TrainArgs {
           help_heading = WATCH)]
     pub patience: Option<usize>,
 
-    /// Record objective and training loss after every pass (an extra look at the data each), for --json and inspect
+    /// Record objective and training loss after every pass (an extra look at the data each), for --json
     #[arg(long, help_heading = WATCH)]
     pub curve: bool,
 

@@ -115,7 +115,7 @@ fn show(set: &Set) -> anyhow::Result<Vec<String>> {
     let told = predictions(&model, &test)?;
     section(
         &mut lines,
-        &format!("lineal predict {model_name} {test_name}{flag} | head -{SHOWN}"),
+        &format!("lineal predict {model_name} {test_name}{flag} | head -{SHOWN}   # rounded here"),
         told,
     );
     lines.push(String::new());

@@ -21,7 +21,9 @@ pub fn eval_page(model: &Model, metrics: &Metrics, data: &str) -> String {
     let lead = format!("A model of {} loss, trained on {}", report.loss, model.provenance().source);
     let mut page = Page::new(&format!("Evaluation on {data}"), &lead);
     let rows = crate::eval::rows(metrics);
-    page.facts(&rows[..rows.len().min(4)]);
+    // With one class a row micro F1 is the accuracy once more.
+    let cards: Vec<_> = rows.iter().filter(|row| row.0 != "micro_f1").take(4).cloned().collect();
+    page.facts(&cards);
     let mut blocks = vec![section("Metrics", &pairs(&rows), "")];
     if let Metrics::Classify(m) = metrics {
         if m.unseen > 0 {
@@ -32,8 +34,12 @@ pub fn eval_page(model: &Model, metrics: &Metrics, data: &str) -> String {
         }
         blocks.extend((!m.bins.is_empty()).then(|| reliability(m)));
         page.grid(&blocks);
-        page.section(&confusion(m, model.classes()));
-        page.section(&by_class(m, model.classes()));
+        let tables = [confusion(m, model.classes()), by_class(m, model.classes())];
+        if model.classes().len() < MANY {
+            page.grid(&tables);
+        } else {
+            tables.iter().for_each(|table| page.section(table));
+        }
     } else {
         page.grid(&blocks);
     }

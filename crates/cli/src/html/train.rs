@@ -1,6 +1,6 @@
 //! The page of a training run.
 
-use lineal::{CurvePoint, Margins, Model, Task};
+use lineal::{CurvePoint, Margins, Model, Report, Task};
 
 use super::chart::{Chart, Line};
 use super::page::{Page, numbers, pairs, section};
@@ -18,7 +18,7 @@ pub fn train_page(model: &Model, outcome: &Outcome) -> String {
     let mut page = Page::new(&format!("Training on {source}"), &report.certificate());
     page.facts(&cards(outcome));
     report.warnings.iter().for_each(|warning| page.warning(warning));
-    let mut blocks = curves(&report.curve, report.task);
+    let mut blocks = curves(report);
     blocks.extend(report.margins.as_ref().map(margin_curve));
     page.grid(&blocks);
     let mut rows = facts(model);
@@ -67,7 +67,9 @@ fn cards(outcome: &Outcome) -> Vec<(&'static str, String)> {
     cards
 }
 
-fn curves(curve: &[CurvePoint], task: Task) -> Vec<String> {
+fn curves(report: &Report) -> Vec<String> {
+    let curve = &report.curve;
+    let kept = report.best_pass.map(|pass| (pass as f64, "kept"));
     let line = |name, value: fn(&CurvePoint) -> Option<f64>| Line {
         name,
         points: curve.iter().filter_map(|p| Some((p.pass as f64, value(p)?))).collect(),
@@ -76,10 +78,11 @@ fn curves(curve: &[CurvePoint], task: Task) -> Vec<String> {
         x_label: "pass",
         y_label,
         log_y,
+        rules: kept.into_iter().collect(),
         lines: lines.into_iter().filter(|line| !line.points.is_empty()).collect(),
         ..Chart::default()
     };
-    let held_out = match task {
+    let held_out = match report.task {
         Task::Classify => ("Held-out accuracy", line("held-out accuracy", |p| p.held_out_metric)),
         Task::Regress => {
             ("Held-out RMSE", line("held-out RMSE", |p| p.held_out_metric.map(|m| -m)))

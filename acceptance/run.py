@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Acceptance tests: the program `lineal` against scikit-learn, LIBLINEAR, scipy and its own certificates.
+
+    python3 acceptance/run.py --lineal target/release/lineal [--data DIR] [--only NAME] [--verbose]
+
+The last line is `N passed, N failed`; the exit code is 1 if something failed. The peers live in a virtual
+environment of their own, target/acceptance-venv, which is made when requirements.txt changes. The data is DIR, or
+$LINEAL_DATA, or ../shared/data beside the repository; where there is none, synthetic sets take its place.
+"""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+INSIDE = "LINEAL_ACCEPTANCE_INSIDE"
+
+
+def main():
+    args = arguments()
+    if os.environ.get(INSIDE) != "1":
+        enter_environment()
+    import problems  # from here on the peers can be imported
+    import test_objectives
+    import test_penalties
+    import test_predictions
+    from checks import Checks
+    from program import Program
+
+    started = time.monotonic()
+    sets = problems.find(data_folder(args))
+    print(f"data: {sets.origin}", flush=True)
+    checks = Checks(verbose=args.verbose)
+    program = Program(args.lineal)
+    for module in (test_objectives, test_predictions, test_penalties):
+        for name, test in module.TESTS.items():
+            if args.only is None or args.only in name:
+                checks.group(name, test, program, sets)
+    print(f"took {time.monotonic() - started:.0f} s, of which lineal {program.seconds:.0f} s in {program.n_runs} runs")
+    checks.finish()
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lineal", required=True, type=Path, help="the program to test")
+    parser.add_argument("--data", type=Path, help="folder with libsvm/ and newsgroups/")
+    parser.add_argument("--only", help="run the groups whose name contains this")
+    parser.add_argument("--verbose", action="store_true", help="show the checks that passed, too")
+    args = parser.parse_args()
+    args.lineal = args.lineal.resolve()
+    if not os.access(args.lineal, os.X_OK):
+        parser.error(f"{args.lineal} is not a program; build it with: cargo build --release -p lineal-cli")
+    if args.data is not None and not args.data.is_dir():
+        parser.error(f"{args.data} is not a folder")
+    return args
+
+
+def data_folder(args):
+    if args.data is not None:
+        return args.data
+    if os.environ.get("LINEAL_DATA"):
+        return Path(os.environ["LINEAL_DATA"])
+    return ROOT.parent / "shared" / "data"
+
+
+def enter_environment():
+    """Runs this file again with the Python of the pinned environment."""
+    sys.path.insert(0, str(HERE))
+    import environment
+
+    python = environment.ensure(ROOT / "target" / "acceptance-venv", HERE / "requirements.txt")
+    # The peers' BLAS gets the two threads that Lineal gets.
+    env = {**os.environ, INSIDE: "1", "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}
+    os.execve(python, [str(python), str(HERE / "run.py"), *sys.argv[1:]], env)
+
+
+if __name__ == "__main__":
+    main()
