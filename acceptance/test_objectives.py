@@ -144,11 +144,23 @@ def plan():
             if name == "a9a" and is_sum:
                 continue  # two classes have one form
             yield name, loss, is_sum, biases[(i + j) % 3]
-    # Peers exist for these with a penalised bias only, or only with a free one.
+    # Peers have these with that bias alone.
     yield "a9a", "hinge", False, "free"
-    yield "usps", "hinge", True, "penalised"
     yield "letter", "hinge", False, "penalised"
     yield "a9a", "logistic", False, "free"
+
+
+def joint_forms_on_small_samples(checks, program, sets):
+    """Weston–Watkins and the squared worst violation, which no peer has, against scipy on our own dual."""
+    for name in ("letter", "usps", "newsgroups"):
+        problem = sets.sample(sets[name], 120)
+        for spec in (
+            Spec("hinge", problem.l2, "penalised", sum=True),
+            Spec("hinge", problem.l2, "none", sum=True),
+            Spec("squared-hinge", problem.l2, "penalised"),
+            Spec("squared-hinge", problem.l2, "none"),
+        ):
+            agreement(spec, problem)(checks, program, sets)
 
 
 def make_test(name, loss, is_sum, bias):
@@ -165,5 +177,6 @@ TESTS = {
     for name, loss, is_sum, bias in plan()
 }
 TESTS["objective a9a -C 1"] = two_classes_at_c_1
+TESTS["objective joint forms on small samples"] = joint_forms_on_small_samples
 TESTS["objective bounds enclose"] = hinge_with_free_bias_has_no_peer_but_a_bound
 TESTS["objective refusals"] = refusals

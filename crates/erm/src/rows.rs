@@ -21,6 +21,10 @@ pub trait Examples<F: Scalar, M: Model<F>>: Sync {
     fn y(&self, i: usize) -> Output<F, M>;
     /// The weight of example `i` over the sum of all weights.
     fn share(&self, i: usize) -> f64;
+    /// Example `i` will be looked at soon.
+    fn prefetch(&self, i: usize) {
+        let _ = i;
+    }
     /// About how many multiplications scoring all of them takes.
     fn work(&self, model: &M) -> usize;
 }
@@ -94,6 +98,11 @@ impl<F: Scalar, S: OutputSpace<F>> Examples<F, Linear<S>> for Rows<'_, S::Output
     #[inline]
     fn share(&self, i: usize) -> f64 {
         self.row_share(i)
+    }
+
+    #[inline]
+    fn prefetch(&self, i: usize) {
+        self.x.prefetch(i);
     }
 
     fn work(&self, model: &Linear<S>) -> usize {

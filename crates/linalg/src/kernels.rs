@@ -99,6 +99,19 @@ pub(crate) fn add_generic<F: Scalar>(x: Row<'_>, g: &[F], w: &mut [F]) {
     }
 }
 
+/// Asks for the cache line at an address to be brought near. A hint: any address will do, nothing is read.
+#[inline(always)]
+pub(crate) fn prefetch<T>(address: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch never faults, whatever the address, and SSE is part of x86-64.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
 /// ⟨a, b⟩ in f64, in a fixed order.
 pub fn dot64<F: Scalar>(a: &[F], b: &[F]) -> f64 {
     assert_eq!(a.len(), b.len());
@@ -131,6 +144,7 @@ fn check(x: SparseRow<'_>, k: usize, len: usize) {
 
 /// # Safety
 /// Every column of `x` is an index into `w`.
+#[inline(always)]
 unsafe fn dot_sparse<F: Scalar>(x: SparseRow<'_>, w: &[F]) -> F {
     let (idx, val) = (x.idx().chunks_exact(4), x.val().chunks_exact(4));
     let (idx_tail, val_tail) = (idx.remainder(), val.remainder());
@@ -150,6 +164,7 @@ unsafe fn dot_sparse<F: Scalar>(x: SparseRow<'_>, w: &[F]) -> F {
 
 /// # Safety
 /// Every column of `x` is an index into `w`.
+#[inline(always)]
 unsafe fn axpy_sparse<F: Scalar>(x: SparseRow<'_>, g: F, w: &mut [F]) {
     for (&j, &v) in x.idx().iter().zip(x.val()) {
         // SAFETY: the caller's promise.
@@ -180,6 +195,9 @@ fn dot_dense<F: Scalar>(x: &[f32], w: &[F]) -> F {
     }
     acc[0]
 }
+
+/// How many entries ahead the runs of weights are asked for. Measured with 20 outputs over 56,000 features (4.5 MB of weights).
+const AHEAD: usize = 12;
 
 /// The entries of a row, by position.
 trait Entries: Copy {
@@ -272,6 +290,12 @@ unsafe fn scores_tile<F: Scalar, const T: usize>(
     let n = x.len();
     let mut p = 0;
     while p + 1 < n {
+        if p + AHEAD < n {
+            // SAFETY: p + AHEAD < n.
+            let (j, _) = unsafe { x.entry(p + AHEAD) };
+            prefetch(w.wrapping_add(j * k));
+            prefetch(w.wrapping_add(j * k + T - 1));
+        }
         // SAFETY: p + 1 < n, and the caller's promise for the two runs.
         unsafe {
             let ((j0, v0), (j1, v1)) = (x.entry(p), x.entry(p + 1));

@@ -31,6 +31,10 @@ pub trait DualBlocks<F> {
     fn scratch(&self) -> Self::Scratch;
     /// Maximises over block `i` and moves `w` along.
     fn step(&self, i: usize, mu: &mut [F], w: &mut [F], scratch: &mut Self::Scratch) -> DualStep;
+    /// Block `i` comes soon: the place to prefetch its data.
+    fn prefetch(&self, i: usize) {
+        let _ = i;
+    }
     /// Called after each pass: the place for multipliers of constraints that couple the blocks.
     fn end_pass(&mut self, mu: &[F], w: &mut [F]) {
         let _ = (mu, w);
@@ -66,6 +70,8 @@ impl Default for Dual {
     }
 }
 
+/// How many blocks ahead data is asked for.
+const AHEAD: usize = 3;
 /// The longest that a calm block sits out, as a power of two.
 const MAX_CALM: u8 = 4;
 /// A block is calm when its share of the gap is below this part of an equal share of the tolerance.
@@ -95,14 +101,14 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
         order.extend((0..n as u32).filter(|&i| due[i as usize] <= pass as u32));
         order.shuffle(&mut rng);
 
-        let calm_gap = if value.is_finite() {
-            CALM_SHARE * config.stop.enough(value) / n as f64
-        } else {
-            0.0
-        };
+        let calm_gap =
+            if value.is_finite() { CALM_SHARE * config.stop.enough(value) / n as f64 } else { 0.0 };
         let mut gap_seen = 0.0;
-        for &i in &order {
+        for (at, &i) in order.iter().enumerate() {
             let i = i as usize;
+            if let Some(&soon) = order.get(at + AHEAD) {
+                problem.prefetch(soon as usize);
+            }
             let step = problem.step(i, &mut mu[problem.block(i)], w, &mut scratch);
             gap_seen += step.gap;
             if step.moved && step.gap > calm_gap {
@@ -127,7 +133,13 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
         }
         let converged = config.stop.verdict(value, Some(gap), 0.0, 0.0) == Verdict::Converged;
         if converged || broken || last {
-            return Outcome { passes: pass, value, gap: Some(gap), converged, ..Outcome::default() };
+            return Outcome {
+                passes: pass,
+                value,
+                gap: Some(gap),
+                converged,
+                ..Outcome::default()
+            };
         }
         if certified {
             due.fill(0);

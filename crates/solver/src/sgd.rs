@@ -31,8 +31,14 @@ pub trait Stochastic<F> {
     fn scratch(&self) -> Self::Scratch;
     /// The loss of example `i` at the weights `scale · v`; its gradient in score space overwrites the front of `g`, whose length
     /// is returned.
-    fn slope(&self, i: usize, v: &[F], scale: F, s: &mut Self::Scratch, g: &mut [F])
-    -> (f64, usize);
+    fn slope(
+        &self,
+        i: usize,
+        v: &[F],
+        scale: F,
+        s: &mut Self::Scratch,
+        g: &mut [F],
+    ) -> (f64, usize);
     /// Adds Ψᵢᵀ g to the sink.
     fn spread(&self, i: usize, g: &[F], sink: &mut impl Sink<F>);
 }
@@ -142,8 +148,7 @@ pub fn sgd<F: Scalar, P: Stochastic<F>>(
             // All slopes of the batch are taken at the same weights, then spread.
             for (b, &i) in examples.iter().enumerate() {
                 let g = &mut slopes[b * parts..(b + 1) * parts];
-                let (value, len) =
-                    problem.slope(i, &iterate.v, iterate.scale(), &mut scratch, g);
+                let (value, len) = problem.slope(i, &iterate.v, iterate.scale(), &mut scratch, g);
                 loss += value;
                 lens[b] = len;
             }
@@ -167,8 +172,7 @@ pub fn sgd<F: Scalar, P: Stochastic<F>>(
             return Err(Error::Diverged { value: outcome.value, pass: epoch });
         }
         iterate.write(w);
-        let state =
-            Pass { pass: epoch, w, value: outcome.value, gap: None, grad_norm: None };
+        let state = Pass { pass: epoch, w, value: outcome.value, gap: None, grad_norm: None };
         if monitor(&state).is_break() {
             break;
         }

@@ -87,7 +87,13 @@ impl Default for Stop {
 
 impl Stop {
     /// Applies the rule. `value` is that of the whole objective, nonsmooth part included.
-    pub fn verdict(&self, value: f64, gap: Option<f64>, grad_norm: f64, grad_norm_0: f64) -> Verdict {
+    pub fn verdict(
+        &self,
+        value: f64,
+        gap: Option<f64>,
+        grad_norm: f64,
+        grad_norm_0: f64,
+    ) -> Verdict {
         let done = match gap {
             Some(gap) => gap <= self.tol * value.abs(),
             None => grad_norm <= self.tol * grad_norm_0,
