@@ -1,2 +1,50 @@
-//! Developer tasks.
-fn main() {}
+//! Developer tasks: `cargo xtask test` passes all tests, `cargo xtask tidy` checks what the compiler does not.
+
+mod test;
+mod tidy;
+
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+const USAGE: &str = "usage: cargo xtask test [--no-peers] | cargo xtask tidy";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let done = match args.as_slice() {
+        ["test"] => test::run(true),
+        ["test", "--no-peers"] => test::run(false),
+        ["tidy"] => tidy::run(),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("xtask: {why:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The folder of the workspace.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// Runs a program in the workspace's folder and fails if it does.
+fn call(program: &str, args: &[&str]) -> Result<()> {
+    eprintln!("$ {program} {}", args.join(" "));
+    let status = Command::new(program)
+        .args(args)
+        .current_dir(root())
+        .status()
+        .with_context(|| format!("{program} could not be started; is it installed?"))?;
+    if !status.success() {
+        bail!("`{program} {}` failed", args.join(" "));
+    }
+    Ok(())
+}

@@ -92,7 +92,8 @@ fn describe(point: &CurvePoint, task: Task, value: &str) -> String {
     let mut add = |name: &str, value: Option<f64>| {
         words.extend(value.map(|value| format!("{name} {}", rough(value))));
     };
-    add(value, point.objective);
+    // f64::MAX stands for infinity where no margin holds yet.
+    add(value, point.objective.filter(|objective| objective.abs() < 1e300));
     if point.objective.is_none() {
         add("loss", point.train_loss);
     }

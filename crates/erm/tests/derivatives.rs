@@ -36,7 +36,8 @@ where
         assert_close(erm.objective(&w), value, 1e-12, name);
         let slope: f64 = grad.iter().zip(&dir).map(|(g, d)| g * d).sum();
         let h = 1e-6;
-        let (after, before) = (erm.objective(&moved(&w, &dir, h)), erm.objective(&moved(&w, &dir, -h)));
+        let (after, before) =
+            (erm.objective(&moved(&w, &dir, h)), erm.objective(&moved(&w, &dir, -h)));
         let (right, left) = ((after - value) / h, (value - before) / h);
         assert!((right - left).abs() < 1e-3, "{name}: pick weights that are no kink");
         assert_close((after - before) / (2.0 * h), slope, 1e-6, &format!("{name}, bias {bias:?}"));
@@ -128,7 +129,9 @@ where
 #[test]
 fn weights_equal_duplication() {
     let data = small(14, 4, 3);
-    assert!(data.weights.contains(&0.0) && data.weights.contains(&2.0) && data.weights.contains(&1.0));
+    assert!(
+        data.weights.contains(&0.0) && data.weights.contains(&2.0) && data.weights.contains(&1.0)
+    );
     for bias in BIASES {
         every_loss!(duplication, &data, &data, bias);
     }
@@ -147,7 +150,8 @@ where
             let mut erm = Erm::new(&model, loss, rows, PENALTY);
             let dim = Model::<f64>::dim(&model);
             let (w, dir) = (noise(dim, 10), noise(dim, 11));
-            let (mut grad, mut product, mut diag) = (vec![0.0; dim], vec![0.0; dim], vec![0.0; dim]);
+            let (mut grad, mut product, mut diag) =
+                (vec![0.0; dim], vec![0.0; dim], vec![0.0; dim]);
             let mut all = vec![0.0; dim * dim];
             let value = erm.value_grad(&w, &mut grad);
             erm.curve_at(&w);

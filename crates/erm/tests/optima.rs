@@ -14,7 +14,13 @@ use small::{BIASES, Small, every_loss, every_smooth_loss, noise, small};
 
 const L2: Penalty = Penalty { l2: 0.05, l1: 0.0 };
 
-fn by_dual<S, L>(model: &Linear<S>, loss: &L, rows: Rows<'_, S::Output>, penalty: Penalty, tol: f64) -> (Vec<f64>, Outcome)
+fn by_dual<S, L>(
+    model: &Linear<S>,
+    loss: &L,
+    rows: Rows<'_, S::Output>,
+    penalty: Penalty,
+    tol: f64,
+) -> (Vec<f64>, Outcome)
 where
     S: OutputSpace<f64>,
     L: DualLoss<f64, S>,
@@ -49,9 +55,15 @@ where
             let mut grad = vec![0.0; dim];
             erm.value_grad(w, &mut grad);
             let gap = erm.gap(w, &grad, f64::INFINITY).expect("a penalty has a dual");
-            assert!(gap.is_finite() && gap >= 0.0, "{name}, bias {bias:?}, {penalty:?}: a gap of {gap}");
-            assert!(value - gap <= least + 1e-9,
-                "{name}, bias {bias:?}, {penalty:?}: {} claimed, {least} reached", value - gap);
+            assert!(
+                gap.is_finite() && gap >= 0.0,
+                "{name}, bias {bias:?}, {penalty:?}: a gap of {gap}"
+            );
+            assert!(
+                value - gap <= least + 1e-9,
+                "{name}, bias {bias:?}, {penalty:?}: {} claimed, {least} reached",
+                value - gap
+            );
         }
     }
 }
@@ -81,7 +93,11 @@ where
             assert!(outcome.converged, "{what}: {outcome:?}");
             assert!(outcome.gap.expect("a gap") <= 1e-8 * outcome.value, "{what}: {outcome:?}");
             let value = Erm::new(&model, loss, rows, penalty).objective(&w);
-            assert!((value - outcome.value).abs() <= 1e-12, "{what}: {value}, told {}", outcome.value);
+            assert!(
+                (value - outcome.value).abs() <= 1e-12,
+                "{what}: {value}, told {}",
+                outcome.value
+            );
         }
     }
 }
@@ -117,7 +133,10 @@ where
     let by_lbfgs = lbfgs(&config, &mut erm, &mut w, &mut silent()).expect("a finite objective");
     for other in [by_newton, by_products, by_lbfgs] {
         assert!(other.converged, "{what}: {other:?}");
-        assert!((other.value - by_dual.value).abs() <= 1e-7 * by_dual.value, "{what}: {other:?} {by_dual:?}");
+        assert!(
+            (other.value - by_dual.value).abs() <= 1e-7 * by_dual.value,
+            "{what}: {other:?} {by_dual:?}"
+        );
     }
 }
 
@@ -141,7 +160,10 @@ where
         let mut w = vec![0.0; Model::<f64>::dim(&model)];
         let config = Lbfgs { stop, ..Lbfgs::default() };
         let outcome = lbfgs(&config, &mut erm, &mut w, &mut silent()).expect("a finite objective");
-        assert!(outcome.converged && outcome.gap.is_some(), "{name}, bias {bias:?}, {penalty:?}: {outcome:?}");
+        assert!(
+            outcome.converged && outcome.gap.is_some(),
+            "{name}, bias {bias:?}, {penalty:?}: {outcome:?}"
+        );
     }
 }
 
@@ -161,7 +183,8 @@ where
 {
     let model = Linear::new(data.x.n_cols(), space, bias);
     let kept: Vec<usize> = (0..y.len()).filter(|&i| data.weights[i] > 0.0).collect();
-    let (x, weights) = (data.x.select(&kept), kept.iter().map(|&i| data.weights[i]).collect::<Vec<f32>>());
+    let (x, weights) =
+        (data.x.select(&kept), kept.iter().map(|&i| data.weights[i]).collect::<Vec<f32>>());
     let y_kept: Vec<S::Output> = kept.iter().map(|&i| y[i]).collect();
     let (_, with) = by_dual(&model, loss, Rows::new(&data.x, y, Some(&data.weights)), L2, 1e-9);
     let (_, without) = by_dual(&model, loss, Rows::new(&x, &y_kept, Some(&weights)), L2, 1e-9);
@@ -195,6 +218,9 @@ fn rows_without_features_cost_what_the_bias_cannot_mend() {
         assert!(outcome.converged && (outcome.value - hinge).abs() < 1e-8, "{bias:?}: {outcome:?}");
         assert!(w[..4 / 2].iter().all(|&w| w == 0.0), "{w:?}");
         let (_, outcome) = by_dual(&model, &Logistic(NoCost), rows, L2, 1e-9);
-        assert!(outcome.converged && (outcome.value - logistic).abs() < 1e-8, "{bias:?}: {outcome:?}");
+        assert!(
+            outcome.converged && (outcome.value - logistic).abs() < 1e-8,
+            "{bias:?}: {outcome:?}"
+        );
     }
 }

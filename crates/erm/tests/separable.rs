@@ -102,7 +102,9 @@ fn an_inseparable_set_names_its_culprit() {
     y.push(0);
     for bias in [Bias::Free, Bias::Penalised] {
         let separation = separate(Binary, bias, &ZeroOne, &matrix(&rows), &y);
-        let Separation::Inseparable { margin_bound, rows } = separation else { panic!("{separation:?}") };
+        let Separation::Inseparable { margin_bound, rows } = separation else {
+            panic!("{separation:?}")
+        };
         assert!(margin_bound < 1e-3, "{margin_bound}");
         assert_eq!(rows, [6], "{bias:?}");
     }
@@ -110,7 +112,8 @@ fn an_inseparable_set_names_its_culprit() {
 
 #[test]
 fn an_inseparable_set_of_three_classes_names_its_culprit() {
-    let mut rows = vec![[2.0, 0.0], [3.0, 0.5], [-1.0, 2.0], [-1.5, 2.5], [-1.0, -2.0], [-1.5, -2.5]];
+    let mut rows =
+        vec![[2.0, 0.0], [3.0, 0.5], [-1.0, 2.0], [-1.5, 2.5], [-1.0, -2.0], [-1.5, -2.5]];
     let mut y = vec![0, 0, 1, 1, 2, 2];
     rows.push([2.5, 0.25]);
     y.push(1);

@@ -2,7 +2,7 @@
 
 macro_rules! exp {
     ($name:ident, $t:ident, $bits:ident, $int:ident, $magic:expr, $mantissa:expr, $exp_bias:expr, $low:expr, $high:expr,
-     $ln2_hi:expr, $ln2_lo:expr, $terms:expr) => {
+     $ln2_hi:expr, $ln2_lo:expr, $factorials:expr) => {
         /// eˣ in place.
         pub(crate) fn $name(x: &mut [$t]) {
             #[inline(always)]
@@ -15,8 +15,8 @@ macro_rules! exp {
                     let k = shifted - $magic;
                     let r = (clamped - k * $ln2_hi) - k * $ln2_lo;
                     let mut series: $t = 0.0;
-                    for term in $terms {
-                        series = series * r + term;
+                    for factorial in $factorials {
+                        series = series * r + 1.0 / factorial;
                     }
                     let power = (shifted.to_bits() as $int)
                         .wrapping_sub(($magic as $t).to_bits() as $int)
@@ -42,7 +42,7 @@ macro_rules! exp {
     };
 }
 
-// 1/n! from the highest power down: with |r| ≤ 0.35 the first term left out is below half an ulp.
+// n! from the highest power down: with |r| ≤ 0.35 the first term left out is below half an ulp.
 exp!(
     exp_f32,
     f32,
@@ -55,16 +55,7 @@ exp!(
     88.0,
     0.693_359_4,
     -2.121_944_4e-4,
-    [
-        1.0 / 5040.0,
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        1.0 / 2.0,
-        1.0 / 1.0,
-        1.0 / 1.0
-    ]
+    [5040.0, 720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0]
 );
 exp!(
     exp_f64,
@@ -79,19 +70,19 @@ exp!(
     6.931_471_803_691_238e-1,
     1.908_214_929_270_587_7e-10,
     [
-        1.0 / 6227020800.0,
-        1.0 / 479001600.0,
-        1.0 / 39916800.0,
-        1.0 / 3628800.0,
-        1.0 / 362880.0,
-        1.0 / 40320.0,
-        1.0 / 5040.0,
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        1.0 / 2.0,
-        1.0 / 1.0,
-        1.0 / 1.0
+        6227020800.0,
+        479001600.0,
+        39916800.0,
+        3628800.0,
+        362880.0,
+        40320.0,
+        5040.0,
+        720.0,
+        120.0,
+        24.0,
+        6.0,
+        2.0,
+        1.0,
+        1.0
     ]
 );

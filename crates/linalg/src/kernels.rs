@@ -189,7 +189,7 @@ fn dot_dense<F: Scalar>(x: &[f32], w: &[F]) -> F {
     let mut width = LANES / 2;
     while width > 0 {
         for l in 0..width {
-            acc[l] = acc[l] + acc[l + width];
+            acc[l] += acc[l + width];
         }
         width /= 2;
     }
@@ -429,9 +429,10 @@ mod tests {
         }
         if k > 1 {
             let mut portable = vec![F::ZERO; k];
-            // SAFETY: the row's columns are below n_cols by construction.
             match x {
+                // SAFETY: the row's columns are below n_cols by construction.
                 Row::Sparse(x) => unsafe { scores_tiles(Sparse(x), &w, &mut portable) },
+                // SAFETY: as above.
                 Row::Dense(x) => unsafe { scores_tiles(AllColumns(x), &w, &mut portable) },
             }
             assert!(out == portable, "the two builds differ");

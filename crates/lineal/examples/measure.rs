@@ -37,8 +37,17 @@ fn main() -> Result<(), Error> {
         let Metrics::Classify(m) = model.evaluate(&test)? else { panic!() };
         println!(
             "{:?} {} {} passes {} obj*n/C-scale {:.9} gap {:.2e} rel {:.1e} conv {} read {:.3}s train {:.3}s acc {:.4}",
-            r.precision, r.loss, r.solver, r.passes, r.objective, r.gap.unwrap_or(f64::NAN),
-            r.gap.unwrap_or(f64::NAN) / r.objective, r.converged, read_s, train_s, m.accuracy
+            r.precision,
+            r.loss,
+            r.solver,
+            r.passes,
+            r.objective,
+            r.gap.unwrap_or(f64::NAN),
+            r.gap.unwrap_or(f64::NAN) / r.objective,
+            r.converged,
+            read_s,
+            train_s,
+            m.accuracy
         );
         Ok(())
     })

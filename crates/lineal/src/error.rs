@@ -33,7 +33,10 @@ pub enum Error {
         /// Those rows, from 0, worst first.
         rows: Vec<usize>,
     },
-    /// Reading or writing a file.
+    /// Writing a file; the message names it.
+    #[error("{0}")]
+    Write(std::io::Error),
+    /// Reading a file.
     #[error("{}: {source}", path.display())]
     Io {
         /// Which file.

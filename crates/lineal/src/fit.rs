@@ -307,6 +307,9 @@ where
             measured.objective = Some(mean_loss + penalty.value(&pass.w[..n]));
         } else if sgd {
             measured.train_loss = Some(pass.value);
+        } else if pass.value.abs() < f64::MAX {
+            // MAX and infinity are "not known yet".
+            measured.objective = Some(pass.value);
         }
         if let Some((erm, rows)) = &held_out {
             measured.held_out_loss = Some(erm.mean_loss(pass.w));

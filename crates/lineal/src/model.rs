@@ -119,7 +119,7 @@ impl Model {
     /// Writes the model beside and renames it into place; returns its size in bytes.
     pub fn save(&self, path: &Path) -> Result<u64, Error> {
         let bytes = self.to_bytes()?;
-        write_file(path, |out| out.write_all(&bytes))?;
+        file::write_atomically(path, |out| out.write_all(&bytes)).map_err(Error::Write)?;
         Ok(bytes.len() as u64)
     }
 
@@ -299,15 +299,6 @@ impl Model {
         let k = self.n_outputs();
         with_weights!(self.weights, w => score_rows(w, self.n_features(), k, self.about.spec.bias, data))
     }
-}
-
-/// Writes a file beside and renames it into place; an error names the file.
-pub(crate) fn write_file(
-    path: &Path,
-    write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
-) -> Result<(), Error> {
-    file::write_atomically(path, write)
-        .map_err(|source| Error::Io { path: path.to_path_buf(), source })
 }
 
 /// Number of weight vectors; `None` where the description contradicts itself.

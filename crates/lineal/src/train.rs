@@ -251,17 +251,15 @@ impl Request {
                 ));
             }
         }
-        if let ClassWeight::Named(named) = &spec.class_weight {
-            if let Some((name, _)) =
-                named.iter().find(|(name, _)| !data.schema.classes.contains(name))
-            {
-                let known: Vec<&str> =
-                    data.schema.classes.iter().take(10).map(String::as_str).collect();
-                return fail(format!(
-                    "--class-weight: `{name}` is not a class; the classes are {}",
-                    known.join(", ")
-                ));
-            }
+        if let ClassWeight::Named(named) = &spec.class_weight
+            && let Some((name, _)) = named.iter().find(|(c, _)| !data.schema.classes.contains(c))
+        {
+            let known: Vec<&str> =
+                data.schema.classes.iter().take(10).map(String::as_str).collect();
+            return fail(format!(
+                "--class-weight: `{name}` is not a class; the classes are {}",
+                known.join(", ")
+            ));
         }
         if spec.class_weight != ClassWeight::Equal && n_classes == 0 {
             return fail("--class-weight needs classes; --task regress has none".into());
@@ -380,17 +378,13 @@ impl Request {
     }
 
     fn auto(&self, spec: &TrainSpec, l2: f64, x: &Matrix) -> SolverKind {
-        let (n, d) = (x.n_rows(), x.n_cols());
+        let d = x.n_cols();
         match self.loss {
             LossKind::Perceptron if l2 == 0.0 => SolverKind::Sgd,
             LossKind::Squared if d <= 500 => SolverKind::Exact,
             _ if self.smooth && (l2 == 0.0 || spec.tol < 1e-6) => SolverKind::Newton,
-            // Few features for many rows: the Hessian is small and a handful of Newton steps beats passes in the dual.
-            LossKind::Logistic | LossKind::SquaredHinge | LossKind::Squared
-                if self.smooth && (d + 1) * self.n_outputs() <= 300 && n > 4 * d =>
-            {
-                SolverKind::Newton
-            }
+            // The Hessian is small: a handful of Newton steps beats passes in the dual, and features on any scale do not matter.
+            _ if self.smooth && (d + 1) * self.n_outputs() <= 300 => SolverKind::Newton,
             LossKind::Huber => SolverKind::Newton,
             _ if l2 == 0.0 => SolverKind::Sgd,
             _ => SolverKind::Dual,

@@ -46,7 +46,7 @@ impl<'a> Watch<'a> {
     ) -> ControlFlow<()> {
         let point = CurvePoint {
             pass: pass.pass,
-            objective: measured.objective.or(pass.value.is_finite().then_some(pass.value)),
+            objective: measured.objective,
             train_loss: measured.train_loss,
             gap: pass.gap.filter(|gap| gap.is_finite()),
             held_out_loss: measured.held_out_loss,

@@ -52,7 +52,9 @@ fn check<F: Scalar, S: Marginals<F, Output = u32>>(
 
     let weights: Vec<f64> = all.iter().map(|(s, _)| (s - best).exp()).collect();
     let total: f64 = weights.iter().sum();
-    let mean = |c: usize| -> f64 { all.iter().zip(&weights).map(|((_, mu), p)| p * mu[c]).sum::<f64>() / total };
+    let mean = |c: usize| -> f64 {
+        all.iter().zip(&weights).map(|((_, mu), p)| p * mu[c]).sum::<f64>() / total
+    };
     let mut marginals = vec![F::ONE; n];
     close(space.log_sum_exp(&scores, &mut marginals), best + total.ln(), "log-sum-exp")?;
     for c in 0..n {
@@ -60,7 +62,8 @@ fn check<F: Scalar, S: Marginals<F, Output = u32>>(
     }
 
     let covariance = |a: usize, b: usize| -> f64 {
-        let both = all.iter().zip(&weights).map(|((_, mu), p)| p * mu[a] * mu[b]).sum::<f64>() / total;
+        let both =
+            all.iter().zip(&weights).map(|((_, mu), p)| p * mu[a] * mu[b]).sum::<f64>() / total;
         both - mean(a) * mean(b)
     };
     let (mut product, mut diagonal) = (vec![F::ONE; n], vec![F::ONE; n]);
@@ -172,7 +175,9 @@ fn check_cost<S: Discrete<f64, Output = u32>, C: Cost<f64, S>>(
         let gained = space.score(&augmented, y_hat) - space.score(scores, y_hat);
         let gold_gained = space.score(&augmented, y) - space.score(scores, y);
         let wanted = cost.cost(y, y_hat);
-        prop_assert!((gained - gold_gained - wanted).abs() <= 1e-12 * (1.0 + wanted + scores[0].abs()));
+        prop_assert!(
+            (gained - gold_gained - wanted).abs() <= 1e-12 * (1.0 + wanted + scores[0].abs())
+        );
     }
     Ok(())
 }

@@ -43,6 +43,8 @@ mod dual;
 mod gd;
 mod lbfgs;
 mod newton;
+mod run;
+mod search;
 mod sgd;
 mod view;
 

@@ -28,8 +28,8 @@
 //!
 //! Buffers: `residual`, `preconditioned`, `conjugate`, `product`, `diagonal`: `dim`.
 
-use crate::gd::{Point, Run, norm};
-use crate::lbfgs::{Ray, line_search};
+use crate::run::{Point, Run, norm};
+use crate::search::{Ray, line_search};
 use crate::view::{CurvedObjective, Error, Monitor, Outcome, Stop};
 use lineal_linalg::{Scalar, dense, kernels};
 

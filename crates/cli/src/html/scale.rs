@@ -15,7 +15,7 @@ pub struct Scale {
 impl Scale {
     /// Holds all of `values`, from pixel `from` to pixel `to`; a linear one ends at round numbers.
     pub fn around(values: impl Iterator<Item = f64>, log: bool, from: f64, to: f64) -> Self {
-        let usable = values.filter(|v| v.is_finite() && (!log || *v > 0.0));
+        let usable = values.filter(|v| has_place(*v, log));
         let (mut lo, mut hi) =
             usable.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)));
         if lo > hi {
@@ -50,7 +50,7 @@ impl Scale {
 
     /// Whether a value has a place.
     pub fn has(&self, value: f64) -> bool {
-        value.is_finite() && (!self.log || value > 0.0)
+        has_place(value, self.log)
     }
 
     /// Round values with their names.
@@ -69,6 +69,11 @@ impl Scale {
             .map(|v| (v, if v.abs() >= 1e6 { rough(v) } else { format!("{:.decimals$}", v + 0.0) }))
             .collect()
     }
+}
+
+/// Finite with room to spare: f64::MAX stands for infinity in some objectives.
+fn has_place(value: f64, log: bool) -> bool {
+    value.abs() < 1e300 && (!log || value > 0.0)
 }
 
 /// 1, 2 or 5 times a power of ten: four to ten steps in `range`.

@@ -1,5 +1,11 @@
 //! Small random data, and every loss on it.
-#![allow(dead_code, unused_macros, unused_imports, missing_docs, reason = "each test file uses some of it")]
+#![allow(
+    dead_code,
+    unused_macros,
+    unused_imports,
+    missing_docs,
+    reason = "each test file uses some of it"
+)]
 
 use lineal_linalg::{Csr, Matrix};
 use lineal_model::Bias;
@@ -50,7 +56,8 @@ pub fn small(n: usize, d: usize, seed: u64) -> Small {
         let (a, b) = (sums[i].0 + 0.4 * off[3 * i], sums[i].1 + 0.4 * off[3 * i + 1]);
         if a > 0.2 { 2 } else { u32::from(b > 0.0) }
     };
-    let weight = |i: usize| if i == 1 { 0.0 } else { (4.0 * off[3 * i + 2].abs()).floor().min(3.0) as f32 };
+    let weight =
+        |i: usize| if i == 1 { 0.0 } else { (4.0 * off[3 * i + 2].abs()).floor().min(3.0) as f32 };
     Small {
         x: Matrix::Sparse(Csr::new(d, indptr, idx, val).expect("rows as written above")),
         two: (0..n).map(|i| u32::from(sums[i].0 + 0.3 * off[3 * i] > 0.1)).collect(),

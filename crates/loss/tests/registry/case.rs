@@ -157,9 +157,11 @@ impl<F: Scalar> Case<F> {
     /// ℓ(θ) + ℓ*(g) − ⟨θ, g⟩ and the size of what was added up.
     pub fn fenchel_young(&self, scores: &[F], gold: f64, g: &[F]) -> (f64, f64) {
         let (value, conjugate) = (self.value(scores, gold), (self.conjugate)(gold, g));
-        let products: Vec<f64> = scores.iter().zip(g).map(|(s, g)| s.to_f64() * g.to_f64()).collect();
+        let products: Vec<f64> =
+            scores.iter().zip(g).map(|(s, g)| s.to_f64() * g.to_f64()).collect();
         let sum: f64 = products.iter().sum();
-        let size = 1.0 + value.abs() + conjugate.abs() + products.iter().map(|p| p.abs()).sum::<f64>();
+        let size =
+            1.0 + value.abs() + conjugate.abs() + products.iter().map(|p| p.abs()).sum::<f64>();
         (value + conjugate - sum, size)
     }
 

@@ -34,7 +34,12 @@ fn fenchel_young<F: Scalar>(at: &At, tol: f64) -> Result<(), TestCaseError> {
 }
 
 /// ℓ*(g') − ⟨θ, g'⟩ + (q/2)‖g' − g‖², and the size of what was added up.
-fn step_objective(judge: &Case<f64>, at: (&[f64], f64, f64), from: &[f64], to: &[f64]) -> (f64, f64) {
+fn step_objective(
+    judge: &Case<f64>,
+    at: (&[f64], f64, f64),
+    from: &[f64],
+    to: &[f64],
+) -> (f64, f64) {
     let (scores, gold, q) = at;
     let conjugate = (judge.conjugate)(gold, to);
     let products = scores.iter().zip(to).map(|(s, g)| s * g);
@@ -62,8 +67,11 @@ fn exact_steps<F: Scalar>(at: &At, tol: f64, tries: usize) -> Result<(), TestCas
         let (from, to, d) = (wide(&start), wide(&g), wide(&delta));
         for c in 0..to.len() {
             let size = 1.0 + from[c].abs() + to[c].abs();
-            prop_assert!((from[c] + d[c] - to[c]).abs() <= tol * size,
-                "{}: {from:?} + {d:?} is not {to:?}", case.name);
+            prop_assert!(
+                (from[c] + d[c] - to[c]).abs() <= tol * size,
+                "{}: {from:?} + {d:?} is not {to:?}",
+                case.name
+            );
         }
 
         let (gap, terms) = judge.fenchel_young(&wide(&scores), gold, &from);
@@ -76,7 +84,11 @@ fn exact_steps<F: Scalar>(at: &At, tol: f64, tries: usize) -> Result<(), TestCas
         let place = (wide(&scores), gold, q.to_f64());
         let value = |g: &[f64]| step_objective(judge, (&place.0, place.1, place.2), &from, g);
         let (reached, terms) = value(&to);
-        prop_assert!(reached <= value(&from).0 + tol * terms, "{}: worse than not to move", case.name);
+        prop_assert!(
+            reached <= value(&from).0 + tol * terms,
+            "{}: worse than not to move",
+            case.name
+        );
         let size = 1.0 + to.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         for i in 0..tries {
             // Far away, or close by along a feasible direction: first-order optimality.
@@ -84,8 +96,11 @@ fn exact_steps<F: Scalar>(at: &At, tol: f64, tries: usize) -> Result<(), TestCas
             let near = [1.0, 1e-1, 1e-2, 1e-3][i % 4];
             let tried: Vec<f64> = to.iter().zip(&other).map(|(a, b)| a + near * (b - a)).collect();
             let better = value(&tried).0;
-            prop_assert!(reached <= better + tol * terms,
-                "{}: q {q}: {reached} at {to:?} from {from:?}, but {better} at {tried:?}", case.name);
+            prop_assert!(
+                reached <= better + tol * terms,
+                "{}: q {q}: {reached} at {to:?} from {from:?}, but {better} at {tried:?}",
+                case.name
+            );
         }
     }
     Ok(())
@@ -98,7 +113,11 @@ fn no_nan<F: Scalar>(at: &At, tol: f64) -> Result<(), TestCaseError> {
         let gold = at.gold(&case);
         let scores: Vec<F> = at.scores(&case).iter().map(|s| huge(s.to_f64())).collect();
         let (value, grad) = (case.value(&scores, gold), case.grad(&scores, gold));
-        prop_assert!(value >= 0.0 && (case.is_constraint() || value.is_finite()), "{}: {value}", case.name);
+        prop_assert!(
+            value >= 0.0 && (case.is_constraint() || value.is_finite()),
+            "{}: {value}",
+            case.name
+        );
         prop_assert!(grad.iter().all(|g| g.is_finite()), "{}: {grad:?}", case.name);
         let mut g = case.feasible_block(gold, 10.0, &mut random);
         let mut delta = vec![F::ZERO; g.len()];
