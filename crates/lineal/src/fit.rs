@@ -1,17 +1,18 @@
 //! Runs a solver on a concrete space and loss. `train.rs` picks both; everything here is generic.
 
 use crate::Error;
+use crate::certify::{Certificate, Fit, finish};
+use crate::look_on::{Judge, looking_on};
 use crate::spec::{LossKind, ScheduleKind, SolverKind, TrainSpec};
-use crate::watch::{Measured, Watch};
+use crate::watch::Watch;
 use crate::weights::{Number, Weights};
 use lineal_erm::{Dually, Erm, Margin, Penalty, Rows, Separation, Stochastically};
-use lineal_linalg::{Matrix, kernels};
+use lineal_linalg::Matrix;
 use lineal_loss::{DualLoss, HardMargin, Hinge, SecondOrder, Squared, Target};
 use lineal_model::cost::Cost;
-use lineal_model::space::{Binary, Classes, OutputSpace, Real};
+use lineal_model::space::OutputSpace;
 use lineal_model::{Bias, Linear, Model};
-use lineal_solver::{self as solver, Objective, Outcome, Pass, Stop};
-use std::ops::ControlFlow;
+use lineal_solver::{self as solver, Outcome, Stop};
 
 /// Everything about a run but the space and the loss.
 pub(crate) struct Job<'a, 'w> {
@@ -30,53 +31,6 @@ pub(crate) struct Job<'a, 'w> {
 pub(crate) struct Gold<'a, Y> {
     pub train: &'a [Y],
     pub held_out: &'a [Y],
-}
-
-/// Weights with their certificate, in f64 at exactly these weights.
-pub(crate) struct Fit {
-    pub weights: Weights,
-    pub certificate: Certificate,
-    pub outcome: Outcome,
-    pub best_pass: Option<usize>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Certificate {
-    pub objective: f64,
-    pub gap: Option<f64>,
-    pub grad_norm: Option<f64>,
-    pub converged: bool,
-}
-
-/// A space whose predictions can be compared with the gold.
-pub(crate) trait Judge<Y>: Copy {
-    /// What one prediction adds to the mean.
-    fn error(y_hat: Y, y: Y) -> f64;
-    /// The mean as a metric of which more is better.
-    fn metric(mean_error: f64) -> f64;
-}
-
-macro_rules! judge_by_accuracy {
-    ($($space:ty),+) => {$(
-        impl Judge<u32> for $space {
-            fn error(y_hat: u32, y: u32) -> f64 {
-                f64::from(u8::from(y_hat != y))
-            }
-            fn metric(mean_error: f64) -> f64 {
-                1.0 - mean_error
-            }
-        }
-    )+};
-}
-judge_by_accuracy!(Binary, Classes);
-
-impl Judge<f64> for Real {
-    fn error(y_hat: f64, y: f64) -> f64 {
-        (y_hat - y) * (y_hat - y)
-    }
-    fn metric(mean_error: f64) -> f64 {
-        -mean_error.sqrt()
-    }
 }
 
 /// Any convex loss: `sgd`, `dual`.
@@ -274,127 +228,5 @@ fn sgd_config<Y>(job: &Job<'_, '_>, data: &Rows<'_, Y>) -> solver::Sgd {
         },
         stop_when_still: perceptron && job.l2 == 0.0,
         seed: job.spec.seed,
-    }
-}
-
-/// The monitor of a run: measures what was asked for and passes it to the watch.
-fn looking_on<'j, 'a, 'w, F, S, L, Y>(
-    job: &'j mut Job<'a, 'w>,
-    model: &'j Linear<S>,
-    loss: &'j L,
-    penalty: Penalty,
-    gold: Gold<'j, Y>,
-) -> impl FnMut(&Pass<'_, F>) -> ControlFlow<()> + use<'j, 'a, 'w, F, S, L, Y>
-where
-    F: Number,
-    S: OutputSpace<F, Output = Y> + Judge<Y>,
-    L: DualLoss<F, S>,
-    Y: Copy + Sync,
-{
-    let train = Erm::new(model, loss, Rows::new(job.x, gold.train, job.weights), penalty);
-    let held_out = job.held_out_x.map(|x| {
-        let rows = Rows::new(x, gold.held_out, None);
-        (Erm::new(model, loss, rows, Penalty::default()), rows)
-    });
-    let (curve, sgd) = (job.spec.curve, job.solver == SolverKind::Sgd);
-    let watch = &mut job.watch;
-    move |pass| {
-        let mut measured = Measured::default();
-        if curve {
-            let mean_loss = train.mean_loss(pass.w);
-            let n = Model::<F>::n_penalised(model);
-            measured.train_loss = Some(mean_loss);
-            measured.objective = Some(mean_loss + penalty.value(&pass.w[..n]));
-        } else if sgd {
-            measured.train_loss = Some(pass.value);
-        } else if pass.value.abs() < f64::MAX {
-            // MAX and infinity are "not known yet".
-            measured.objective = Some(pass.value);
-        }
-        if let Some((erm, rows)) = &held_out {
-            measured.held_out_loss = Some(erm.mean_loss(pass.w));
-            measured.held_out_metric = Some(metric(model, rows, pass.w));
-        }
-        watch.see(pass, measured)
-    }
-}
-
-fn metric<F, S, Y>(model: &Linear<S>, rows: &Rows<'_, Y>, w: &[F]) -> f64
-where
-    F: Number,
-    S: OutputSpace<F, Output = Y> + Judge<Y>,
-    Y: Copy + Sync,
-{
-    let mut scores = vec![F::ZERO; Model::<F>::max_parts(model)];
-    let mut sum = 0.0;
-    for i in 0..rows.n_rows() {
-        let x = rows.row(i);
-        model.scores(x, w, &mut scores);
-        sum += S::error(model.space(x).decode(&scores), rows.outputs()[i]);
-    }
-    S::metric(sum / rows.n_rows().max(1) as f64)
-}
-
-/// Keeps the best weights if there was early stopping, and certifies what is kept, in f64.
-fn finish<F, S, L, Y>(
-    job: &mut Job<'_, '_>,
-    model: &Linear<S>,
-    loss: &L,
-    penalty: Penalty,
-    gold: Gold<'_, Y>,
-    w: Vec<F>,
-    outcome: Outcome,
-) -> Result<Fit, Error>
-where
-    F: Number,
-    S: OutputSpace<f64, Output = Y>,
-    L: DualLoss<f64, S>,
-    Y: Copy + Sync,
-{
-    let best = job.watch.take_best();
-    let best_pass = best.as_ref().map(|(pass, _)| *pass);
-    let weights = best.map_or_else(|| F::own(w), |(_, w)| w);
-    let w = weights.to_f64();
-
-    let mut erm = Erm::new(model, loss, Rows::new(job.x, gold.train, job.weights), penalty);
-    let mut grad = vec![0.0; w.len()];
-    let smooth_value = erm.value_grad(&w, &mut grad);
-    let l1 = erm.l1();
-    let objective = smooth_value + l1.l1 * w[..l1.until].iter().map(|w| w.abs()).sum::<f64>();
-    if !objective.is_finite() {
-        return Err(solver::Error::Diverged { value: objective, pass: outcome.passes }.into());
-    }
-    // The solver's dual bound, where it has one for these weights, beats the one that the weights alone give.
-    let bound = if best_pass.is_none() { outcome.gap.map(|gap| outcome.value - gap) } else { None };
-    let gap = match bound {
-        Some(bound) => Some((objective - bound).max(0.0)),
-        None => erm.gap(&w, &grad, f64::INFINITY),
-    };
-    subgradient(&w, l1, &mut grad);
-    let grad_norm = kernels::dot64(&grad, &grad).sqrt();
-    let converged = match gap {
-        Some(gap) => gap <= job.spec.tol * objective.abs(),
-        None => {
-            let (zero, mut grad_0) = (vec![0.0; w.len()], vec![0.0; w.len()]);
-            erm.value_grad(&zero, &mut grad_0);
-            subgradient(&zero, l1, &mut grad_0);
-            grad_norm <= job.spec.tol * kernels::dot64(&grad_0, &grad_0).sqrt() || outcome.converged
-        }
-    };
-    let certificate = Certificate { objective, gap, grad_norm: Some(grad_norm), converged };
-    Ok(Fit { weights, certificate, outcome, best_pass })
-}
-
-/// Turns the smooth part's gradient into the smallest subgradient of the whole.
-fn subgradient(w: &[f64], l1: solver::L1, grad: &mut [f64]) {
-    if l1.l1 == 0.0 {
-        return;
-    }
-    for (g, &w) in grad.iter_mut().zip(w).take(l1.until) {
-        *g = if w != 0.0 {
-            *g + l1.l1 * w.signum()
-        } else {
-            g.signum() * (g.abs() - l1.l1).max(0.0)
-        };
     }
 }

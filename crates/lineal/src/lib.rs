@@ -22,12 +22,16 @@
 //!
 //! Nothing here reads a flag, prints, or opens a socket.
 
+mod certify;
 mod cost;
 mod error;
 mod evaluate;
 mod fit;
+mod look_on;
 mod model;
+mod prepare;
 mod report;
+mod request;
 mod spec;
 mod summary;
 mod train;

@@ -1,0 +1,101 @@
+//! The monitor of a run: measures what was asked for and passes it to the watch.
+
+use crate::fit::{Gold, Job};
+use crate::spec::SolverKind;
+use crate::watch::Measured;
+use crate::weights::Number;
+use lineal_erm::{Erm, Penalty, Rows};
+use lineal_loss::DualLoss;
+use lineal_model::space::{Binary, Classes, OutputSpace, Real};
+use lineal_model::{Linear, Model};
+use lineal_solver::Pass;
+use std::ops::ControlFlow;
+
+/// The monitor of a run: measures what was asked for and passes it to the watch.
+pub(crate) fn looking_on<'j, 'a, 'w, F, S, L, Y>(
+    job: &'j mut Job<'a, 'w>,
+    model: &'j Linear<S>,
+    loss: &'j L,
+    penalty: Penalty,
+    gold: Gold<'j, Y>,
+) -> impl FnMut(&Pass<'_, F>) -> ControlFlow<()> + use<'j, 'a, 'w, F, S, L, Y>
+where
+    F: Number,
+    S: OutputSpace<F, Output = Y> + Judge<Y>,
+    L: DualLoss<F, S>,
+    Y: Copy + Sync,
+{
+    let train = Erm::new(model, loss, Rows::new(job.x, gold.train, job.weights), penalty);
+    let held_out = job.held_out_x.map(|x| {
+        let rows = Rows::new(x, gold.held_out, None);
+        (Erm::new(model, loss, rows, Penalty::default()), rows)
+    });
+    let (curve, sgd) = (job.spec.curve, job.solver == SolverKind::Sgd);
+    let watch = &mut job.watch;
+    move |pass| {
+        let mut measured = Measured::default();
+        if curve {
+            let mean_loss = train.mean_loss(pass.w);
+            let n = Model::<F>::n_penalised(model);
+            measured.train_loss = Some(mean_loss);
+            measured.objective = Some(mean_loss + penalty.value(&pass.w[..n]));
+        } else if sgd {
+            measured.train_loss = Some(pass.value);
+        } else if pass.value.abs() < f64::MAX {
+            // MAX and infinity are "not known yet".
+            measured.objective = Some(pass.value);
+        }
+        if let Some((erm, rows)) = &held_out {
+            measured.held_out_loss = Some(erm.mean_loss(pass.w));
+            measured.held_out_metric = Some(metric(model, rows, pass.w));
+        }
+        watch.see(pass, measured)
+    }
+}
+
+fn metric<F, S, Y>(model: &Linear<S>, rows: &Rows<'_, Y>, w: &[F]) -> f64
+where
+    F: Number,
+    S: OutputSpace<F, Output = Y> + Judge<Y>,
+    Y: Copy + Sync,
+{
+    let mut scores = vec![F::ZERO; Model::<F>::max_parts(model)];
+    let mut sum = 0.0;
+    for i in 0..rows.n_rows() {
+        let x = rows.row(i);
+        model.scores(x, w, &mut scores);
+        sum += S::error(model.space(x).decode(&scores), rows.outputs()[i]);
+    }
+    S::metric(sum / rows.n_rows().max(1) as f64)
+}
+
+/// A space whose predictions can be compared with the gold.
+pub(crate) trait Judge<Y>: Copy {
+    /// What one prediction adds to the mean.
+    fn error(y_hat: Y, y: Y) -> f64;
+    /// The mean as a metric of which more is better.
+    fn metric(mean_error: f64) -> f64;
+}
+
+macro_rules! judge_by_accuracy {
+    ($($space:ty),+) => {$(
+        impl Judge<u32> for $space {
+            fn error(y_hat: u32, y: u32) -> f64 {
+                f64::from(u8::from(y_hat != y))
+            }
+            fn metric(mean_error: f64) -> f64 {
+                1.0 - mean_error
+            }
+        }
+    )+};
+}
+judge_by_accuracy!(Binary, Classes);
+
+impl Judge<f64> for Real {
+    fn error(y_hat: f64, y: f64) -> f64 {
+        (y_hat - y) * (y_hat - y)
+    }
+    fn metric(mean_error: f64) -> f64 {
+        -mean_error.sqrt()
+    }
+}
