@@ -11,7 +11,6 @@ use crate::talk::{Talk, rough, seconds};
 /// Shows passes.
 pub struct Progress {
     task: Task,
-    value: &'static str,
     shape: Shape,
 }
 
@@ -23,8 +22,8 @@ enum Shape {
 }
 
 impl Progress {
-    /// `n_passes` if they are known beforehand: then the bar fills, else it turns. `value` says what a pass's objective is.
-    pub fn new(talk: Talk, n_passes: Option<usize>, task: Task, value: &'static str) -> Self {
+    /// `n_passes` if they are known beforehand: then the bar fills, else it turns.
+    pub fn new(talk: Talk, n_passes: Option<usize>, task: Task) -> Self {
         let shape = if talk.is_quiet() {
             Shape::Nothing
         } else if std::io::stderr().is_terminal() {
@@ -32,7 +31,7 @@ impl Progress {
         } else {
             Shape::Lines(talk, None)
         };
-        Self { task, value, shape }
+        Self { task, shape }
     }
 
     /// After a pass.
@@ -40,12 +39,11 @@ impl Progress {
         match &mut self.shape {
             Shape::Nothing => {}
             Shape::Bar(bar) => {
-                bar.set_message(describe(point, self.task, self.value));
+                bar.set_message(describe(point, self.task));
                 bar.set_position(point.pass as u64);
             }
             Shape::Lines(talk, last) => {
-                let line =
-                    format!("pass {}: {}", point.pass, describe(point, self.task, self.value));
+                let line = format!("pass {}: {}", point.pass, describe(point, self.task));
                 if is_shown(point.pass) {
                     talk.say(line);
                     *last = None;
@@ -87,17 +85,18 @@ fn is_shown(pass: usize) -> bool {
     pass <= 20 || pass.is_multiple_of(10usize.pow(pass.ilog10()))
 }
 
-fn describe(point: &CurvePoint, task: Task, value: &str) -> String {
+fn describe(point: &CurvePoint, task: Task) -> String {
     let mut words = Vec::new();
     let mut add = |name: &str, value: Option<f64>| {
         words.extend(value.map(|value| format!("{name} {}", rough(value))));
     };
-    // f64::MAX stands for infinity where no margin holds yet.
-    add(value, point.objective.filter(|objective| objective.abs() < 1e300));
+    add("objective", point.objective);
     if point.objective.is_none() {
-        add("loss", point.train_loss);
+        // Without a curve sgd only knows the loss of the examples that it met, before it learnt from them.
+        add("loss on the way", point.train_loss);
     }
-    words.extend(point.gap.map(|gap| format!("gap {gap:.1e}")));
+    let estimate = point.gap_estimate.map(|gap| format!("gap ≈ {gap:.1e}"));
+    words.extend(point.gap.map(|gap| format!("gap {gap:.1e}")).or(estimate));
     let mut add = |name: &str, value: Option<f64>| {
         words.extend(value.map(|value| format!("held-out {name} {}", rough(value))));
     };

@@ -88,6 +88,8 @@ pub struct CurvePoint {
     pub train_loss: Option<f64>,
     /// The duality gap, in the passes that computed it.
     pub gap: Option<f64>,
+    /// What the gap seems to be in the others: no proof.
+    pub gap_estimate: Option<f64>,
     /// Mean loss on the held-out rows.
     pub held_out_loss: Option<f64>,
     /// Accuracy (classify) or −RMSE (regress) on the held-out rows: larger is better.

@@ -49,6 +49,7 @@ impl<'a> Watch<'a> {
             objective: measured.objective,
             train_loss: measured.train_loss,
             gap: pass.gap.filter(|gap| gap.is_finite()),
+            gap_estimate: pass.gap_estimate.filter(|gap| gap.is_finite()),
             held_out_loss: measured.held_out_loss,
             held_out_metric: measured.held_out_metric,
             seconds: self.started.elapsed().as_secs_f64(),

@@ -85,23 +85,23 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Hinge<C> {
     ) -> f64 {
         let gold = y as usize;
         self.0.augment(space, y, scores);
-        // p = g + e_y; gap = max(θ + Δ) − ⟨p, θ + Δ⟩, written with differences from the gold's score.
-        let base = scores[gold];
-        let mut best = F::ZERO;
-        let mut along = F::ZERO;
-        for (&u, &p) in scores.iter().zip(g.iter()) {
-            best = best.max(u - base);
-            along += p * (u - base);
+        // p = g + e_y; gap = max(θ + Δ) − ⟨p, θ + Δ⟩ = ⟨p, top − θ − Δ⟩. Differences from the top, not from the gold: the level
+        // lies within 1 of the top, and scores of 10⁴ over a small q must not drown it.
+        let top = scores.iter().fold(-F::INFINITY, |m, &u| m.max(u));
+        g[gold] += F::ONE;
+        let mut gap = F::ZERO;
+        for (u, &p) in scores.iter_mut().zip(g.iter()) {
+            *u -= top;
+            gap -= p * *u;
         }
-        let gap = (best - along).max(F::ZERO).to_f64();
-        if gap == 0.0 {
+        if gap <= F::ZERO {
             delta.fill(F::ZERO);
+            g[gold] -= F::ONE;
             return 0.0;
         }
         let inv_q = F::ONE / q;
-        g[gold] += F::ONE;
         for (v, &p) in scores.iter_mut().zip(g.iter()) {
-            *v = (*v - base) * inv_q + p;
+            *v = *v * inv_q + p;
         }
         let level = flow_level(scores, F::ONE, F::INFINITY, F::ZERO, F::ONE);
         let mut sum = F::ZERO;
@@ -116,7 +116,7 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Hinge<C> {
             *p = v * norm;
         }
         g[gold] -= F::ONE;
-        gap
+        gap.to_f64()
     }
 
     fn domain(&self) -> Domain {

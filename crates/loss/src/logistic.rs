@@ -129,12 +129,6 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Logistic<C> {
         for (&p, &s) in p.iter().zip(p_new.iter()) {
             gap += (p - s) * (p - s) / (p + s + F::EPSILON);
         }
-        // u = ln p', residual c + ν − u − q p' with c = θ + q p; ν starts at −log_sum.
-        let mut nu = F::ZERO;
-        let small = F::EPSILON.sqrt() * F::from_f32(0.1);
-        for (c, &p) in scores.iter_mut().zip(p.iter()) {
-            *c = *c - log_sum + q * p;
-        }
         let mut u_buf = [F::ZERO; 64];
         let mut u_heap;
         let u: &mut [F] = if p.len() <= u_buf.len() {
@@ -143,32 +137,12 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Logistic<C> {
             u_heap = vec![F::ZERO; p.len()];
             &mut u_heap
         };
-        for ((u, &c), &p) in u.iter_mut().zip(scores.iter()).zip(p.iter()) {
-            *u = c - q * p;
+        for ((u, c), &p) in u.iter_mut().zip(scores.iter_mut()).zip(p.iter()) {
+            *u = *c - log_sum;
+            *c = *u + q * p;
         }
-        for _ in 0..60 {
-            // δu = (r + δν)/(1 + q p'), Σ p'(1 + δu) = 1.
-            let (mut lhs, mut rhs) = (F::ZERO, F::ONE);
-            for ((&c, &u), &p) in scores.iter().zip(u.iter()).zip(p_new.iter()) {
-                let share = p / (F::ONE + q * p);
-                lhs += share;
-                rhs -= p + share * (c + nu - u - q * p);
-            }
-            let d_nu = rhs / lhs;
-            let mut worst = F::ZERO;
-            for ((u, &c), &p) in u.iter_mut().zip(scores.iter()).zip(p_new.iter()) {
-                let d = (c + nu + d_nu - *u - q * p) / (F::ONE + q * p);
-                // p' ≤ 1, so u ≤ 0: the clamp keeps a long first step from overflowing.
-                let to = (*u + d).min(F::ZERO);
-                worst = worst.max((to - *u).abs() * p);
-                *u = to;
-            }
-            nu += d_nu;
-            p_new.copy_from_slice(u);
-            exp_slice(p_new);
-            if worst <= small {
-                break;
-            }
+        if q > F::from_f32(8.0) || !entropic_step(scores, q, u, p_new) {
+            entropic_step_far(scores, q, u, p_new);
         }
         let mut sum = F::ZERO;
         for &p in p_new.iter() {
@@ -186,5 +160,72 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Logistic<C> {
 
     fn domain(&self) -> Domain {
         Domain::Flows
+    }
+}
+
+/// Solves ln p + q p = c + ν, Σ p = 1 by Newton's method on u = ln p and ν together, from ν = 0 and `p` = exp `u`. One exponential a
+/// class and iteration; quick where q is moderate, and tells whether it arrived.
+fn entropic_step<F: Scalar>(c: &[F], q: F, u: &mut [F], p: &mut [F]) -> bool {
+    let small = F::EPSILON.sqrt() * F::from_f32(0.1);
+    let mut nu = F::ZERO;
+    for _ in 0..12 {
+        // δu = (residual + δν)/(1 + q p), Σ p(1 + δu) = 1.
+        let (mut lhs, mut rhs) = (F::ZERO, F::ONE);
+        for ((&c, &u), &p) in c.iter().zip(u.iter()).zip(p.iter()) {
+            let share = p / (F::ONE + q * p);
+            lhs += share;
+            rhs -= p + share * (c + nu - u - q * p);
+        }
+        nu += rhs / lhs;
+        let mut worst = F::ZERO;
+        for ((u, &c), &p) in u.iter_mut().zip(c).zip(p.iter()) {
+            // p ≤ 1, so u ≤ 0: the clamp keeps a long first step from overflowing.
+            let to = (*u + (c + nu - *u - q * p) / (F::ONE + q * p)).min(F::ZERO);
+            worst = worst.max((to - *u).abs() * p);
+            *u = to;
+        }
+        p.copy_from_slice(u);
+        exp_slice(p);
+        if worst <= small {
+            return true;
+        }
+    }
+    false
+}
+
+/// The same from anywhere, for any q: Σ p(ν) is convex and rises, so Newton's method on ν alone cannot fail; each p(ν) is found
+/// from the right, where u + q eᵘ is convex too.
+fn entropic_step_far<F: Scalar>(c: &mut [F], q: F, u: &mut [F], p: &mut [F]) {
+    let small = F::EPSILON * F::from_f32(16.0);
+    let top = c.iter().fold(-F::INFINITY, |m, &c| m.max(c));
+    c.iter_mut().for_each(|c| *c -= top);
+    // Here the largest c has p = 1 and the others can only add: Σ p ≥ 1.
+    let mut nu = q;
+    for _ in 0..60 {
+        for (u, &c) in u.iter_mut().zip(c.iter()) {
+            *u = (c + nu).min(F::ZERO);
+        }
+        for _ in 0..60 {
+            p.copy_from_slice(u);
+            exp_slice(p);
+            let mut worst = F::ZERO;
+            for ((u, &c), &p) in u.iter_mut().zip(c.iter()).zip(p.iter()) {
+                let step = (c + nu - *u - q * p) / (F::ONE + q * p);
+                worst = worst.max(step.abs() * p);
+                *u = (*u + step).min(F::ZERO);
+            }
+            if worst <= small {
+                break;
+            }
+        }
+        let (mut excess, mut slope) = (-F::ONE, F::ZERO);
+        for &p in p.iter() {
+            excess += p;
+            slope += p / (F::ONE + q * p);
+        }
+        nu -= excess / slope;
+        if excess.abs() <= small {
+            return;
+        }
     }
 }

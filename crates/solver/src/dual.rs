@@ -129,9 +129,16 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
         let certified = last || pass >= next_certify || gap_seen <= config.stop.enough(value);
         if certified {
             (value, gap) = problem.certify(mu, w);
-            next_certify = pass + CERTIFY_EVERY;
+            next_certify = if pass == 1 { 10 } else { pass + CERTIFY_EVERY };
         }
-        let state = Pass { pass, w, value, gap: certified.then_some(gap), grad_norm: None };
+        let state = Pass {
+            pass,
+            w,
+            value: if certified { value } else { f64::INFINITY },
+            gap: certified.then_some(gap),
+            gap_estimate: Some(gap_seen),
+            grad_norm: None,
+        };
         let broken = monitor(&state).is_break();
         if broken && !certified {
             (value, gap) = problem.certify(mu, w);

@@ -62,8 +62,14 @@ impl<'a, 'm, F: Scalar> Run<'a, 'm, F> {
             None => *self.grad_norm_0.insert(grad_norm),
             Some(grad_norm_0) => {
                 self.iterations += 1;
-                let pass =
-                    Pass { pass: self.iterations, w, value, gap, grad_norm: Some(grad_norm) };
+                let pass = Pass {
+                    pass: self.iterations,
+                    w,
+                    value,
+                    gap,
+                    gap_estimate: None,
+                    grad_norm: Some(grad_norm),
+                };
                 flow = (self.monitor)(&pass);
                 grad_norm_0
             }

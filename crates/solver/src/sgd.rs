@@ -172,7 +172,14 @@ pub fn sgd<F: Scalar, P: Stochastic<F>>(
             return Err(Error::Diverged { value: outcome.value, pass: epoch });
         }
         iterate.write(w);
-        let state = Pass { pass: epoch, w, value: outcome.value, gap: None, grad_norm: None };
+        let state = Pass {
+            pass: epoch,
+            w,
+            value: outcome.value,
+            gap: None,
+            gap_estimate: None,
+            grad_norm: None,
+        };
         if monitor(&state).is_break() {
             break;
         }

@@ -123,10 +123,12 @@ pub struct Pass<'a, F> {
     pub pass: usize,
     /// The weights that would be returned now.
     pub w: &'a [F],
-    /// The objective at `w`, if this solver knows it; the mean loss seen on the way for `sgd`.
+    /// The objective at `w`, infinite if this solver has not computed it; the mean loss seen on the way for `sgd`.
     pub value: f64,
     /// The bound on the distance from the optimum, if it was computed.
     pub gap: Option<f64>,
+    /// What the gap seems to be from what was seen on the way: no proof.
+    pub gap_estimate: Option<f64>,
     /// The gradient's norm, if there is one.
     pub grad_norm: Option<f64>,
 }

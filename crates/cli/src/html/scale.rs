@@ -71,7 +71,7 @@ impl Scale {
     }
 }
 
-/// Finite with room to spare: f64::MAX stands for infinity in some objectives.
+/// Finite with room to spare for the axis around it.
 fn has_place(value: f64, log: bool) -> bool {
     value.abs() < 1e300 && (!log || value > 0.0)
 }

@@ -92,10 +92,7 @@ fn fit(
     held_out: Option<&Dataset>,
     talk: Talk,
 ) -> anyhow::Result<(Model, Report)> {
-    // Without a curve sgd only knows the loss of the examples that it met, before it learnt from them.
-    let met = request.n_epochs().is_some() && !request.spec.curve;
-    let value = if met { "loss on the way" } else { "objective" };
-    let mut progress = Progress::new(talk, request.n_epochs(), request.spec.task, value);
+    let mut progress = Progress::new(talk, request.n_epochs(), request.spec.task);
     let mut watch = |point: &CurvePoint| {
         progress.pass(point);
         ControlFlow::Continue(())
