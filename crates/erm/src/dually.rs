@@ -47,7 +47,9 @@ where
         let norms: Vec<f64> = (0..data.len()).map(norm).collect();
         let free = model.n_penalised() < model.dim();
         let mean = norms.iter().sum::<f64>() / norms.len().max(1) as f64;
-        let beta_sq = if free { mean.max(1e-12) } else { 0.0 };
+        // Where no row has a feature the bias has a unit of its own.
+        let unit = if mean > 0.0 { mean } else { 1.0 };
+        let beta_sq = if free { unit } else { 0.0 };
         let rate = |i| data.share(i) / erm.penalty.l2;
         let scale = (0..data.len())
             .map(|i| {

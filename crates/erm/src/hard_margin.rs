@@ -9,7 +9,7 @@
 use crate::dually::{Dually, Scratch};
 use crate::gap;
 use crate::risk::{Erm, Penalty};
-use crate::rows::Rows;
+use crate::rows::{Examples, Rows};
 use lineal_linalg::{Scalar, kernels};
 use lineal_loss::{DualLoss, HardMargin, Hinge};
 use lineal_model::cost::Cost;
@@ -141,7 +141,10 @@ where
     let mut erm = Erm::new(model, &soft, data, penalty);
     let mut problem = Dually::new(&mut erm);
     let (mut w, mut mu) = (vec![0.0; w.len()], vec![0.0; problem.n_dual()]);
-    let config = Dual { stop: Stop { tol: 1e-3, max_passes: 300 }, ..config };
+    // Few rows can take thousands of passes, many rows cannot afford them.
+    let work = Examples::<f64, Linear<S>>::work(&data, model).max(1);
+    let max_passes = (100_000_000 / work).clamp(300, 30_000);
+    let config = Dual { stop: Stop { tol: 1e-3, max_passes }, ..config };
     dual(
         &config,
         &mut problem,

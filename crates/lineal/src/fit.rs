@@ -26,6 +26,20 @@ pub(crate) struct Job<'a, 'w> {
     pub watch: Watch<'w>,
 }
 
+impl Job<'_, '_> {
+    fn stop(&self, n_outputs: usize) -> Stop {
+        let max_passes = self.spec.max_passes.unwrap_or(match self.solver {
+            // Features on unlike scales can take a few rows through thousands of passes, which cost nothing there.
+            SolverKind::Dual => {
+                let work = (self.x.nnz() + self.x.n_rows()) * n_outputs;
+                (200_000_000 / work.max(1)).clamp(1000, 100_000)
+            }
+            _ => 1000,
+        });
+        Stop { tol: self.spec.tol, max_passes }
+    }
+}
+
 /// Gold outputs of the training rows and of the held-out ones.
 #[derive(Clone, Copy)]
 pub(crate) struct Gold<'a, Y> {
@@ -51,7 +65,7 @@ where
     let data = Rows::new(job.x, gold.train, job.weights);
     let mut erm = Erm::new(&model, loss, data, penalty);
     let mut w = vec![F::ZERO; Model::<F>::dim(&model)];
-    let stop = Stop { tol: job.spec.tol, max_passes: job.spec.max_passes };
+    let stop = job.stop(Model::<f64>::max_parts(&model));
     let outcome = match job.solver {
         SolverKind::Dual => {
             let config = solver::Dual { stop, seed: job.spec.seed, ..Default::default() };
@@ -89,7 +103,7 @@ where
     let penalty = Penalty { l2: job.l2, l1: job.spec.l1 };
     let mut erm = Erm::new(&model, loss, Rows::new(job.x, gold.train, job.weights), penalty);
     let mut w = vec![0.0f64; Model::<f64>::dim(&model)];
-    let stop = Stop { tol: job.spec.tol, max_passes: job.spec.max_passes };
+    let stop = job.stop(Model::<f64>::max_parts(&model));
     let (kind, gd_step) = (job.solver, job.spec.gd_step);
     let mut see = looking_on(job, &model, loss, penalty, gold);
     let outcome = match kind {
@@ -150,7 +164,7 @@ where
 {
     let model = Linear::new(job.x.n_cols(), space, job.spec.bias);
     let data = Rows::new(job.x, gold.train, None);
-    let stop = Stop { tol: job.spec.tol, max_passes: job.spec.max_passes };
+    let stop = job.stop(Model::<f64>::max_parts(&model));
     let config = solver::Dual { stop, seed: job.spec.seed, ..Default::default() };
     let penalty = Penalty { l2: 1.0, l1: 0.0 };
     let hinge = Hinge(*cost);
@@ -171,7 +185,7 @@ where
         Separation::Undecided { margin_bound } => Err(Error::request(format!(
             "no separator was found in {} passes and none was excluded: weights of norm 1 have a margin of at most \
              {margin_bound:.2e}; raise --max-passes, try --standardize, or train without --hard-margin",
-            job.spec.max_passes
+            stop.max_passes
         ))),
     }
 }

@@ -56,7 +56,7 @@ impl Report {
         let objective = self.objective;
         match (self.gap, self.grad_norm) {
             (Some(0.0), _) => {
-                format!("objective {objective:.6}, optimal (duality gap 0)")
+                format!("objective {objective:.6}, within 0 % of the optimum (duality gap 0)")
             }
             // A bound above the value itself says nothing that "at least 0" does not.
             (Some(gap), _) if gap >= objective.abs() => {

@@ -226,7 +226,7 @@ impl Request {
             LossKind::Squared if d <= 500 => SolverKind::Exact,
             _ if self.smooth && (l2 == 0.0 || spec.tol < 1e-6) => SolverKind::Newton,
             // The Hessian is small: a handful of Newton steps beats passes in the dual, and features on any scale do not matter.
-            _ if self.smooth && (d + 1) * self.n_outputs() <= 300 => SolverKind::Newton,
+            _ if self.smooth && (d + 1) * self.n_outputs() <= 700 => SolverKind::Newton,
             LossKind::Huber => SolverKind::Newton,
             _ if l2 == 0.0 => SolverKind::Sgd,
             _ => SolverKind::Dual,

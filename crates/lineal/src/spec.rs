@@ -27,8 +27,8 @@ pub struct TrainSpec {
     pub bias: Bias,
     /// Stop at a relative gap (or relative gradient norm) of that.
     pub tol: f64,
-    /// Give up after that many passes.
-    pub max_passes: usize,
+    /// Give up after that many passes; by default 1,000, and more in the dual where the data is so small that they cost nothing.
+    pub max_passes: Option<usize>,
     /// The stochastic solver's own choices.
     pub sgd: SgdSpec,
     /// The fixed step of `gd`; by default it searches.
@@ -69,7 +69,7 @@ impl Default for TrainSpec {
             l1: 0.0,
             bias: Bias::Free,
             tol: 1e-3,
-            max_passes: 1000,
+            max_passes: None,
             sgd: SgdSpec::default(),
             gd_step: None,
             cost: None,

@@ -67,7 +67,7 @@ impl Problem {
             bias: self.bias,
             cost: self.cost.as_ref().map(|rows| table(rows).expect("a table of costs")),
             tol: 1e-8,
-            max_passes: 100_000,
+            max_passes: Some(100_000),
             ..TrainSpec::default()
         }
     }

@@ -242,7 +242,7 @@ proptest! {
         softmax(&scores, &mut p);
         prop_assert!(1.0 - p[y as usize] <= log_loss + 1e-12);
 
-        let off_diagonal = |i: usize| if i % 6 == 0 { 0.0 } else { costs[i] };
+        let off_diagonal = |i: usize| if i.is_multiple_of(6) { 0.0 } else { costs[i] };
         let cost = CostMatrix::new(5, (0..25).map(off_diagonal).collect()).unwrap();
         let (with_costs, _) = value_grad(&Hinge(&cost), Classes(5), &scores, y);
         prop_assert!(cost.row(y)[y_hat as usize] <= with_costs + 1e-12);
@@ -524,7 +524,8 @@ fn certified(
     solver: SolverKind,
     more: TrainSpec,
 ) -> (Model, Report) {
-    let spec = TrainSpec { loss: Some(loss), sum, solver, tol: 1e-8, max_passes: 100_000, ..more };
+    let spec =
+        TrainSpec { loss: Some(loss), sum, solver, tol: 1e-8, max_passes: Some(100_000), ..more };
     let (model, report) = train(data, &spec).unwrap();
     assert!(report.converged, "{loss} by {solver}: {}", report.certificate());
     (model, report)

@@ -148,7 +148,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "ε", allow_negative_numbers = true, value_parser = positive, help_heading = SOLVER)]
     pub tol: Option<f64>,
 
-    /// Passes over the data after which to give up [default: 1000; for sgd the same as --epochs]
+    /// Passes over the data after which to give up [default: 1000, more for dual on small data; for sgd the same as --epochs]
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = SOLVER)]
     pub max_passes: Option<usize>,
 

@@ -43,7 +43,7 @@ impl Request {
             l1: args.l1.unwrap_or(defaults.l1),
             bias: args.bias.0,
             tol: args.tol.unwrap_or(defaults.tol),
-            max_passes: args.max_passes.unwrap_or(defaults.max_passes),
+            max_passes: args.max_passes,
             sgd: sgd(args),
             gd_step: args.rate.filter(|_| solver == SolverKind::Gd),
             cost: None,
