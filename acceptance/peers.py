@@ -5,6 +5,7 @@ Each returns weights in Lineal's layout, features (+ bias last) × outputs, or a
 """
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -109,17 +110,25 @@ def svc(spec, problem):
 
 
 def primal(spec, problem):
-    """scipy's L-BFGS on the smooth objective."""
+    """scipy's L-BFGS on the smooth objective. The objective sees X by XXᵀ = U S Uᵀ alone, so where features outnumber rows it
+    is minimised over the columns of U √S, and W = Xᵀ U S^-½ V put back."""
+    turn = None
+    if problem.x.shape[1] > problem.n_rows:
+        s, u = np.linalg.eigh((problem.x @ problem.x.T).toarray())
+        u, s = u[:, s > 1e-10 * s[-1]], s[s > 1e-10 * s[-1]]
+        turn = np.asarray(problem.x.T @ (u / np.sqrt(s)))
+        problem = replace(problem, x=u * np.sqrt(s))
     dims = shape(spec, problem)
-    # Where weights are many and most see one row only, the gap ‖∇‖²/2λ is small long before.
-    tol = 1e-10 if np.prod(dims) < 100_000 else 1e-6
 
     def flat(w):
         value, grad = objective.value_grad(spec, problem, w.reshape(dims))
         return value, grad.ravel()
 
-    options = {"maxiter": 20000, "maxfun": 40000, "ftol": 1e-16, "gtol": tol, "maxcor": 30}
-    return minimize(flat, np.zeros(dims).ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(dims)
+    options = {"maxiter": 20000, "maxfun": 40000, "ftol": 1e-16, "gtol": 1e-10, "maxcor": 30}
+    w = minimize(flat, np.zeros(dims).ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(dims)
+    if turn is None:
+        return w
+    return np.vstack([turn @ w[: turn.shape[1]], w[turn.shape[1] :]])
 
 
 def dual(spec, problem):

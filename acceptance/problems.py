@@ -17,7 +17,7 @@ REAL = {
     "a9a": ("libsvm/a9a.gz", "libsvm/a9a.t.gz", 8, 0.01),
     "letter": ("libsvm/letter.scale.gz", "libsvm/letter.scale.t.gz", 15, 0.1),
     "usps": ("libsvm/usps.gz", "libsvm/usps.t.gz", 12, 1.0),
-    "newsgroups": ("newsgroups/tfidf-train.svm.gz", "newsgroups/tfidf-test.svm.gz", 12, 0.01),
+    "newsgroups": ("newsgroups/tfidf-train.svm.gz", "newsgroups/tfidf-test.svm.gz", 20, 0.03),
 }
 HEART = "libsvm/heart_scale.gz"
 
@@ -127,6 +127,7 @@ def synthetic(work):
         write(work / f"{name}.svm", sp.csr_matrix(x[:n]), labels[y[:n]])
         write(work / f"{name}.test.svm", sp.csr_matrix(x[n:]), labels[y[n:]])
         problem = read(name, work / f"{name}.svm")
+        problem.l2 = 0.05
         problem.test = read(name, work / f"{name}.test.svm", like=problem)
         sets.problems[name] = problem
     x, y = make_classification(270, 13, n_informative=8, flip_y=0.1, random_state=9)

@@ -13,9 +13,9 @@ SOLVERS = ["exact", "newton", "lbfgs", "dual", "gd", "sgd"]
 FLAGS = {
     "gd": ["--tol", "1e-5", "--max-passes", "20000"],
     # In f64, because a mean of millions of steps in f32 does not reach 1e-3.
-    "sgd": ["--epochs", "1500", "--average", "--precision", "f64"],
+    "sgd": ["--average", "--precision", "f64"],
 }
-EXACT_FLAGS = ["--tol", "1e-8", "--max-passes", "20000"]
+EXACT_FLAGS = ["--tol", "1e-8", "--max-passes", "100000"]
 
 
 def accepts(solver, spec, problem):
@@ -31,8 +31,10 @@ def sgd_flags(spec):
     """The rate where the default is not meant for this: the perceptron's of 1 never settles, and the steps of the sum form are
     as many times larger as there are classes."""
     if spec.loss == "perceptron":
-        return ["--schedule", "inverse", "--rate", "0.01"]
-    return ["--rate", "0.01"] if spec.sum and spec.loss == "hinge" else []
+        return ["--epochs", "1500", "--schedule", "inverse", "--rate", "0.01"]
+    if spec.loss == "hinge" and spec.sum:
+        return ["--epochs", "2000", "--rate", "0.01"]
+    return ["--epochs", "1500"]
 
 
 def agreement(spec, problem, solvers=SOLVERS):

@@ -14,7 +14,7 @@ import peers
 import problems
 from objective import Spec
 from program import Failed
-from test_objectives import EXACT_FLAGS, FLAGS, LOOSE, TIGHT, certificate
+from test_objectives import EXACT_FLAGS, FLAGS, LOOSE, TIGHT, certificate, sgd_flags
 
 
 def l1_logistic(name, strength):
@@ -132,7 +132,7 @@ def regression(checks, program, sets):
             runs = {}
             for solver in {"squared": ["exact", "newton", "lbfgs", "dual", "gd", "sgd"],
                            "huber": ["newton", "lbfgs", "dual", "gd", "sgd"], "epsilon": ["dual", "sgd"]}[spec.loss]:
-                flags = FLAGS.get(solver, EXACT_FLAGS)
+                flags = FLAGS.get(solver, EXACT_FLAGS) + (sgd_flags(spec) if solver == "sgd" else [])
                 runs[solver] = program.train(problem, "--task", "regress", *spec.flags(), "--solver", solver, *flags)
             theirs = {"squared": peers.ridge, "huber": peers.primal, "epsilon": support_vector_regression}[spec.loss]
             value = objective.value(spec, problem, theirs(spec, problem))

@@ -31,10 +31,17 @@ def main():
     with Clock() as reading:
         x, y = load_svmlight_file(job["train"])
     report = {"read_wall": reading.wall, "read_cpu": reading.cpu}
+    x = narrow(x)
     if job["what"] != "read":
         fit = liblinear if job["peer"] == "liblinear" else scikit_learn
         report.update(fit(job, x, y))
     print(json.dumps(report))
+
+
+def narrow(x):
+    """Some of scikit-learn's solvers refuse the 64-bit indices that its reader returns."""
+    x.indices, x.indptr = x.indices.astype(np.int32), x.indptr.astype(np.int32)
+    return x
 
 
 def liblinear(job, x, y):
@@ -77,6 +84,7 @@ def scikit_learn(job, x, y):
     if job["what"] == "predict":
         with Clock() as reading:
             x_test, _ = load_svmlight_file(job["test"], n_features=x.shape[1])
+        x_test = narrow(x_test)
         with Clock() as predicting:
             fit.predict(x_test)
         report.update(predict_report(x_test, reading, predicting))

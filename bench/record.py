@@ -38,12 +38,17 @@ def about(args, bench):
         "load_at_end": round(os.getloadavg()[0], 2),
         "system": f"{platform.system()} {platform.release()}",
         "lineal": output([str(bench.lineal), "--version"]),
-        "commit": output(["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]) or "not committed yet",
+        # A program that was given may be of any commit.
+        "commit": commit() if args.built_here else "unknown (the program was given with --lineal)",
         "python": platform.python_version(),
         "peers": {name: importlib.metadata.version(name) for name in PEERS},
         "command": "python3 bench/run.py" + "".join(f" {a}" for a in shown(sys.argv[1:])),
         "repeat": args.repeat,
     }
+
+
+def commit():
+    return output(["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]) or "none yet"
 
 
 def shown(arguments):

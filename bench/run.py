@@ -27,7 +27,8 @@ def main():
     import record
     import sets
 
-    if args.lineal is None:
+    args.built_here = args.lineal is None
+    if args.built_here:
         subprocess.run(["cargo", "build", "--release", "-p", "lineal-cli"], cwd=ROOT, check=True)
         args.lineal = ROOT / "target" / "release" / "lineal"
     sets.prepare(args.data, HERE / "data")
