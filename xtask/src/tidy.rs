@@ -15,6 +15,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("lineal-solver", &["lineal-linalg"]),
     ("lineal-loss", &["lineal-linalg", "lineal-model"]),
     ("lineal-metrics", &["lineal-model"]),
+    ("lineal-reduce", &["lineal-linalg"]),
     ("lineal-erm", &["lineal-linalg", "lineal-loss", "lineal-model", "lineal-solver"]),
     (
         "lineal",

@@ -247,5 +247,10 @@ where
         for j in 0..model.n_penalised() {
             out[j * dim + j] += l2;
         }
+        for i in 0..dim {
+            for j in 0..i {
+                out[j * dim + i] = out[i * dim + j];
+            }
+        }
     }
 }

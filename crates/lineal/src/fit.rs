@@ -75,7 +75,7 @@ where
             solver::dual(&config, &mut problem, &mut mu, &mut w, &mut see)
         }
         _ => {
-            let config = sgd_config(job, &data);
+            let config = sgd_config(job, &data, Model::<F>::max_parts(&model));
             let mut see = looking_on(job, &model, loss, penalty, gold);
             solver::sgd(&config, &Stochastically(&erm), &mut w, &mut see)?
         }
@@ -208,7 +208,7 @@ fn inseparable(margin_bound: f64, rows: Vec<usize>) -> Error {
     Error::Inseparable { message, rows }
 }
 
-fn sgd_config<Y>(job: &Job<'_, '_>, data: &Rows<'_, Y>) -> solver::Sgd {
+fn sgd_config<Y>(job: &Job<'_, '_>, data: &Rows<'_, Y>, n_outputs: usize) -> solver::Sgd {
     let spec = &job.spec.sgd;
     let perceptron = job.loss == LossKind::Perceptron;
     let schedule = match spec.schedule {
@@ -218,10 +218,12 @@ fn sgd_config<Y>(job: &Job<'_, '_>, data: &Rows<'_, Y>) -> solver::Sgd {
         None if perceptron => solver::Schedule::Constant,
         None => solver::Schedule::Inverse,
     };
-    // A step of 1/(curvature · ‖x‖²) is the largest that is safe for a smooth loss.
-    let curvature = match job.loss {
-        LossKind::SquaredHinge => 2.0,
-        LossKind::Logistic => 0.5,
+    // A step of 1/(curvature · ‖x‖²) is the largest that is safe for a smooth loss. The sum forms move with all classes at once.
+    let curvature = match (job.loss, job.spec.sum && n_outputs > 1) {
+        (LossKind::SquaredHinge, true) => 2.0 * n_outputs as f64,
+        (LossKind::SquaredHinge, false) => 2.0 * n_outputs.min(2) as f64,
+        (LossKind::Hinge, true) => n_outputs as f64,
+        (LossKind::Logistic, _) => 0.5,
         _ => 1.0,
     };
     let mean_sq =

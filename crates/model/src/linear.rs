@@ -25,7 +25,8 @@ pub trait Model<F: Scalar>: Sync {
     fn accumulate(&self, x: Self::Input<'_>, parts: &[F], sink: &mut impl Sink<F>);
     /// Adds (Ψ(x)∘Ψ(x))ᵀ `parts` to `out`: the diagonal of ΨᵀDΨ for a diagonal D.
     fn accumulate_squares(&self, x: Self::Input<'_>, parts: &[F], out: &mut [F]);
-    /// Adds Ψ(x)ᵀ `block` Ψ(x) to `out`, `dim × dim` row-major, for a symmetric `block` of parts × parts.
+    /// Adds Ψ(x)ᵀ `block` Ψ(x) to `out`, `dim × dim` row-major, for a symmetric `block` of parts × parts. Only the lower
+    /// triangle of features (and their whole blocks) is written.
     fn accumulate_outer(&self, x: Self::Input<'_>, block: &[F], out: &mut [F]);
     /// c, where Ψ(x)Ψ(x)ᵀ = c·I over the *penalised* weights.
     fn isotropy(&self, x: Self::Input<'_>) -> Option<f64>;
@@ -127,20 +128,34 @@ impl<F: Scalar, S: OutputSpace<F>> Model<F> for Linear<S> {
     fn accumulate_outer(&self, x: Row<'_>, block: &[F], out: &mut [F]) {
         let k = self.space.n_parts();
         let dim = <Self as Model<F>>::dim(self);
-        let bias = (self.bias != Bias::None).then_some((self.n_features, 1.0));
-        let mut entries = Vec::with_capacity(x.nnz() + 1);
-        x.for_each(|j, v| entries.push((j, v)));
-        entries.extend(bias);
-        for &(j, v) in &entries {
-            for a in 0..k {
-                let out = &mut out[(j * k + a) * dim..][..dim];
-                for &(j2, v2) in &entries {
-                    let v = F::from_f32(v) * F::from_f32(v2);
-                    for (o, &h) in out[j2 * k..].iter_mut().zip(&block[a * k..(a + 1) * k]) {
-                        *o += v * h;
+        let mut add = |j: usize, v: F, j2: usize, v2: f32| {
+            let v = v * F::from_f32(v2);
+            for (a, row) in block.chunks_exact(k).enumerate() {
+                let out = &mut out[(j * k + a) * dim + j2 * k..][..k];
+                for (o, &h) in out.iter_mut().zip(row) {
+                    *o += v * h;
+                }
+            }
+        };
+        match x {
+            Row::Sparse(x) => {
+                for (at, (&j, &v)) in x.idx().iter().zip(x.val()).enumerate() {
+                    for (&j2, &v2) in x.idx()[..=at].iter().zip(x.val()) {
+                        add(j as usize, F::from_f32(v), j2 as usize, v2);
                     }
                 }
             }
+            Row::Dense(x) => {
+                for (j, &v) in x.iter().enumerate().filter(|&(_, &v)| v != 0.0) {
+                    for (j2, &v2) in x[..=j].iter().enumerate() {
+                        add(j, F::from_f32(v), j2, v2);
+                    }
+                }
+            }
+        }
+        if self.bias != Bias::None {
+            x.for_each(|j, v| add(self.n_features, F::ONE, j, v));
+            add(self.n_features, F::ONE, self.n_features, 1.0);
         }
     }
 

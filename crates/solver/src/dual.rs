@@ -73,7 +73,8 @@ impl Default for Dual {
 /// How many blocks ahead data is asked for.
 const AHEAD: usize = 3;
 /// The longest that a calm block sits out, as a power of two.
-const MAX_CALM: u8 = 4;
+const MAX_CALM: u8 = 6;
+const LONGEST_CALM: usize = 1 << MAX_CALM;
 /// A block is calm when its share of the gap is below this part of an equal share of the tolerance.
 const CALM_SHARE: f64 = 0.1;
 /// The gap is computed at least this often, so that progress is seen.
@@ -91,8 +92,10 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
     let mut rng = Pcg64Mcg::seed_from_u64(config.seed);
     let mut scratch = problem.scratch();
     let mut calm = vec![0u8; n];
-    let mut due = vec![0u32; n];
     let mut order: Vec<u32> = Vec::with_capacity(n);
+    // The blocks due in each of the next passes, every block in one list.
+    let mut calendar: Vec<Vec<u32>> = vec![Vec::new(); LONGEST_CALM + 1];
+    calendar[1].extend(0..n as u32);
 
     let (mut value, mut gap) = (f64::INFINITY, f64::INFINITY);
     let mut next_certify = 1;
@@ -101,8 +104,9 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
     let mut pass = 0;
     loop {
         pass += 1;
+        let n_lists = calendar.len();
         order.clear();
-        order.extend((0..n as u32).filter(|&i| due[i as usize] <= pass as u32));
+        order.append(&mut calendar[pass % n_lists]);
         order.shuffle(&mut rng);
 
         let calm_gap =
@@ -115,18 +119,19 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
             }
             let step = problem.step(i, &mut mu[problem.block(i)], w, &mut scratch);
             gap_seen += step.gap;
-            if step.moved && step.gap > calm_gap {
-                calm[i] = 0;
-            } else if config.shrink {
-                calm[i] = (calm[i] + 1).min(MAX_CALM);
-                due[i] = pass as u32 + (1 << calm[i]);
-            }
+            calm[i] = if step.moved && step.gap > calm_gap || !config.shrink {
+                0
+            } else {
+                (calm[i] + 1).min(MAX_CALM)
+            };
+            calendar[(pass + (1 << calm[i])) % n_lists].push(i as u32);
         }
         problem.end_pass(mu, w);
 
         work += (order.len() as f64 / n.max(1) as f64).max(0.01);
         let last = work >= config.stop.max_passes as f64;
-        let certified = last || pass >= next_certify || gap_seen <= config.stop.enough(value);
+        let seems_done = gap_seen <= config.stop.enough(value);
+        let certified = last || pass >= next_certify || seems_done;
         if certified {
             (value, gap) = problem.certify(mu, w);
             next_certify = if pass == 1 { 10 } else { pass + CERTIFY_EVERY };
@@ -146,15 +151,16 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
         let converged = config.stop.verdict(value, Some(gap), 0.0, 0.0) == Verdict::Converged;
         if converged || broken || last {
             return Outcome {
-                passes: pass,
+                passes: work.ceil() as usize,
                 value,
                 gap: Some(gap),
                 converged,
                 ..Outcome::default()
             };
         }
-        if certified {
-            due.fill(0);
+        if seems_done && config.shrink {
+            calendar.iter_mut().for_each(Vec::clear);
+            calendar[(pass + 1) % n_lists].extend(0..n as u32);
         }
     }
 }
@@ -206,7 +212,8 @@ mod tests {
     #[test]
     fn a_monitor_can_end_the_run() {
         let (mut mu, mut w) = ([0.0; 6], [0.0; 6]);
-        let config = Dual { stop: Stop { tol: -1.0, max_passes: 100 }, ..Dual::default() };
+        let stop = Stop { tol: -1.0, max_passes: 100 };
+        let config = Dual { stop, shrink: false, ..Dual::default() };
         let outcome = dual(&config, &mut Bounds(6), &mut mu, &mut w, &mut |p| {
             if p.pass == 3 {
                 std::ops::ControlFlow::Break(())

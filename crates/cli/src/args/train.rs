@@ -93,7 +93,7 @@ pub struct TrainArgs {
     pub bias: BiasArg,
 
     /// Factors on classes: `balanced`, or name=weight,…
-    #[arg(long, value_name = "W", help_heading = MODEL)]
+    #[arg(long, value_name = "W", allow_hyphen_values = true, help_heading = MODEL)]
     pub class_weight: Option<ClassWeight>,
 
     /// Costs of mistakes, a CSV with the class names in the header row and the first column, true class by row; margins
