@@ -26,6 +26,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "lineal-loss",
             "lineal-metrics",
             "lineal-model",
+            "lineal-reduce",
             "lineal-solver",
         ],
     ),
@@ -44,6 +45,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/add-a/space.md",
     "docs/add-a/solver.md",
     "docs/add-a/format.md",
+    "docs/reductions.md",
 ];
 
 /// The two commands that the README promises.

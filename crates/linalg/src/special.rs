@@ -17,6 +17,15 @@ pub fn log1p_exp<F: Scalar>(x: F) -> F {
     F::from_f64(x.max(0.0) + (-x.abs()).exp().ln_1p())
 }
 
+/// [`sigmoid`] and [`log1p_exp`] of the same number, with one exponential.
+#[inline]
+pub fn sigmoid_log1p_exp<F: Scalar>(x: F) -> (F, F) {
+    let e = (-x.abs()).exp();
+    let s = F::ONE / (F::ONE + e);
+    let sigmoid = if x >= F::ZERO { s } else { e * s };
+    (sigmoid, x.max(F::ZERO) + F::from_f64(e.to_f64().ln_1p()))
+}
+
 /// ln Σ exp xᵢ with the maximum taken out, and the shares exp xᵢ / Σ left in `out`.
 ///
 /// An empty slice gives −∞.
@@ -70,6 +79,7 @@ mod tests {
         for (x, log1p_exp_x, sigmoid_x) in TABLE {
             assert!((log1p_exp(x) - log1p_exp_x).abs() <= 4e-16 * log1p_exp_x.abs(), "{x}");
             assert!((sigmoid(x) - sigmoid_x).abs() <= 4e-16 * sigmoid_x, "{x}");
+            assert_eq!(sigmoid_log1p_exp(x), (sigmoid(x), log1p_exp(x)), "{x}");
         }
     }
 

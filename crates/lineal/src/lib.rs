@@ -17,8 +17,8 @@
 //!
 //! [`TrainSpec`] holds every choice with its default; [`Training`] adds a held-out set and a monitor; [`Model`] predicts,
 //! explains its weights, and saves itself. The steps behind it are crates of their own: [`model`](lineal_model),
-//! [`loss`](lineal_loss), [`solver`](lineal_solver) and where they meet, [`erm`](lineal_erm). [`solver`] also minimises
-//! functions of your own: see its example.
+//! [`loss`], [`solver`] and where they meet, [`erm`]. [`solver`] also minimises
+//! functions of your own: see its example. [`reduce`] makes multiclass models from any binary learner, linear or not.
 //!
 //! Nothing here reads a flag, prints, or opens a socket.
 
@@ -48,6 +48,7 @@ pub use lineal_model::Bias;
 pub use lineal_model::cost::CostMatrix;
 pub use lineal_model::file::write_atomically;
 pub use lineal_model::space;
+pub use lineal_reduce as reduce;
 pub use lineal_solver as solver;
 
 pub use cost::read_cost;

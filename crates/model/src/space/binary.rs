@@ -4,10 +4,7 @@
 //! loss that is written with parts gives the textbook binary loss in f = ⟨w, x⟩: max(0, 1 − yf), ln(1 + e^{−yf}).
 
 use super::{Discrete, Marginals, OutputSpace};
-use lineal_linalg::{
-    Scalar,
-    special::{log1p_exp, sigmoid},
-};
+use lineal_linalg::{Scalar, special::sigmoid_log1p_exp};
 
 /// Two classes, 0 and 1. A score of exactly 0 is class 0, the lower.
 #[derive(Clone, Copy, Debug)]
@@ -55,8 +52,10 @@ impl<F: Scalar> Discrete<F> for Binary {
 impl<F: Scalar> Marginals<F> for Binary {
     #[inline]
     fn log_sum_exp(&self, scores: &[F], parts: &mut [F]) -> F {
-        parts[0] = sigmoid(scores[0]) - F::from_f32(0.5);
-        log1p_exp(-scores[0].abs()) + F::from_f32(0.5) * scores[0].abs()
+        // ln(e^{f/2} + e^{−f/2}) = ln(1 + e^f) − f/2.
+        let (sigmoid, log_sum) = sigmoid_log1p_exp(scores[0]);
+        parts[0] = sigmoid - F::from_f32(0.5);
+        log_sum - F::from_f32(0.5) * scores[0]
     }
 
     #[inline]
