@@ -6,7 +6,7 @@
 //!
 //! Shrinking differs from LIBLINEAR's thresholds on projected gradients. A block is *calm* when its exact step moved
 //! nothing or its own share of the duality gap is far below what the tolerance allows; a calm block sits out 1, 3, 7, …
-//! passes. When the shares seen on the way add up to less than the tolerance the true gap is computed over
+//! passes, never more than half of the run so far. When the shares seen on the way add up to less than the tolerance the true gap is computed over
 //! *all* blocks; if it is not small enough, everybody is woken. So shrinking can cost time, never correctness.
 
 use crate::{Monitor, Outcome, Pass, Stop, Verdict};
@@ -111,6 +111,8 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
 
         let calm_gap =
             if value.is_finite() { CALM_SHARE * config.stop.enough(value) / n as f64 } else { 0.0 };
+        // What is calm early in a run may not stay so: nobody waits longer than half of the run so far.
+        let longest_wait = (pass / 2).clamp(2, LONGEST_CALM);
         let mut gap_seen = 0.0;
         for (at, &i) in order.iter().enumerate() {
             let i = i as usize;
@@ -124,7 +126,8 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
             } else {
                 (calm[i] + 1).min(MAX_CALM)
             };
-            calendar[(pass + (1 << calm[i])) % n_lists].push(i as u32);
+            let wait = (1 << calm[i]).min(longest_wait);
+            calendar[(pass + wait) % n_lists].push(i as u32);
         }
         problem.end_pass(mu, w);
 
@@ -134,7 +137,7 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
         let certified = last || pass >= next_certify || seems_done;
         if certified {
             (value, gap) = problem.certify(mu, w);
-            next_certify = if pass == 1 { 10 } else { pass + CERTIFY_EVERY };
+            next_certify = pass + CERTIFY_EVERY;
         }
         let state = Pass {
             pass,

@@ -183,7 +183,7 @@ pub struct TrainArgs {
     ]))]
     pub schedule: Option<ScheduleKind>,
 
-    /// Keep the mean of the weights over all steps
+    /// Keep the mean of the weights over all steps after the first epoch (over all with one epoch)
     #[arg(long, help_heading = SGD)]
     pub average: bool,
 
