@@ -1,7 +1,7 @@
 """Makes the problems of this folder and proves their optima.
 
-    python -m venv /tmp/peers && /tmp/peers/bin/pip install numpy scipy scikit-learn cvxpy
-    /tmp/peers/bin/python testdata/problems/make.py
+    python3 -m venv venv && venv/bin/pip install numpy scipy scikit-learn cvxpy
+    venv/bin/python testdata/problems/make.py
 
 Objective: mean loss + l2/2 |W|^2 + l1 |W|_1 (shared/SPEC.md). Each optimum is solved by cvxpy with CLARABEL at a tolerance
 of 1e-12 (an interior-point method with its own duality gap); where scikit-learn has the same objective, its value is

@@ -6,10 +6,11 @@
 
 use crate::rows::{Examples, Rows};
 use crate::shards::Shards;
-use lineal_linalg::{DenseSink, dense};
+use lineal_linalg::{DenseSink, Row, dense};
 use lineal_loss::Target;
 use lineal_model::space::Real;
 use lineal_model::{Linear, Model};
+use std::ops::Range;
 use thiserror::Error;
 
 /// The Gram matrix must fit: 4,000² numbers are 128 MB.
@@ -53,9 +54,7 @@ pub fn exact<S: Target<f64>>(
 
     let mut gram = vec![0.0; n * n];
     Shards::new(n_rows, n * n, n_rows * n * n / 4).accumulate(&mut gram, &|range, gram| {
-        for i in range {
-            one.accumulate_outer(data.row(i), &[share(i)], gram);
-        }
+        add_gram(&one, data, range, gram);
         0.0
     });
     let n_penalised = Model::<f64>::n_penalised(&one);
@@ -106,6 +105,29 @@ pub fn exact<S: Target<f64>>(
         (0..n).for_each(|j| w[j * k + c] = column[j]);
     }
     Ok(w)
+}
+
+/// Adds Σ share·xxᵀ of some rows, with the bias as a last feature, to the lower triangle. Dense rows go by blocks through the
+/// tiles of [`dense::gram`], sparse ones entry by entry.
+fn add_gram<Y>(one: &Linear<Real>, data: &Rows<'_, Y>, range: Range<usize>, gram: &mut [f64]) {
+    const BLOCK: usize = 128;
+    let n = Model::<f64>::dim(one);
+    let (mut rows, mut roots) = (Vec::new(), Vec::new());
+    for i in range.clone() {
+        match data.row(i) {
+            Row::Dense(x) => {
+                rows.extend_from_slice(x);
+                rows.resize(rows.len() + n - x.len(), 1.0f32);
+                roots.push(data.row_share(i).sqrt());
+            }
+            sparse => one.accumulate_outer(sparse, &[data.row_share(i)], gram),
+        }
+        if roots.len() == BLOCK || (i + 1 == range.end && !roots.is_empty()) {
+            dense::gram(&rows, n, Some(&roots), gram);
+            rows.clear();
+            roots.clear();
+        }
+    }
 }
 
 #[cfg(test)]
