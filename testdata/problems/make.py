@@ -3,7 +3,7 @@
     python3 -m venv venv && venv/bin/pip install numpy scipy scikit-learn cvxpy
     venv/bin/python testdata/problems/make.py
 
-Objective: mean loss + l2/2 |W|^2 + l1 |W|_1 (shared/SPEC.md). Each optimum is solved by cvxpy with CLARABEL at a tolerance
+Objective: mean loss + l2/2 |W|^2 + l1 |W|_1. Each optimum is solved by cvxpy with CLARABEL at a tolerance
 of 1e-12 (an interior-point method with its own duality gap); where scikit-learn has the same objective, its value is
 asserted to agree. Data is rounded to numbers that f32 holds exactly (multiples of 1/64).
 """
