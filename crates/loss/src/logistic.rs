@@ -167,6 +167,7 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Logistic<C> {
 /// class and iteration; quick where q is moderate, and tells whether it arrived.
 fn entropic_step<F: Scalar>(c: &[F], q: F, u: &mut [F], p: &mut [F]) -> bool {
     let small = F::EPSILON.sqrt() * F::from_f32(0.1);
+    let negligible = small.ln();
     let mut nu = F::ZERO;
     for _ in 0..12 {
         // δu = (residual + δν)/(1 + q p), Σ p(1 + δu) = 1.
@@ -181,7 +182,10 @@ fn entropic_step<F: Scalar>(c: &[F], q: F, u: &mut [F], p: &mut [F]) -> bool {
         for ((u, &c), &p) in u.iter_mut().zip(c).zip(p.iter()) {
             // p ≤ 1, so u ≤ 0: the clamp keeps a long first step from overflowing.
             let to = (*u + (c + nu - *u - q * p) / (F::ONE + q * p)).min(F::ZERO);
-            worst = worst.max((to - *u).abs() * p);
+            // A leap up from next to nothing is judged by where it lands: p says nothing about it.
+            let step = to - *u;
+            let leaps = step > F::ONE && to > negligible;
+            worst = worst.max(if leaps { F::ONE } else { step.abs() * p });
             *u = to;
         }
         p.copy_from_slice(u);
