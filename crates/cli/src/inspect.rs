@@ -1,12 +1,14 @@
 //! `lineal inspect`: what a model is.
 
-use lineal::{Margins, Model, Task};
+use lineal::calibrate::Calibration;
+use lineal::{Margins, Model, Report, Strategy, Task, Threshold};
 use serde_json::{Value, json};
 
 use crate::args::InspectArgs;
 use crate::files;
 use crate::table::{self, Align, cut};
 use crate::talk::{count, rough, thousands};
+use crate::train::json::CalibrationJson;
 
 /// Features a class, and classes, unless asked for more.
 const TOP: usize = 10;
@@ -40,9 +42,12 @@ pub fn facts(model: &Model) -> Vec<(&'static str, String)> {
     let l1 = if report.l1 > 0.0 { format!(", l1 {}", rough(report.l1)) } else { String::new() };
     let converged = if report.converged { "converged" } else { "did not converge" };
     let best = report.best_pass.map(|p| format!("; weights of pass {p} kept")).unwrap_or_default();
-    let mut facts = vec![
-        ("task", report.task.to_string()),
-        ("loss", format!("{}{sum}", report.loss)),
+    let mut facts =
+        vec![("task", report.task.to_string()), ("loss", format!("{}{sum}", report.loss))];
+    if report.task != Task::Regress {
+        facts.extend(shape(report));
+    }
+    facts.extend([
         ("penalty", format!("l2 {}{l1}", rough(report.l2))),
         ("solver", format!("{}, {}", report.solver, report.precision)),
         ("certificate", report.certificate()),
@@ -56,14 +61,77 @@ pub fn facts(model: &Model) -> Vec<(&'static str, String)> {
                 count(model.nonzeros(), "nonzero weight")
             ),
         ),
-    ];
-    if report.task == Task::Classify {
-        facts.push(("classes", class_names(model.classes())));
+    ]);
+    match report.task {
+        Task::Classify => facts.push(("classes", class_names(model.classes()))),
+        Task::Multilabel => facts.push(("labels", class_names(model.classes()))),
+        Task::Regress => {}
     }
+    facts.extend(fitted(model));
     facts.push(("trained on", model.provenance().source.clone()));
     facts.push(("by", format!("lineal {}", model.provenance().lineal)));
     facts.extend(report.warnings.iter().map(|warning| ("warning", warning.clone())));
     facts
+}
+
+/// How several classes became problems: their number, what a code corrects, how deep a tree is.
+pub fn shape(report: &Report) -> Vec<(&'static str, String)> {
+    let problems = match report.strategy {
+        Strategy::Joint => "joint".to_owned(),
+        strategy => format!(
+            "{strategy}, {} of {} in all",
+            count(report.problems, "binary problem"),
+            count(report.rows_touched as usize, "row")
+        ),
+    };
+    let mut rows = vec![("strategy", problems)];
+    rows.extend(report.code.map(|code| {
+        let (d, corrects) = (code.min_distance, count(code.corrects, "wrong answer"));
+        ("code", format!("minimum distance {d}, corrects {corrects}"))
+    }));
+    rows.extend(
+        report
+            .tree
+            .map(|tree| ("tree", format!("{}, depth {}", count(tree.nodes, "node"), tree.depth))),
+    );
+    rows
+}
+
+/// What was fitted to rows that training did not see: probabilities and thresholds.
+pub fn fitted(model: &Model) -> Vec<(&'static str, String)> {
+    let folds = count(model.spec().folds, "fold");
+    let map = model.calibration().map(|maps| match maps {
+        Calibration::Temperature(t) => format!("temperature {}, fitted in {folds}", rough(t.t)),
+        maps => {
+            let n_maps = count(maps.n_columns().unwrap_or(1), "map");
+            format!("{}, {n_maps} fitted in {folds}", maps.kind())
+        }
+    });
+    let mut rows: Vec<_> = map.into_iter().map(|map| ("calibration", map)).collect();
+    if model.task() != Task::Multilabel {
+        return rows;
+    }
+    let tuned = model.thresholds().map(|scores| format!(", {} by {folds}", score_range(scores)));
+    let aim = match model.spec().threshold {
+        Threshold::Half => None,
+        Threshold::Fixed(p) => Some(format!("a probability above {p}")),
+        Threshold::F1 => Some("best F1 of each label".to_owned()),
+        Threshold::MicroF1 => Some("best micro F1".to_owned()),
+        Threshold::Cost { false_positive, false_negative } => Some(format!(
+            "least cost of false positives at {false_positive} and false negatives at {false_negative}"
+        )),
+    };
+    rows.extend(aim.map(|aim| ("threshold", format!("{aim}{}", tuned.unwrap_or_default()))));
+    rows
+}
+
+fn score_range(scores: &[f64]) -> String {
+    let lo = scores.iter().copied().fold(f64::INFINITY, f64::min);
+    let hi = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    match lo == hi {
+        true => format!("a score of {}", rough(lo)),
+        false => format!("scores from {} to {}", rough(lo), rough(hi)),
+    }
 }
 
 fn class_names(classes: &[String]) -> String {
@@ -107,7 +175,7 @@ pub fn weight_vectors(model: &Model) -> Vec<(usize, String)> {
         (Task::Classify, [first, second]) => {
             vec![(1, format!("{} against {}", cut(second, 30), cut(first, 30)))]
         }
-        (Task::Classify, classes) => {
+        (Task::Classify | Task::Multilabel, classes) => {
             classes.iter().enumerate().map(|(class, name)| (class, cut(name, 60))).collect()
         }
     }
@@ -117,11 +185,16 @@ pub fn weight_vectors(model: &Model) -> Vec<(usize, String)> {
 pub fn feature_lines(model: &Model, top: Option<usize>) -> Vec<String> {
     let all = weight_vectors(model);
     let shown = shown_classes(all.len(), top);
-    let bias = model.bias();
+    // One a weight vector; those of duels, columns of codes and nodes belong to no class.
+    let bias = Some(model.bias()).filter(|bias| bias.len() == all.len()).unwrap_or_default();
+    let thresholds = model.thresholds().unwrap_or_default();
     let mut lines = vec!["features that weigh most".to_owned()];
     for (at, (class, name)) in all.iter().take(shown).enumerate() {
-        let bias = bias.get(at).map(|b| format!(" (bias {})", rough(*b))).unwrap_or_default();
-        lines.push(format!("  {name}{bias}"));
+        let bias = bias.get(at).map(|b| format!("bias {}", rough(*b)));
+        let threshold = thresholds.get(at).map(|t| format!("threshold {}", rough(*t)));
+        let with: Vec<String> = bias.into_iter().chain(threshold).collect();
+        let with = if with.is_empty() { String::new() } else { format!(" ({})", with.join(", ")) };
+        lines.push(format!("  {name}{with}"));
         let rows: Vec<Vec<String>> = model
             .top_features(*class, top.unwrap_or(TOP))
             .into_iter()
@@ -132,7 +205,10 @@ pub fn feature_lines(model: &Model, top: Option<usize>) -> Vec<String> {
     if shown < all.len() {
         lines.push(format!(
             "  … and {} (--top N shows all)",
-            count(all.len() - shown, "more class")
+            count(
+                all.len() - shown,
+                if model.task() == Task::Multilabel { "more label" } else { "more class" }
+            )
         ));
     }
     lines
@@ -166,6 +242,8 @@ fn as_json(model: &Model, top: Option<usize>) -> Value {
         object.insert("class_names".to_owned(), json!(model.classes()));
         object.insert("nonzeros".to_owned(), json!(model.nonzeros()));
         object.insert("bias".to_owned(), json!(model.bias()));
+        object.insert("calibration".to_owned(), json!(CalibrationJson::of(model)));
+        object.insert("thresholds".to_owned(), json!(model.thresholds()));
         object.insert("top_features".to_owned(), json!(top_features));
         object.insert("columns".to_owned(), json!(model.schema().describe()));
         object.insert("spec".to_owned(), json!(model.spec()));

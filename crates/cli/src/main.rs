@@ -4,6 +4,9 @@
 //! converge with `--require-convergence`, 130 interrupted. Everything it does is a call of the crate `lineal`.
 
 mod args;
+mod by_label;
+mod classes;
+mod compare;
 mod confusion;
 mod demo;
 mod eval;
@@ -14,6 +17,7 @@ mod inspect;
 mod interrupt;
 mod predict;
 mod progress;
+mod random;
 mod table;
 mod talk;
 mod train;
@@ -30,6 +34,7 @@ fn main() -> ExitCode {
         Command::Predict(args) => predict::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Demo(args) => demo::run(&args),
     };
     exit::code(done)

@@ -17,8 +17,15 @@ pub struct Progress {
 enum Shape {
     Nothing,
     Bar(ProgressBar),
+    Lines(Lines),
+}
+
+struct Lines {
+    talk: Talk,
     /// The last pass that was not printed.
-    Lines(Talk, Option<String>),
+    held_back: Option<String>,
+    /// The last pass, and the tenths of all blocks, that were.
+    said: (usize, usize),
 }
 
 impl Progress {
@@ -29,7 +36,7 @@ impl Progress {
         } else if std::io::stderr().is_terminal() {
             Shape::Bar(bar(n_passes))
         } else {
-            Shape::Lines(talk, None)
+            Shape::Lines(Lines { talk, held_back: None, said: (0, 0) })
         };
         Self { task, shape }
     }
@@ -39,18 +46,28 @@ impl Progress {
         match &mut self.shape {
             Shape::Nothing => {}
             Shape::Bar(bar) => {
-                bar.set_message(describe(point, self.task));
-                bar.set_position(point.pass as u64);
-            }
-            Shape::Lines(talk, last) => {
-                let line = format!("pass {}: {}", point.pass, describe(point, self.task));
-                if is_shown(point.pass) {
-                    talk.say(line);
-                    *last = None;
-                } else {
-                    *last = Some(line);
+                match several(point) {
+                    None => {
+                        bar.set_message(describe(point, self.task));
+                        bar.set_position(point.pass as u64);
+                    }
+                    Some((done, all)) => {
+                        // The bar itself counts blocks.
+                        let point = CurvePoint { blocks: None, ..*point };
+                        bar.set_message(format!(
+                            "pass {}, {}",
+                            point.pass,
+                            describe(&point, self.task)
+                        ));
+                        if bar.length() != Some(all as u64) {
+                            bar.set_length(all as u64);
+                            set_style(bar, BLOCKS);
+                        }
+                        bar.set_position(done as u64);
+                    }
                 }
             }
+            Shape::Lines(lines) => lines.pass(point, self.task),
         }
     }
 
@@ -59,25 +76,46 @@ impl Progress {
         match &mut self.shape {
             Shape::Nothing => {}
             Shape::Bar(bar) => bar.finish_and_clear(),
-            Shape::Lines(talk, last) => {
-                if let Some(line) = last.take() {
-                    talk.say(line);
+            Shape::Lines(lines) => {
+                if let Some(line) = lines.held_back.take() {
+                    lines.talk.say(line);
                 }
             }
         }
     }
 }
 
+impl Lines {
+    /// Blocks of problems end at any time, many in the same pass: a line for each tenth of them.
+    fn pass(&mut self, point: &CurvePoint, task: Task) {
+        let line = format!("pass {}: {}", point.pass, describe(point, task));
+        let tenths = several(point).map_or(0, |(done, all)| 10 * done / all.max(1));
+        if (point.pass > self.said.0 && is_shown(point.pass)) || tenths > self.said.1 {
+            self.talk.say(line);
+            self.said = (point.pass, tenths);
+            self.held_back = None;
+        } else {
+            self.held_back = Some(line);
+        }
+    }
+}
+
+const BLOCKS: &str = "{bar:30.cyan} {pos}/{len} blocks  {msg}";
+
 fn bar(n_passes: Option<usize>) -> ProgressBar {
     let (bar, template) = match n_passes {
         Some(n) => (ProgressBar::new(n as u64), "{bar:30.cyan} {pos}/{len} passes  {msg}"),
         None => (ProgressBar::new_spinner(), "{spinner:.cyan} pass {pos}  {msg}"),
     };
+    set_style(&bar, template);
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
+}
+
+fn set_style(bar: &ProgressBar, template: &str) {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    bar.enable_steady_tick(Duration::from_millis(120));
-    bar
 }
 
 /// Every pass up to 20, then every tenth, from 100 on every hundredth, ….
@@ -85,8 +123,14 @@ fn is_shown(pass: usize) -> bool {
     pass <= 20 || pass.is_multiple_of(10usize.pow(pass.ilog10()))
 }
 
+/// Blocks that have ended and all, where there are several.
+fn several(point: &CurvePoint) -> Option<(usize, usize)> {
+    point.blocks.filter(|(_, all)| *all > 1)
+}
+
 fn describe(point: &CurvePoint, task: Task) -> String {
     let mut words = Vec::new();
+    words.extend(several(point).map(|(done, all)| format!("{done} of {all} blocks done")));
     let mut add = |name: &str, value: Option<f64>| {
         words.extend(value.map(|value| format!("{name} {}", rough(value))));
     };
@@ -102,10 +146,74 @@ fn describe(point: &CurvePoint, task: Task) -> String {
     };
     match task {
         Task::Classify => add("accuracy", point.held_out_metric),
+        Task::Multilabel => add("share of right answers", point.held_out_metric),
         Task::Regress => add("rmse", point.held_out_metric.map(|m| -m)),
     }
     words.push(seconds(point.seconds));
     words.join(", ")
+}
+
+/// Shows a series of runs: which of how many, and what it does now.
+pub struct Series {
+    shape: SeriesShape,
+    n_runs: usize,
+    n_begun: usize,
+}
+
+enum SeriesShape {
+    Nothing,
+    Bar(ProgressBar),
+    Lines(Talk),
+}
+
+impl Series {
+    /// `n_runs` are to come.
+    pub fn new(talk: Talk, n_runs: usize) -> Self {
+        let shape = if talk.is_quiet() {
+            SeriesShape::Nothing
+        } else if std::io::stderr().is_terminal() {
+            let bar = ProgressBar::new(n_runs as u64);
+            set_style(&bar, "{bar:30.cyan} {pos}/{len} runs  {msg}");
+            bar.enable_steady_tick(Duration::from_millis(120));
+            SeriesShape::Bar(bar)
+        } else {
+            SeriesShape::Lines(talk)
+        };
+        Self { shape, n_runs, n_begun: 0 }
+    }
+
+    /// The next run begins; what it does is told by `note`.
+    pub fn begin(&mut self, name: &str) {
+        self.n_begun += 1;
+        if let SeriesShape::Bar(bar) = &self.shape {
+            bar.set_message(name.to_owned());
+        }
+    }
+
+    /// After a pass of the run.
+    pub fn pass(&self, name: &str, point: &CurvePoint, task: Task) {
+        if let SeriesShape::Bar(bar) = &self.shape {
+            bar.set_message(format!("{name}: pass {}, {}", point.pass, describe(point, task)));
+        }
+    }
+
+    /// The run has ended.
+    pub fn end(&self, name: &str, told: &str) {
+        match &self.shape {
+            SeriesShape::Nothing => {}
+            SeriesShape::Bar(bar) => bar.inc(1),
+            SeriesShape::Lines(talk) => {
+                talk.say(format_args!("{} of {}: {name}: {told}", self.n_begun, self.n_runs));
+            }
+        }
+    }
+
+    /// After the last run.
+    pub fn finish(&self) {
+        if let SeriesShape::Bar(bar) = &self.shape {
+            bar.finish_and_clear();
+        }
+    }
 }
 
 #[cfg(test)]

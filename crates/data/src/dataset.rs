@@ -2,6 +2,7 @@
 
 use lineal_linalg::Matrix;
 
+use crate::label_lists::Labels;
 use crate::schema::Schema;
 
 /// The class id of a label that the schema does not have.
@@ -24,7 +25,7 @@ pub struct Dataset {
     pub source: String,
 }
 
-/// The labels of a [`Dataset`], one a row.
+/// The labels of a [`Dataset`], an entry a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Targets {
     /// The data has none (to be predicted).
@@ -33,6 +34,8 @@ pub enum Targets {
     Real(Vec<f64>),
     /// Indices into `schema.classes`, or [`UNSEEN`].
     Classes(Vec<u32>),
+    /// For each row any number of indices into `schema.classes`, or [`UNSEEN`].
+    Labels(Labels),
 }
 
 impl Dataset {
@@ -63,12 +66,13 @@ impl Dataset {
 }
 
 impl Targets {
-    /// How many labels there are; 0 for [`Targets::None`].
+    /// How many rows have an entry: all, or 0 for [`Targets::None`].
     pub fn len(&self) -> usize {
         match self {
             Targets::None => 0,
             Targets::Real(y) => y.len(),
             Targets::Classes(y) => y.len(),
+            Targets::Labels(y) => y.n_rows(),
         }
     }
 
@@ -82,6 +86,7 @@ impl Targets {
             Targets::None => Targets::None,
             Targets::Real(y) => Targets::Real(rows.iter().map(|&i| y[i]).collect()),
             Targets::Classes(y) => Targets::Classes(rows.iter().map(|&i| y[i]).collect()),
+            Targets::Labels(y) => Targets::Labels(y.select(rows)),
         }
     }
 }

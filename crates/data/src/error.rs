@@ -45,11 +45,13 @@ pub enum ErrorKind {
     Empty,
     /// The data does not fit the schema that it is read with.
     Schema,
+    /// What took the text of the data would not take it.
+    Text,
 }
 
 impl Error {
     /// An error about a whole file.
-    pub(crate) fn new(kind: ErrorKind, file: &str, message: impl Into<String>) -> Self {
+    pub fn new(kind: ErrorKind, file: &str, message: impl Into<String>) -> Self {
         Self { kind, file: file.to_owned(), line: None, column: None, message: message.into() }
     }
 
@@ -74,6 +76,12 @@ impl Error {
         message: impl Into<String>,
     ) -> Self {
         Self { line: Some(line), column, ..Self::new(kind, file, message) }
+    }
+
+    /// The same, in a text that has so many lines before it.
+    pub(crate) fn below(mut self, n_lines: usize) -> Self {
+        self.line = self.line.map(|line| line + n_lines);
+        self
     }
 }
 

@@ -7,6 +7,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind};
+use crate::source::without_bom;
+use crate::table::LABEL_PREFIX;
 
 /// A file format that examples come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -21,14 +23,25 @@ pub enum Format {
     Tsv,
     /// One JSON object a line.
     Jsonl,
+    /// `__label__NAME text`, as fastText reads it.
+    FastText,
+    /// `label importance|namespace feature:value …`, as Vowpal Wabbit reads it.
+    Vw,
     /// Images of bytes, as MNIST comes in.
     Idx,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Format; 5] =
-        [Format::Svmlight, Format::Csv, Format::Tsv, Format::Jsonl, Format::Idx];
+    pub const ALL: [Format; 7] = [
+        Format::Svmlight,
+        Format::Csv,
+        Format::Tsv,
+        Format::Jsonl,
+        Format::FastText,
+        Format::Vw,
+        Format::Idx,
+    ];
 
     /// The format that a file's name tells, `.gz` and `.zst` aside.
     pub fn from_name(name: &str) -> Option<Format> {
@@ -42,6 +55,8 @@ impl Format {
             "csv" => Some(Format::Csv),
             "tsv" => Some(Format::Tsv),
             "jsonl" | "ndjson" => Some(Format::Jsonl),
+            "ft" | "fasttext" => Some(Format::FastText),
+            "vw" => Some(Format::Vw),
             "idx" => Some(Format::Idx),
             _ => None,
         }
@@ -49,9 +64,11 @@ impl Format {
 
     /// Whether rows are made of named columns.
     pub fn is_table(self) -> bool {
-        matches!(self, Format::Csv | Format::Tsv | Format::Jsonl)
+        !matches!(self, Format::Svmlight | Format::Idx)
     }
 }
+
+const KNOWN: &str = "libsvm, csv, tsv, jsonl, fasttext, vw, idx";
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -60,6 +77,8 @@ impl fmt::Display for Format {
             Format::Csv => "csv",
             Format::Tsv => "tsv",
             Format::Jsonl => "jsonl",
+            Format::FastText => "fasttext",
+            Format::Vw => "vw",
             Format::Idx => "idx",
         })
     }
@@ -74,8 +93,10 @@ impl FromStr for Format {
             "csv" => Ok(Format::Csv),
             "tsv" => Ok(Format::Tsv),
             "jsonl" | "ndjson" => Ok(Format::Jsonl),
+            "fasttext" | "ft" => Ok(Format::FastText),
+            "vw" => Ok(Format::Vw),
             "idx" => Ok(Format::Idx),
-            _ => Err(format!("unknown format `{s}`; known are libsvm, csv, tsv, jsonl, idx")),
+            _ => Err(format!("unknown format `{s}`; known are {KNOWN}")),
         }
     }
 }
@@ -88,16 +109,19 @@ pub(crate) fn guess(name: &str, bytes: &[u8]) -> Result<Format, Error> {
     if bytes.starts_with(&[0, 0, 8]) {
         return Ok(Format::Idx);
     }
+    let start = without_bom(bytes).trim_ascii_start();
+    if start.starts_with(LABEL_PREFIX.as_bytes()) {
+        return Ok(Format::FastText);
+    }
     if looks_like_svmlight(bytes) {
         return Ok(Format::Svmlight);
     }
-    let hint = match bytes.iter().find(|b| !b.is_ascii_whitespace()) {
+    let hint = match start.first() {
         None => return Err(Error::new(ErrorKind::Empty, name, "the file is empty")),
-        Some(b'{') => "it looks like JSON lines: say --format jsonl",
-        Some(_) => "say which with --format libsvm|csv|tsv|jsonl|idx",
+        Some(b'{') => "it looks like JSON lines: say --format jsonl".to_owned(),
+        Some(_) => format!("say which with --format: {KNOWN}"),
     };
-    let message =
-        format!("the name does not tell the format and the content is not LIBSVM; {hint}");
+    let message = format!("the name does not tell the format and neither does the content; {hint}");
     Err(Error::new(ErrorKind::Format, name, message))
 }
 
@@ -136,6 +160,9 @@ mod tests {
             ("dir.csv/a.LIBSVM.gz", Some(Format::Svmlight)),
             ("a.tsv.zst", Some(Format::Tsv)),
             ("a.ndjson", Some(Format::Jsonl)),
+            ("a.ft.gz", Some(Format::FastText)),
+            ("a.vw", Some(Format::Vw)),
+            ("a.txt", None),
             ("train-images-idx3-ubyte.gz", Some(Format::Idx)),
             ("a9a", None),
             ("letter.scale", None),
@@ -149,11 +176,12 @@ mod tests {
     }
 
     #[test]
-    fn content_tells_libsvm_only() {
+    fn content_tells_libsvm_and_fasttext_only() {
         for text in ["+1 3:1 4:0.5\n", "\n# x\n2\n1 7:-1e3\n", "1:2\n", "1 qid:3 1:4\n", "0,4 1:1"]
         {
             assert_eq!(guess("a9a", text.as_bytes()), Ok(Format::Svmlight), "{text}");
         }
+        assert_eq!(guess("a.txt", b"\n __label__a b\n"), Ok(Format::FastText));
         for text in ["a,b\n1,2\n", "12:30 late\n", "{\"a\":1}\n", "1 a:b\n", "1\n2\n"] {
             let error = guess("a9a", text.as_bytes()).unwrap_err();
             assert!(error.message.contains("--format"), "{error}");

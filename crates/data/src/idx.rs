@@ -22,6 +22,11 @@ pub(crate) fn read(
     source: Option<&Path>,
     options: &ReadOptions,
 ) -> Result<Dataset, Error> {
+    if options.target == TargetKind::Labels {
+        let message =
+            "IDX has one label an image; multilabel data comes as libsvm, csv, tsv or jsonl";
+        return Err(Error::new(ErrorKind::Label, file, message));
+    }
     let images = Images::parse(bytes, file)?;
     let Some(path) = labels_path(source, options) else {
         let message = "the labels are in another file that its name does not tell \
@@ -35,7 +40,7 @@ pub(crate) fn read(
         TargetKind::Real => {
             (Vec::new(), Targets::Real(labels.iter().map(|&l| f64::from(l)).collect()))
         }
-        TargetKind::Classes => {
+        TargetKind::Classes | TargetKind::Labels => {
             let ids = (0..256usize).filter(|&l| present[l]);
             let mut id_of = [0; 256];
             let classes = ids.zip(0..).map(|(l, id)| {
@@ -67,6 +72,7 @@ pub(crate) fn read_with(
     options: &ReadOptions,
     schema: &Schema,
 ) -> Result<Dataset, Error> {
+    one_label(schema.target, file)?;
     let images = Images::parse(bytes, file)?;
     if schema.image != Some([images.height, images.width]) {
         let [height, width] = schema.image.unwrap_or_default();
@@ -88,13 +94,21 @@ pub(crate) fn read_with(
         Some(labels) => {
             let mut index = ClassIndex::new(&schema.classes);
             let ids = labels.into_iter().map(|l| index.id_of_number(l.into())).collect();
-            warnings.extend(index.warning(file));
+            warnings.extend(index.warning(file, schema.target));
             Targets::Classes(ids)
         }
     };
     let x = images.matrix(file)?;
     let schema = schema.clone();
     Ok(Dataset { x, y, weights: None, schema, warnings, source: file.to_owned() })
+}
+
+fn one_label(target: TargetKind, file: &str) -> Result<(), Error> {
+    if target != TargetKind::Labels {
+        return Ok(());
+    }
+    let message = "IDX has one label an image; multilabel data comes as libsvm, csv, tsv or jsonl";
+    Err(Error::new(ErrorKind::Label, file, message))
 }
 
 /// Where the labels are: as said, or beside the images by the usual names.

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use crate::dataset::UNSEEN;
 use crate::error::{count, quote};
 use crate::number::parse_f64;
+use crate::schema::TargetKind;
 
 /// One name for all spellings of a number: `+1`, `1` and `1.0` are `1`.
 pub(crate) fn number_name(value: f64) -> String {
@@ -57,34 +58,68 @@ impl Recent {
 }
 
 /// Finds the id of a label's name, and remembers what it did not find.
-pub(crate) struct ClassIndex<'a> {
-    ids: HashMap<&'a str, u32>,
+pub(crate) struct ClassIndex {
+    ids: HashMap<String, u32>,
     /// By value, where only one class has it: a file may say `1.0` for what was `1` at training.
     by_number: HashMap<u64, Option<u32>>,
+    /// Where labels that are not known become classes: those that did.
+    fresh: Option<Vec<String>>,
+    n_given: usize,
     unseen: usize,
     unseen_names: Vec<String>,
 }
 
-impl<'a> ClassIndex<'a> {
-    pub(crate) fn new(classes: &'a [String]) -> Self {
-        let mut ids = HashMap::new();
-        let mut by_number = HashMap::new();
+impl ClassIndex {
+    pub(crate) fn new(classes: &[String]) -> Self {
+        let mut index = Self {
+            ids: HashMap::with_capacity(classes.len()),
+            by_number: HashMap::new(),
+            fresh: None,
+            n_given: classes.len(),
+            unseen: 0,
+            unseen_names: Vec::new(),
+        };
         for (id, name) in (0..UNSEEN).zip(classes) {
-            ids.insert(name.as_str(), id);
-            if let Some(value) = finite(name) {
-                by_number
-                    .entry((value + 0.0).to_bits())
-                    .and_modify(|e| *e = None)
-                    .or_insert(Some(id));
-            }
+            index.insert(name, id);
         }
-        Self { ids, by_number, unseen: 0, unseen_names: Vec::new() }
+        index
+    }
+
+    /// An index to which labels that it does not have are added.
+    pub(crate) fn growing(classes: &[String]) -> Self {
+        Self { fresh: Some(Vec::new()), ..Self::new(classes) }
+    }
+
+    /// Names that were added, in the order of their ids.
+    pub(crate) fn fresh(&self) -> &[String] {
+        self.fresh.as_deref().unwrap_or_default()
+    }
+
+    fn insert(&mut self, name: &str, id: u32) {
+        self.ids.insert(name.to_owned(), id);
+        if let Some(value) = finite(name) {
+            let entry = self.by_number.entry((value + 0.0).to_bits());
+            entry.and_modify(|e| *e = None).or_insert(Some(id));
+        }
     }
 
     /// The id, or [`UNSEEN`].
     pub(crate) fn id(&mut self, name: &str) -> u32 {
         let id = self.ids.get(name).copied().or_else(|| self.find_number(finite(name)?));
-        id.unwrap_or_else(|| self.miss(name))
+        id.unwrap_or_else(|| match &mut self.fresh {
+            None => self.miss(name),
+            Some(fresh) => {
+                let id = u32::try_from(self.n_given + fresh.len()).unwrap_or(UNSEEN);
+                fresh.push(name.to_owned());
+                self.insert(name, id);
+                id
+            }
+        })
+    }
+
+    /// The name of a class, by a walk over all.
+    pub(crate) fn name(&self, id: u32) -> Option<&str> {
+        self.ids.iter().find(|(_, other)| **other == id).map(|(name, _)| name.as_str())
     }
 
     /// The id of a label that is a number, without spelling it.
@@ -97,7 +132,7 @@ impl<'a> ClassIndex<'a> {
         *self.by_number.get(&(value + 0.0).to_bits())?
     }
 
-    /// Notes a row whose label is not known, or not given.
+    /// Notes a label that is not known, or not given.
     pub(crate) fn miss(&mut self, name: &str) -> u32 {
         self.unseen += 1;
         let shown = quote(name);
@@ -108,13 +143,14 @@ impl<'a> ClassIndex<'a> {
     }
 
     /// What to tell the user of labels that were not found.
-    pub(crate) fn warning(&self, file: &str) -> Option<String> {
+    pub(crate) fn warning(&self, file: &str, target: TargetKind) -> Option<String> {
+        let what = match target {
+            TargetKind::Labels => count(self.unseen, "label"),
+            _ => format!("{} with a label", count(self.unseen, "row")),
+        };
+        let names = self.unseen_names.join(", ");
         (self.unseen > 0).then(|| {
-            format!(
-                "{file}: {} with a label that training did not see ({}); each counts as wrong",
-                count(self.unseen, "row"),
-                self.unseen_names.join(", ")
-            )
+            format!("{file}: {what} that training did not see ({names}); each counts as wrong")
         })
     }
 }
@@ -153,9 +189,14 @@ mod tests {
         assert_eq!(index.id("+1.0"), 0);
         assert_eq!(index.id("2.0"), 1);
         assert_eq!(index.id_of_number(1.0), 0);
-        assert_eq!(index.warning("f"), None);
+        assert_eq!(index.warning("f", TargetKind::Classes), None);
         assert_eq!(index.id("2"), UNSEEN);
         assert_eq!(index.id("b"), UNSEEN);
-        assert!(index.warning("f").unwrap().contains("2 rows with a label"));
+        for (target, said) in [
+            (TargetKind::Classes, "2 rows with a label that"),
+            (TargetKind::Labels, "2 labels that"),
+        ] {
+            assert!(index.warning("f", target).unwrap().contains(said));
+        }
     }
 }

@@ -1,9 +1,13 @@
-//! Files into datasets: LIBSVM/svmlight, csv, tsv, JSON lines and IDX images, plain or compressed.
+//! Files into datasets: LIBSVM/svmlight, csv, tsv, JSON lines, fastText, Vowpal Wabbit and IDX images, plain or
+//! compressed.
 //!
 //! [`read`] learns a [`Schema`] (what columns and classes mean) together with the examples; [`read_with`]
 //! applies that schema to other files, so that column 17 and class 3 mean the same at prediction as at
 //! training. What is wrong in a file comes back as an [`Error`] with line, column, value and remedy; what
 //! is odd but readable as one of [`Dataset::warnings`].
+//!
+//! Running text goes, batch by batch while it is read, to a [`TextSink`] ([`read_text`]): no dataset holds it.
+//! [`stream`] gives a file that is larger than memory in chunks of rows.
 //!
 //! This crate must not know a model, a loss or a solver; it never prints and never reads a flag (its
 //! messages name the program's flags as remedies). The same bytes give the same dataset at any number of
@@ -29,10 +33,13 @@
 //!
 //! To add a format, see `docs/add-a/format.md`.
 
+mod archive;
+mod blocks;
 mod dataset;
 mod error;
 mod format;
 mod idx;
+mod label_lists;
 mod labels;
 mod number;
 mod options;
@@ -40,14 +47,19 @@ mod read;
 mod schema;
 mod source;
 mod standardize;
+mod stream;
 mod svmlight;
 mod table;
+mod text;
 
 pub use dataset::{Dataset, Targets, UNSEEN};
 pub use error::{Error, ErrorKind};
 pub use format::Format;
+pub use label_lists::Labels;
 pub use options::ReadOptions;
-pub use read::{read, read_with};
+pub use read::{read, read_text, read_text_with, read_with};
 pub use schema::{Column, ColumnKind, Schema, TargetKind};
 pub use source::Source;
 pub use standardize::Standardizer;
+pub use stream::{Learnt, OnChunk, learn_schema, stream};
+pub use text::{TextBatch, TextSink};

@@ -10,20 +10,28 @@ use crate::schema::TargetKind;
 pub struct ReadOptions {
     /// The format, where the name does not tell it or tells it wrongly.
     pub format: Option<Format>,
-    /// Whether labels are classes or numbers. [`read_with`](crate::read_with) follows the schema instead.
+    /// Whether labels are classes, sets of labels, or numbers. [`read_with`](crate::read_with) follows the schema instead.
     pub target: TargetKind,
-    /// The column with the label; else one named label, class, target or y.
+    /// The column with the label; else one named label, class, target or y, and labels where they are sets.
     pub label: Option<String>,
+    /// Between the labels of a csv or tsv cell, for [`TargetKind::Labels`]. JSON has lists.
+    pub label_separator: char,
     /// The column with example weights.
     pub weight: Option<String>,
     /// Columns that must be numbers.
     pub numeric: Vec<String>,
     /// Columns whose values are names even where they look like numbers.
     pub categorical: Vec<String>,
+    /// Columns that are running text, for [`read_text`](crate::read_text).
+    pub text: Vec<String>,
+    /// Whether columns of many long and different values are guessed to be text.
+    pub guess_text: bool,
     /// Columns to leave out.
     pub ignore: Vec<String>,
     /// Whether the first row of a csv or tsv file names the columns. Without, they are "1", "2", ….
     pub header: bool,
+    /// Whether labels that the schema of a [`stream`](crate::stream) does not have become new classes.
+    pub grow_classes: bool,
     /// The labels of an IDX file of images, where its name does not tell.
     pub labels_file: Option<PathBuf>,
 }
@@ -34,11 +42,15 @@ impl Default for ReadOptions {
             format: None,
             target: TargetKind::Classes,
             label: None,
+            label_separator: ',',
             weight: None,
             numeric: Vec::new(),
             categorical: Vec::new(),
+            text: Vec::new(),
+            guess_text: false,
             ignore: Vec::new(),
             header: true,
+            grow_classes: false,
             labels_file: None,
         }
     }

@@ -2,22 +2,20 @@
 
 use std::path::PathBuf;
 
+use crate::blocks::Input;
 use crate::dataset::Dataset;
 use crate::error::{Error, ErrorKind};
 use crate::format::{self, Format};
 use crate::options::ReadOptions;
 use crate::schema::Schema;
 use crate::source::{Bytes, Source};
-use crate::{idx, svmlight, table};
+use crate::table::{self, Table};
+use crate::text::TextSink;
+use crate::{idx, svmlight};
 
 /// Reads examples and learns what their columns and classes mean.
 pub fn read(source: impl Into<Source>, options: &ReadOptions) -> Result<Dataset, Error> {
-    let Opened { bytes, file, path, format } = Opened::new(source.into(), options)?;
-    match format {
-        Format::Svmlight => svmlight::read(&bytes, &file, options.target),
-        Format::Csv | Format::Tsv | Format::Jsonl => table::read(&bytes, &file, format, options),
-        Format::Idx => idx::read(&bytes, &file, path.as_deref(), options),
-    }
+    read_any(source.into(), options, None)
 }
 
 /// Reads examples as a schema that was learnt before understands them.
@@ -30,33 +28,93 @@ pub fn read_with(
     options: &ReadOptions,
     schema: &Schema,
 ) -> Result<Dataset, Error> {
-    let Opened { bytes, file, path, format } = Opened::new(source.into(), options)?;
-    schema.check().map_err(|e| {
-        Error::new(ErrorKind::Schema, &file, format!("the model's schema is damaged: {e}"))
-    })?;
-    let same_kind = format == schema.format || (format.is_table() && schema.format.is_table());
-    if !same_kind || schema.columns.is_some() != format.is_table() {
-        let message = format!(
-            "this is read as {format}, but the model was trained on {}, whose columns mean something else; \
-             convert the file, or say --format",
-            schema.format
-        );
-        return Err(Error::new(ErrorKind::Schema, &file, message));
-    }
-    match format {
-        Format::Svmlight => svmlight::read_with(&bytes, &file, schema),
-        Format::Csv | Format::Tsv | Format::Jsonl => {
-            table::read_with(&bytes, &file, format, options, schema)
+    read_any_with(source.into(), options, schema, None)
+}
+
+/// As [`read`], where columns may be text: `options.text`, or that of fastText. Their cells go to the
+/// sink, batch by batch while the file is walked, and into no dataset.
+///
+/// The dataset has a row for each of the sink's; without other columns, its matrix has rows of no features.
+/// Without text columns the sink is not called.
+pub fn read_text(
+    source: impl Into<Source>,
+    options: &ReadOptions,
+    sink: &mut dyn TextSink,
+) -> Result<Dataset, Error> {
+    read_any(source.into(), options, Some(sink))
+}
+
+/// As [`read_with`], where columns of the schema may be text: see [`read_text`].
+pub fn read_text_with(
+    source: impl Into<Source>,
+    options: &ReadOptions,
+    schema: &Schema,
+    sink: &mut dyn TextSink,
+) -> Result<Dataset, Error> {
+    read_any_with(source.into(), options, schema, Some(sink))
+}
+
+fn read_any(
+    source: Source,
+    options: &ReadOptions,
+    sink: Option<&mut dyn TextSink>,
+) -> Result<Dataset, Error> {
+    let opened = Opened::new(source, options)?;
+    let (file, format) = (opened.file.as_str(), opened.format);
+    if let Some(name) = options.text.first() {
+        if !format.is_table() {
+            let message = format!(
+                "there is no column {name:?}: {format} has no columns with names; say --format if it is \
+                 another one"
+            );
+            return Err(Error::new(ErrorKind::Columns, file, message));
         }
-        Format::Idx => idx::read_with(&bytes, &file, path.as_deref(), options, schema),
+        if sink.is_none() {
+            return Err(table::needs_sink(file, name));
+        }
+    }
+    match &opened.content {
+        Content::Table(input) => table::read(Table { input, file, format, options }, sink),
+        Content::Bytes(bytes) if format == Format::Idx => {
+            idx::read(bytes, file, opened.path.as_deref(), options)
+        }
+        Content::Bytes(bytes) => svmlight::read(bytes, file, options.target),
     }
 }
 
+fn read_any_with(
+    source: Source,
+    options: &ReadOptions,
+    schema: &Schema,
+    sink: Option<&mut dyn TextSink>,
+) -> Result<Dataset, Error> {
+    let opened = Opened::new(source, options)?;
+    let (file, format) = (opened.file.as_str(), opened.format);
+    check_schema(file, format, schema)?;
+    match &opened.content {
+        Content::Table(input) => {
+            table::read_with(Table { input, file, format, options }, schema, sink)
+        }
+        Content::Bytes(bytes) if format == Format::Idx => {
+            idx::read_with(bytes, file, opened.path.as_deref(), options, schema)
+        }
+        Content::Bytes(bytes) => svmlight::read_with(bytes, file, schema),
+    }
+}
+
+/// A source whose format is known.
 struct Opened {
-    bytes: Bytes,
+    content: Content,
     file: String,
     path: Option<PathBuf>,
     format: Format,
+}
+
+enum Content {
+    /// Walked in blocks.
+    Table(Input),
+    /// At hand as a whole, mapped if it is a file.
+    Bytes(Bytes),
 }
 
 impl Opened {
@@ -66,14 +124,49 @@ impl Opened {
             Source::Path(path) => Some(path.clone()),
             Source::Stdin | Source::Memory { .. } => None,
         };
-        let bytes = source.open()?;
-        if bytes.is_empty() {
-            return Err(Error::new(ErrorKind::Empty, &file, "the file is empty"));
+        // What can be read twice is looked at first, so that a table need not be opened as a whole.
+        if let Some(head) = source.peek(HEAD)? {
+            let format = tell_format(&file, options, &head)?;
+            let content = match format.is_table() {
+                true => Content::Table(source.input()?),
+                false => Content::Bytes(source.open()?),
+            };
+            return Ok(Self { content, file, path, format });
         }
-        let format = match options.format {
-            Some(format) => format,
-            None => format::guess(&file, &bytes)?,
+        let bytes = source.open()?;
+        let format = tell_format(&file, options, &bytes[..bytes.len().min(HEAD)])?;
+        let content = match format.is_table() {
+            true => Content::Table(Input::Whole(bytes)),
+            false => Content::Bytes(bytes),
         };
-        Ok(Self { bytes, file, path, format })
+        Ok(Self { content, file, path, format })
     }
+}
+
+/// Bytes that the format is guessed from.
+pub(crate) const HEAD: usize = 1 << 16;
+
+/// The format that the user says, else the name, else the first bytes.
+pub(crate) fn tell_format(file: &str, options: &ReadOptions, head: &[u8]) -> Result<Format, Error> {
+    if head.is_empty() {
+        return Err(Error::new(ErrorKind::Empty, file, "the file is empty"));
+    }
+    options.format.map_or_else(|| format::guess(file, head), Ok)
+}
+
+/// An error if a file of this format cannot be read with the schema.
+pub(crate) fn check_schema(file: &str, format: Format, schema: &Schema) -> Result<(), Error> {
+    schema.check().map_err(|e| {
+        Error::new(ErrorKind::Schema, file, format!("the model's schema is damaged: {e}"))
+    })?;
+    let same_kind = format == schema.format || (format.is_table() && schema.format.is_table());
+    if same_kind && schema.columns.is_some() == format.is_table() {
+        return Ok(());
+    }
+    let message = format!(
+        "this is read as {format}, but the model was trained on {}, whose columns mean something else; \
+         convert the file, or say --format",
+        schema.format
+    );
+    Err(Error::new(ErrorKind::Schema, file, message))
 }

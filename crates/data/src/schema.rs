@@ -10,9 +10,9 @@ use crate::format::Format;
 pub struct Schema {
     /// The format that it was learnt from.
     pub format: Format,
-    /// Classes or numbers.
+    /// Classes, sets of labels, or numbers.
     pub target: TargetKind,
-    /// Names in the order of class ids; empty for [`TargetKind::Real`].
+    /// Names of classes or labels in the order of their ids; empty for [`TargetKind::Real`].
     pub classes: Vec<String>,
     /// Number of columns of the matrix.
     pub n_features: usize,
@@ -33,6 +33,8 @@ pub struct Schema {
 pub enum TargetKind {
     /// One of several names.
     Classes,
+    /// Any number of several names.
+    Labels,
     /// A number.
     Real,
 }
@@ -77,6 +79,11 @@ pub enum ColumnKind {
         /// Sorted.
         names: Vec<String>,
     },
+    /// Running text, whose features are made elsewhere: it is handed over while it is read.
+    Text {
+        /// Which text column it is, from 0.
+        slot: usize,
+    },
     /// What is to be predicted.
     Label,
     /// How much the example counts.
@@ -96,7 +103,10 @@ impl ColumnKind {
             ColumnKind::Categorical { at, values } => Some((*at, values.len())),
             ColumnKind::Vector { at, len } => Some((*at, *len)),
             ColumnKind::Named { at, names } => Some((*at, names.len())),
-            ColumnKind::Label | ColumnKind::Weight | ColumnKind::Ignored { .. } => None,
+            ColumnKind::Text { .. }
+            | ColumnKind::Label
+            | ColumnKind::Weight
+            | ColumnKind::Ignored { .. } => None,
         }
     }
 }
@@ -125,6 +135,12 @@ impl Schema {
         }
     }
 
+    /// The names of the text columns, slot by slot. They have no features here.
+    pub fn text_columns(&self) -> impl Iterator<Item = &str> {
+        let is_text = |column: &&Column| matches!(column.kind, ColumnKind::Text { .. });
+        self.columns.iter().flatten().filter(is_text).map(|column| column.name.as_str())
+    }
+
     /// The table of columns with their types, one line each, to show to the user. Empty where the format
     /// has no named columns.
     pub fn describe(&self) -> Vec<String> {
@@ -146,7 +162,11 @@ impl Schema {
             ColumnKind::Named { names, .. } => {
                 format!("named features, {}", thousands(names.len()))
             }
+            ColumnKind::Text { .. } => "text".to_owned(),
             ColumnKind::Label if self.target == TargetKind::Real => "label, a number".to_owned(),
+            ColumnKind::Label if self.target == TargetKind::Labels => {
+                format!("labels, {} names", thousands(self.classes.len()))
+            }
             ColumnKind::Label if self.classes.len() == 1 => "label, 1 class".to_owned(),
             ColumnKind::Label => format!("label, {} classes", thousands(self.classes.len())),
             ColumnKind::Weight => "example weight".to_owned(),
@@ -156,13 +176,28 @@ impl Schema {
 
     /// Whether the parts agree with one another. A schema may come from a file that somebody made.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let mut next = 0usize;
+        let (mut next, mut n_text, mut n_labels, mut n_weights) = (0usize, 0, 0, 0);
         for column in self.columns.iter().flatten() {
+            match column.kind {
+                ColumnKind::Text { slot } if slot != n_text => {
+                    return Err(format!(
+                        "text column {} is number {slot}, not {n_text}",
+                        column.name
+                    ));
+                }
+                ColumnKind::Text { .. } => n_text += 1,
+                ColumnKind::Label => n_labels += 1,
+                ColumnKind::Weight => n_weights += 1,
+                _ => {}
+            }
             let Some((at, len)) = column.kind.span() else { continue };
             if at != next {
                 return Err(format!("column {} starts at feature {at}, not {next}", column.name));
             }
             next = next.checked_add(len).ok_or("too many features")?;
+        }
+        if n_labels > 1 || n_weights > 1 {
+            return Err(format!("{n_labels} columns of labels and {n_weights} of weights"));
         }
         if self.columns.is_some() && next != self.n_features {
             return Err(format!("columns have {next} features, not {}", self.n_features));
@@ -242,5 +277,11 @@ mod tests {
             column("x", ColumnKind::Vector { at: 1, len }),
         ];
         assert!(table(two, 0).check().is_err());
+        let text = |slots: [usize; 2]| slots.map(|slot| column("t", ColumnKind::Text { slot }));
+        assert_eq!(table(text([0, 1]).into(), 0).check(), Ok(()));
+        assert_eq!(table(text([0, 1]).into(), 0).text_columns().count(), 2);
+        assert!(table(text([1, 0]).into(), 0).check().is_err());
+        let twice = vec![column("y", ColumnKind::Label), column("z", ColumnKind::Label)];
+        assert!(table(twice, 0).check().is_err());
     }
 }

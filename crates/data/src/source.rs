@@ -1,13 +1,15 @@
 //! Where bytes come from: a file (mapped), standard input, memory; decompressed on the way.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use lineal_linalg::MappedFile;
 
-use crate::error::{Error, ErrorKind, thousands};
+use crate::archive::{Reader, is_packed};
+use crate::blocks::Input;
+use crate::error::{Error, ErrorKind};
 
 /// Where to read from.
 #[derive(Clone, Debug)]
@@ -68,21 +70,77 @@ impl Source {
     /// All bytes, decompressed.
     pub(crate) fn open(self) -> Result<Bytes, Error> {
         let name = self.name();
+        let refuse = |e: io::Error| Error::new(ErrorKind::Io, &name, explain(&e));
         let raw = match self {
-            Source::Path(path) => {
-                open_file(&path).map_err(|e| Error::new(ErrorKind::Io, &name, explain(&e)))?
-            }
+            Source::Path(path) => open_file(&path).map_err(refuse)?,
             Source::Stdin => {
                 let mut bytes = Vec::new();
-                let read = io::stdin().lock().read_to_end(&mut bytes);
-                read.map_err(|e| Error::new(ErrorKind::Io, &name, explain(&e)))?;
+                io::stdin().lock().read_to_end(&mut bytes).map_err(refuse)?;
                 Bytes::Owned(bytes)
             }
             Source::Memory { bytes, .. } => Bytes::Owned(bytes),
         };
-        decompress(raw, &name)
+        if !is_packed(&raw, &name)? {
+            return Ok(raw);
+        }
+        let mut content = Vec::new();
+        Reader::new(&raw[..], &name)?.fill(&mut content, usize::MAX)?;
+        Ok(Bytes::Owned(content))
+    }
+
+    /// The first bytes of a file. `None` for what may come once, such as a pipe.
+    pub(crate) fn peek(&self, n: usize) -> Result<Option<Vec<u8>>, Error> {
+        if !self.is_file() {
+            return Ok(None);
+        }
+        let mut head = Vec::new();
+        self.reader()?.fill(&mut head, n)?;
+        Ok(Some(head))
+    }
+
+    fn is_file(&self) -> bool {
+        match self {
+            Source::Path(path) => fs::metadata(path).is_ok_and(|meta| meta.is_file()),
+            Source::Stdin | Source::Memory { .. } => false,
+        }
+    }
+
+    /// For walks that shall not hold what is large: a file is read anew by each.
+    pub(crate) fn input(self) -> Result<Input, Error> {
+        if !self.is_file() {
+            return self.open().map(Input::Whole);
+        }
+        let mut content = Vec::new();
+        if self.reader()?.fill(&mut content, SMALL + 1)? <= SMALL {
+            return Ok(Input::Whole(Bytes::Owned(content)));
+        }
+        Ok(Input::Replay(self))
+    }
+
+    /// For a walk that holds nothing. What is not a file comes once.
+    pub(crate) fn streamed(self) -> Result<Input, Error> {
+        let name = self.name();
+        match self {
+            Source::Stdin => Ok(Input::once(Reader::new(io::stdin().lock(), &name)?)),
+            Source::Memory { .. } => self.open().map(Input::Whole),
+            Source::Path(_) if self.is_file() => Ok(Input::Replay(self)),
+            Source::Path(path) => Ok(Input::once(open_reader(&path, &name)?)),
+        }
+    }
+
+    /// The bytes one after the other, decompressed. Standard input comes once.
+    pub(crate) fn reader(&self) -> Result<Reader<'_>, Error> {
+        let name = self.name();
+        match self {
+            Source::Path(path) => open_reader(path, &name),
+            Source::Stdin => Reader::new(io::stdin().lock(), &name),
+            Source::Memory { bytes, .. } => Reader::new(&bytes[..], &name),
+        }
     }
 }
+
+/// Content up to here is kept rather than read or unpacked for each walk.
+const SMALL: usize = 8 << 20;
 
 /// Bytes that are mapped or owned.
 #[derive(Debug)]
@@ -101,6 +159,15 @@ impl Deref for Bytes {
     }
 }
 
+fn open_reader(path: &Path, name: &str) -> Result<Reader<'static>, Error> {
+    let refuse = |e: io::Error| Error::new(ErrorKind::Io, name, explain(&e));
+    if fs::metadata(path).map_err(refuse)?.is_dir() {
+        return Err(refuse(io::ErrorKind::IsADirectory.into()));
+    }
+    let file = fs::File::open(path).map_err(refuse)?;
+    Reader::new(BufReader::with_capacity(1 << 17, file), name)
+}
+
 fn open_file(path: &Path) -> io::Result<Bytes> {
     let meta = fs::metadata(path)?;
     if meta.is_dir() {
@@ -114,51 +181,13 @@ fn open_file(path: &Path) -> io::Result<Bytes> {
     }
 }
 
-fn explain(e: &io::Error) -> String {
+/// Why the operating system did not give bytes.
+pub(crate) fn explain(e: &io::Error) -> String {
     match e.kind() {
         io::ErrorKind::NotFound => "there is no such file; check the path".to_owned(),
         io::ErrorKind::IsADirectory => "this is a folder; name a file in it".to_owned(),
         io::ErrorKind::PermissionDenied => "no permission to read the file".to_owned(),
         _ => format!("cannot be read: {e}"),
-    }
-}
-
-const GZIP: &[u8] = &[0x1f, 0x8b];
-const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-
-/// Magic bytes decide; a name that promises an archive which is not there is an error.
-fn decompress(raw: Bytes, name: &str) -> Result<Bytes, Error> {
-    let mut out = Vec::new();
-    let (what, read) = if raw.starts_with(GZIP) {
-        ("gzip", flate2::bufread::MultiGzDecoder::new(&raw[..]).read_to_end(&mut out))
-    } else if raw.starts_with(ZSTD) {
-        ("zstd", zstd::stream::copy_decode(&raw[..], &mut out).map(|()| 0))
-    } else {
-        let promised = [(".gz", "gzip"), (".zst", "zstd")];
-        return match promised.iter().find(|(suffix, _)| name.ends_with(suffix)) {
-            None => Ok(raw),
-            Some(_) if raw.is_empty() => {
-                Err(Error::new(ErrorKind::Empty, name, "the file is empty"))
-            }
-            Some((suffix, what)) => {
-                let message = format!(
-                    "the name ends in {suffix} but the content is not {what} data; \
-                     rename the file if it is not compressed"
-                );
-                Err(Error::new(ErrorKind::Archive, name, message))
-            }
-        };
-    };
-    match read {
-        Ok(_) => Ok(Bytes::Owned(out)),
-        Err(e) => {
-            let message = format!(
-                "the {what} data is damaged or cut short after {} bytes of content ({e}); \
-                 fetch or compress the file again",
-                thousands(out.len())
-            );
-            Err(Error::new(ErrorKind::Archive, name, message))
-        }
     }
 }
 

@@ -1,8 +1,12 @@
 //! Properties over random files: what is written is read, at any number of threads; soup never panics.
 
 use std::fmt::Write;
+use std::ops::ControlFlow;
 
-use lineal_data::{Dataset, Format, ReadOptions, Source, TargetKind, Targets, read, read_with};
+use lineal_data::{
+    Dataset, Format, ReadOptions, Source, TargetKind, Targets, TextBatch, TextSink, read,
+    read_text, read_text_with, read_with, stream,
+};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
@@ -47,7 +51,11 @@ proptest! {
         let Targets::Classes(y) = &one.y else { panic!("classes were asked for") };
         for (i, (label, row)) in rows.iter().cycle().take(one.n_rows()).enumerate() {
             let mut found = Vec::new();
-            one.x.row(i).for_each(|j, v| found.push((j as u32 + 1, v.to_bits())));
+            one.x.row(i).for_each(|j, v| {
+                // Where most indices never occur, columns are renumbered; their names stay.
+                let index: u32 = one.schema.feature_name(j).parse().unwrap();
+                found.push((index, v.to_bits()));
+            });
             let written: Vec<(u32, u32)> = row.iter().map(|(j, v)| (*j, v.to_bits())).collect();
             prop_assert_eq!(found, written);
             prop_assert_eq!(&one.schema.classes[y[i] as usize], &label.to_string());
@@ -116,6 +124,14 @@ fn soup() -> impl Strategy<Value = Vec<u8>> {
         b"\x1f\x8b\x08",
         b"\x28\xb5\x2f\xfd",
         b"y\ta\n",
+        b"1,3",
+        b"__label__a",
+        b" words of text",
+        b"| a",
+        b"|ns b:2",
+        b"'tag",
+        b"{\"y\":[1,2],\"text\":\"t\"}\n",
+        b"y,text\n",
     ];
     let word = prop_oneof![
         8 => prop::sample::select(words).prop_map(<[u8]>::to_vec),
@@ -128,16 +144,29 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
     #[test]
-    fn soup_never_panics(bytes in soup(), real in prop::bool::ANY, header in prop::bool::ANY) {
-        let target = if real { TargetKind::Real } else { TargetKind::Classes };
+    fn soup_never_panics(
+        bytes in soup(),
+        target in prop::sample::select(vec![TargetKind::Real, TargetKind::Classes, TargetKind::Labels]),
+        header in prop::bool::ANY,
+    ) {
         let train: [&[u8]; 3] = [b"1 1:1 3:2\n2 2:1\n", b"label,a,b\n1,2,x\n2,3,y\n", b"{\"label\":1,\"features\":{\"a\":1}}"];
         for format in Format::ALL {
-            let options = ReadOptions { target, header, ..options(format) };
-            if let Ok(d) = read(memory(bytes.clone()), &options) {
+            let options = ReadOptions { target, header, guess_text: true, ..options(format) };
+            let mut text = Lengths::default();
+            if let Ok(d) = read_text(memory(bytes.clone()), &options, &mut text) {
                 prop_assert_eq!(d.x.n_cols(), d.schema.n_features);
                 prop_assert_eq!(d.y.len(), d.n_rows());
-                let again = read_with(memory(bytes.clone()), &options, &d.schema);
-                prop_assert!(again.is_ok_and(|again| again.x == d.x && again.y == d.y));
+                if d.schema.text_columns().count() > 0 {
+                    prop_assert_eq!(text.0.len(), d.n_rows());
+                }
+                let mut again = Lengths::default();
+                let same = read_text_with(memory(bytes.clone()), &options, &d.schema, &mut again).unwrap();
+                prop_assert!(same.x == d.x && again == text);
+                // Rows of which none has a label are not known to be labelled.
+                let unlabelled = matches!(&d.y, Targets::Labels(y) if y.n_labels_total() == 0);
+                let expected = if unlabelled { &Targets::None } else { &d.y };
+                prop_assert_eq!(&same.y, expected);
+                prop_assert_eq!(streamed(&bytes, &options, &d), format != Format::Idx);
             }
             for (text, learnt) in train.iter().zip([Format::Svmlight, Format::Csv, Format::Jsonl]) {
                 let options = ReadOptions { header: true, ..options.clone() };
@@ -149,4 +178,37 @@ proptest! {
         }
         let _ = read(memory(bytes), &ReadOptions::default());
     }
+}
+
+/// How long each row's text is.
+#[derive(Default, PartialEq)]
+struct Lengths(Vec<usize>);
+
+impl TextSink for Lengths {
+    fn batch(&mut self, batch: &TextBatch) -> Result<(), String> {
+        let length = |i| (0..batch.n_slots()).map(|slot| batch.get(i, slot).len()).sum::<usize>();
+        self.0.extend((0..batch.n_rows()).map(length));
+        Ok(())
+    }
+}
+
+/// Whether chunks of two rows are those of the whole.
+fn streamed(bytes: &[u8], options: &ReadOptions, whole: &Dataset) -> bool {
+    let mut at = 0;
+    let learnt = stream(memory(bytes), options, &whole.schema, 2, &mut |chunk, _| {
+        let rows: Vec<usize> = (at..at + chunk.n_rows()).collect();
+        assert_eq!(chunk.y, whole.select(&rows).y);
+        for (i, &row) in rows.iter().enumerate() {
+            assert_eq!(nonzeros(&chunk, i), nonzeros(whole, row));
+        }
+        at += rows.len();
+        Ok(ControlFlow::Continue(()))
+    });
+    learnt.is_ok_and(|learnt| learnt.n_rows == whole.n_rows())
+}
+
+fn nonzeros(d: &Dataset, i: usize) -> Vec<(usize, u32)> {
+    let mut row = Vec::new();
+    d.x.row(i).for_each(|j, v| row.extend((v != 0.0).then_some((j, v.to_bits()))));
+    row
 }

@@ -1,8 +1,12 @@
 //! Shapes of real sets. Passes without a look where the folder is not there.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use lineal_data::{Dataset, ReadOptions, TargetKind, Targets, read, read_with};
+use lineal_data::{
+    Dataset, ReadOptions, TargetKind, Targets, TextBatch, TextSink, learn_schema, read, read_text,
+    read_with, stream,
+};
 use lineal_linalg::Matrix;
 
 /// `LINEAL_DATA`, else `shared/data` beside the repository.
@@ -73,12 +77,101 @@ fn text_is_shown_as_ignored() {
     assert_eq!(shape(&read(path, &ReadOptions::default()).unwrap()), (7532, 1, 20));
 }
 
+/// Counts rows and bytes.
+#[derive(Default)]
+struct Counter(usize, usize);
+
+impl TextSink for Counter {
+    fn batch(&mut self, batch: &TextBatch) -> Result<(), String> {
+        self.0 += batch.n_rows();
+        self.1 += batch.n_bytes();
+        Ok(())
+    }
+}
+
+/// Rows, classes and bytes of text, counted by Python's csv and json, or by its str.split for tsv: `len(rows)`,
+/// `len({label})`, `sum(len(text.encode()))`.
+#[test]
+fn text() {
+    for (name, label, expected) in [
+        ("sentiment/sst2-train.tsv.gz", "label", (6920, 2, 718_254)),
+        ("sentiment/trec-train.tsv.gz", "label", (5452, 6, 276_047)),
+        ("sentiment/trec-test.tsv.gz", "label", (500, 6, 17_979)),
+        ("occupations/train.tsv.gz", "label", (47_478, 1016, 959_859)),
+        ("occupations/test.tsv.gz", "label", (5276, 920, 105_669)),
+        ("banking77/train.csv.gz", "category", (10_003, 77, 594_980)),
+        ("banking77/test.csv.gz", "category", (3080, 77, 167_046)),
+        ("newsgroups/train.jsonl.gz", "label", (11_314, 20, 22_054_751)),
+    ] {
+        let Some(path) = data(name) else { return };
+        let (label, text) = (Some(label.to_owned()), vec!["text".to_owned()]);
+        let options = ReadOptions { label, text, ..ReadOptions::default() };
+        let mut text = Counter::default();
+        let d = read_text(&path, &options, &mut text).unwrap();
+        assert_eq!((d.n_rows(), d.schema.classes.len(), text.1), expected, "{name}");
+        assert_eq!(text.0, d.n_rows());
+
+        let options = ReadOptions { grow_classes: true, ..options };
+        let schema = learn_schema(&path, &options, 1000).unwrap().schema;
+        let mut chunks = Counter::default();
+        let learnt = stream(&path, &options, &schema, 1000, &mut |chunk, text| {
+            chunks.0 += chunk.n_rows();
+            chunks.1 += text.map_or(0, TextBatch::n_bytes);
+            Ok(ControlFlow::Continue(()))
+        });
+        let n_classes = learnt.unwrap().schema.classes.len();
+        assert_eq!((chunks.0, n_classes, chunks.1), expected, "{name}");
+    }
+}
+
+#[test]
+fn chunks_of_a9a() {
+    let Some(path) = data("libsvm/a9a.gz") else { return };
+    let mut schema = learn_schema(&path, &ReadOptions::default(), 10_000).unwrap().schema;
+    // The last feature comes once, late.
+    assert_eq!(schema.n_features, 122);
+    schema.n_features = 123;
+    let (mut n_rows, mut nnz) = (0, 0);
+    let learnt = stream(&path, &ReadOptions::default(), &schema, 1000, &mut |chunk, _| {
+        n_rows += chunk.n_rows();
+        nnz += chunk.x.nnz();
+        Ok(ControlFlow::Continue(()))
+    });
+    assert_eq!(learnt.unwrap().warnings, Vec::<String>::new());
+    assert_eq!((n_rows, nnz), (32_561, 451_592));
+}
+
 #[test]
 fn mnist() {
     let Some(path) = data("mnist/t10k-images-idx3-ubyte.gz") else { return };
     let d = read(path, &ReadOptions::default()).unwrap();
     assert_eq!(shape(&d), (10_000, 784, 10));
     assert!(matches!(d.x, Matrix::Sparse(_)));
+}
+
+/// Rows, features, labels, labels of all rows together, rows without any. All but the features were counted by
+/// `zcat F | python3 -c 'import sys; r = [l.split(" ")[0] for l in sys.stdin]; y = [x.split(",") for x in r if x];
+/// print(len(r), len({l for x in y for l in x}), sum(map(len, y)), r.count(""))'`.
+#[test]
+fn label_lists() {
+    for (name, expected) in [
+        ("bibtex-train", (4880, 1836, 159, 11_616, 0)),
+        ("delicious-train", (12_920, 500, 983, 246_088, 10)),
+        ("delicious-test", (3185, 500, 982, 60_229, 4)),
+        // One row gives label 12 twice.
+        ("reuters90-train", (7770, 15_165, 90, 9585, 0)),
+        ("scene-train", (1211, 294, 6, 1286, 0)),
+        ("yeast-test", (917, 103, 14, 3899, 0)),
+    ] {
+        let Some(path) = data(&format!("multilabel/{name}.svm.gz")) else { return };
+        let options = ReadOptions { target: TargetKind::Labels, ..ReadOptions::default() };
+        let d = read(path, &options).unwrap();
+        let Targets::Labels(y) = &d.y else { panic!("labels were asked for") };
+        let (n_rows, n_features, n_labels) = shape(&d);
+        let n_empty = y.iter().filter(|row| row.is_empty()).count();
+        assert_eq!((n_rows, n_features, n_labels, y.n_labels_total(), n_empty), expected, "{name}");
+        assert_eq!(d.schema.classes[1], "1");
+    }
 }
 
 #[test]

@@ -15,8 +15,8 @@ pub(crate) enum Balance {
     Keep,
     /// Subtract the mean.
     Centre(Vec<f64>),
-    /// One part: a factor for positive and one for negative blocks.
-    Sides { positive: f64, negative: f64 },
+    /// For each part, a factor for its positive and one for its negative entries.
+    Sides(Vec<[f64; 2]>),
     /// Flows between classes: the factor of the flow from gold q to r is `factor[q·K + r]`.
     Flows { n: usize, factor: Vec<f64> },
 }
@@ -42,19 +42,7 @@ impl Balance {
                 }
                 Self::Centre(mean)
             }
-            Domain::Interval | Domain::Flows if width == 1 => {
-                let (mut up, mut down) = (0.0, 0.0);
-                for (i, g) in blocks {
-                    let g = data.share(i) * g[0].to_f64();
-                    up += g.max(0.0);
-                    down += (-g).max(0.0);
-                }
-                let (positive, negative) =
-                    if up > down { (down / up, 1.0) } else { (1.0, up / down) };
-                let or_zero = |v: f64| if v.is_finite() { v } else { 0.0 };
-                Self::Sides { positive: or_zero(positive), negative: or_zero(negative) }
-            }
-            _ => {
+            Domain::Flows if width > 1 => {
                 let mut flow = vec![0.0; width * width];
                 for (i, g) in blocks {
                     let Some(gold) = gold_of(g) else { continue };
@@ -64,6 +52,18 @@ impl Balance {
                     }
                 }
                 Self::Flows { n: width, factor: circulation(width, &mut flow) }
+            }
+            _ => {
+                let mut sums = vec![[0.0; 2]; width];
+                for (i, g) in blocks {
+                    let share = data.share(i);
+                    for (sum, g) in sums.iter_mut().zip(g) {
+                        let g = share * g.to_f64();
+                        sum[0] += g.max(0.0);
+                        sum[1] += (-g).max(0.0);
+                    }
+                }
+                Self::Sides(sums.into_iter().map(even).collect())
             }
         }
     }
@@ -78,9 +78,10 @@ impl Balance {
                     *o = g - F::from_f64(m);
                 }
             }
-            Self::Sides { positive, negative } => {
-                let by = if g[0] > F::ZERO { *positive } else { *negative };
-                out[0] = g[0] * F::from_f64(by);
+            Self::Sides(factors) => {
+                for (o, (&g, by)) in out.iter_mut().zip(g.iter().zip(factors)) {
+                    *o = g * F::from_f64(by[usize::from(g <= F::ZERO)]);
+                }
             }
             Self::Flows { n, factor } => {
                 out.fill(F::ZERO);
@@ -96,6 +97,12 @@ impl Balance {
             }
         }
     }
+}
+
+/// Factors in [0, 1] that make two sums equal by taking from the larger.
+pub(crate) fn even([up, down]: [f64; 2]) -> [f64; 2] {
+    let or_zero = |v: f64| if v.is_finite() { v } else { 0.0 };
+    if up > down { [or_zero(down / up), 1.0] } else { [1.0, or_zero(up / down)] }
 }
 
 /// The gold class of a block of flows: its one negative entry.

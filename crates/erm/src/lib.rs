@@ -27,6 +27,7 @@
 //! ```
 
 mod balance;
+pub mod columns;
 mod dually;
 mod exact;
 mod gap;

@@ -2,7 +2,11 @@
 
 use crate::model::{Model, Predicted};
 use crate::{Dataset, Error, Targets};
-use lineal_metrics::{Classified, ClassifyMetrics, RegressMetrics, classify, regress};
+use lineal_data::UNSEEN;
+use lineal_metrics::{
+    Classified, ClassifyMetrics, LabelLists, MultilabelMetrics, MultilabelRows, Ranking,
+    RegressMetrics, classify, multilabel, regress,
+};
 use lineal_model::cost::CostMatrix;
 use serde::Serialize;
 
@@ -12,6 +16,8 @@ use serde::Serialize;
 pub enum Metrics {
     /// Of classes.
     Classify(ClassifyMetrics),
+    /// Of labels.
+    Multilabel(MultilabelMetrics),
     /// Of numbers.
     Regress(RegressMetrics),
 }
@@ -40,6 +46,22 @@ impl Model {
                     ..Classified::new(self.classes().len(), gold, &predicted)
                 };
                 Ok(Metrics::Classify(classify(&rows)?))
+            }
+            (Predicted::Labels(predicted), Targets::Labels(gold)) => {
+                let n_labels = self.classes().len();
+                let width = n_labels.min(5);
+                let mut ids = Vec::with_capacity(width * data.n_rows());
+                for best in self.top(data, width)? {
+                    ids.extend(best.iter().map(|b| b.0));
+                    ids.resize(ids.len().next_multiple_of(width), UNSEEN);
+                }
+                let rows = MultilabelRows::new(
+                    n_labels,
+                    LabelLists { start: gold.starts(), ids: gold.ids() },
+                    LabelLists { start: predicted.starts(), ids: predicted.ids() },
+                    Ranking::Top { width, ids: &ids },
+                );
+                Ok(Metrics::Multilabel(multilabel(&rows)?))
             }
             (Predicted::Real(predicted), Targets::Real(gold)) => {
                 Ok(Metrics::Regress(regress(gold, &predicted)?))

@@ -27,7 +27,7 @@ pub(crate) struct Job<'a, 'w> {
 }
 
 impl Job<'_, '_> {
-    fn stop(&self, n_outputs: usize) -> Stop {
+    pub(crate) fn stop(&self, n_outputs: usize) -> Stop {
         let max_passes = self.spec.max_passes.unwrap_or(match self.solver {
             // Features on unlike scales can take a few rows through thousands of passes, which cost nothing there.
             SolverKind::Dual => {

@@ -23,28 +23,38 @@
 //! Nothing here reads a flag, prints, or opens a socket.
 
 mod certify;
+mod columns;
 mod cost;
+mod crossfit;
 mod error;
 mod evaluate;
 mod fit;
+mod layout;
+mod learner;
 mod look_on;
 mod model;
 mod prepare;
 mod report;
 mod request;
+mod scoring;
 mod spec;
+mod strategy;
 mod summary;
 mod train;
 mod watch;
 mod weights;
 
+pub use lineal_calibrate as calibrate;
 pub use lineal_data as data;
-pub use lineal_data::{Dataset, Format, ReadOptions, Schema, Source, TargetKind, Targets, UNSEEN};
+pub use lineal_data::{
+    Dataset, Format, Labels, ReadOptions, Schema, Source, TargetKind, Targets, UNSEEN,
+};
 pub use lineal_erm as erm;
 pub use lineal_linalg as linalg;
 pub use lineal_loss as loss;
 pub use lineal_metrics as metrics;
 pub use lineal_model::Bias;
+pub use lineal_model::cost as costs;
 pub use lineal_model::cost::CostMatrix;
 pub use lineal_model::file::write_atomically;
 pub use lineal_model::space;
@@ -54,11 +64,14 @@ pub use lineal_solver as solver;
 pub use cost::read_cost;
 pub use error::Error;
 pub use evaluate::Metrics;
+pub use learner::{LinearLearner, LinearScorer};
 pub use model::{Model, Predicted, Provenance, Table};
-pub use report::{CurvePoint, Margins, Report};
+pub use report::{CodeReport, CurvePoint, Margins, Report, TreeReport};
+pub use scoring::highest;
 pub use spec::{
-    ClassWeight, LossKind, Penalty, Precision, ScheduleKind, SgdSpec, SolverKind, Strategy, Task,
-    TrainSpec,
+    CalibrateKind, ClassWeight, CodeKind, DecodingKind, LossKind, PairKind, Penalty, Precision,
+    ReductionSpec, ScheduleKind, SgdSpec, SolverKind, Strategy, Task, Threshold, TrainSpec,
+    TreeKind,
 };
 pub use train::{Training, train};
 pub use watch::OnPass;

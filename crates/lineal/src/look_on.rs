@@ -5,6 +5,7 @@ use crate::spec::SolverKind;
 use crate::watch::Measured;
 use crate::weights::Number;
 use lineal_erm::{Erm, Penalty, Rows};
+use lineal_linalg::Scalar;
 use lineal_loss::DualLoss;
 use lineal_model::space::{Binary, Classes, OutputSpace, Real};
 use lineal_model::{Linear, Model};
@@ -64,15 +65,15 @@ where
     for i in 0..rows.n_rows() {
         let x = rows.row(i);
         model.scores(x, w, &mut scores);
-        sum += S::error(model.space(x).decode(&scores), rows.outputs()[i]);
+        sum += model.space(x).error(&scores, rows.outputs()[i]);
     }
     S::metric(sum / rows.n_rows().max(1) as f64)
 }
 
 /// A space whose predictions can be compared with the gold.
 pub(crate) trait Judge<Y>: Copy {
-    /// What one prediction adds to the mean.
-    fn error(y_hat: Y, y: Y) -> f64;
+    /// What the prediction from these scores adds to the mean.
+    fn error<F: Scalar>(self, scores: &[F], y: Y) -> f64;
     /// The mean as a metric of which more is better.
     fn metric(mean_error: f64) -> f64;
 }
@@ -80,8 +81,8 @@ pub(crate) trait Judge<Y>: Copy {
 macro_rules! judge_by_accuracy {
     ($($space:ty),+) => {$(
         impl Judge<u32> for $space {
-            fn error(y_hat: u32, y: u32) -> f64 {
-                f64::from(u8::from(y_hat != y))
+            fn error<F: Scalar>(self, scores: &[F], y: u32) -> f64 {
+                f64::from(u8::from(OutputSpace::<F>::decode(&self, scores) != y))
             }
             fn metric(mean_error: f64) -> f64 {
                 1.0 - mean_error
@@ -92,7 +93,8 @@ macro_rules! judge_by_accuracy {
 judge_by_accuracy!(Binary, Classes);
 
 impl Judge<f64> for Real {
-    fn error(y_hat: f64, y: f64) -> f64 {
+    fn error<F: Scalar>(self, scores: &[F], y: f64) -> f64 {
+        let y_hat = OutputSpace::<F>::decode(&self, scores);
         (y_hat - y) * (y_hat - y)
     }
     fn metric(mean_error: f64) -> f64 {

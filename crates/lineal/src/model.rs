@@ -1,20 +1,19 @@
 //! A trained model: what it predicts, what it knows of itself, and its file.
 
 use crate::Error;
+use crate::layout::{Decoder, Layout};
 use crate::report::Report;
-use crate::spec::{LossKind, Task, TrainSpec};
+use crate::spec::{Task, TrainSpec};
 use crate::weights::{TENSOR, Weights, with_weights};
-use lineal_data::{Dataset, ReadOptions, Schema, Source, TargetKind};
+use lineal_calibrate::Calibration;
+use lineal_data::{Dataset, Labels, ReadOptions, Schema, Source, TargetKind};
 use lineal_linalg::Scalar;
-use lineal_linalg::special::{sigmoid, softmax};
 use lineal_model::Bias;
 use lineal_model::cost::CostMatrix;
 use lineal_model::file::{self, ModelFile, TensorData};
-use lineal_model::space::{Binary, Classes, OutputSpace, Real};
-use lineal_model::{Linear, Model as _};
+use lineal_model::label_tree::LabelTree;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -30,17 +29,41 @@ pub struct Provenance {
 /// A trained linear model.
 #[derive(Debug)]
 pub struct Model {
-    weights: Weights,
-    about: About,
+    pub(crate) weights: Weights,
+    pub(crate) tree: Option<LabelTree>,
+    pub(crate) decoder: Decoder,
+    pub(crate) about: About,
+}
+
+/// Weights, and what they are weights of.
+pub(crate) struct Body {
+    pub weights: Weights,
+    pub layout: Layout,
+    pub tree: Option<LabelTree>,
 }
 
 /// The JSON inside the model file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct About {
-    spec: TrainSpec,
-    schema: Schema,
-    report: Report,
-    provenance: Provenance,
+pub(crate) struct About {
+    pub spec: TrainSpec,
+    pub schema: Schema,
+    pub report: Report,
+    pub provenance: Provenance,
+    #[serde(default)]
+    pub layout: Layout,
+    /// Maps from scores to probabilities.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
+    /// Calibrated class probabilities are raised to this power and brought back to a sum of one.
+    #[serde(default = "one")]
+    pub sharpness: f64,
+    /// Multilabel: a label is predicted at a score of at least this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thresholds: Option<Vec<f64>>,
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 /// Numbers by row and class.
@@ -68,19 +91,35 @@ pub enum Predicted {
     Classes(Vec<u32>),
     /// Numbers.
     Real(Vec<f64>),
+    /// Any number of indices into [`Model::classes`] a row.
+    Labels(Labels),
 }
 
 impl Model {
     pub(crate) fn new(
-        weights: Weights,
+        body: Body,
         spec: TrainSpec,
         schema: Schema,
         report: &Report,
         provenance: Provenance,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         // The curve has times in it; the file must have the same bytes for the same data and seed.
         let report = Report { curve: Vec::new(), ..report.clone() };
-        Self { weights, about: About { spec, schema, report, provenance } }
+        let Body { weights, layout, tree } = body;
+        let decoder = Decoder::new(&layout, &spec, report.loss, schema.classes.len())
+            .map_err(Error::Request)?;
+        let (calibration, thresholds) = (None, None);
+        let about = About {
+            spec,
+            schema,
+            report,
+            provenance,
+            layout,
+            calibration,
+            sharpness: 1.0,
+            thresholds,
+        };
+        Ok(Self { weights, tree, decoder, about })
     }
 
     /// Maps a model file. Nothing in it is believed before it is checked.
@@ -97,14 +136,36 @@ impl Model {
         let about: About = About::deserialize(file.model()).map_err(|e| {
             Error::from(file.bad_tensor("model", format!("its description does not fit: {e}")))
         })?;
-        let n_outputs = outputs(&about)
+        let n_classes = about.schema.classes.len();
+        let decoder = Decoder::new(&about.layout, &about.spec, about.report.loss, n_classes)
+            .map_err(|why| Error::from(file.bad_tensor("model", why)))?;
+        let n_outputs = outputs(&about, &decoder)
             .ok_or_else(|| file.bad_tensor(TENSOR, "the task and its classes disagree"))?;
-        let n_rows =
-            about.schema.n_features.checked_add(usize::from(about.spec.bias != Bias::None));
+        let tree = match about.layout {
+            Layout::Tree => Some(read_tree(&file, &about)?),
+            _ => None,
+        };
+        let has_bias = usize::from(about.spec.bias != Bias::None);
+        let n_rows = about.schema.n_features.checked_add(has_bias);
+        let shape = file.shape(TENSOR);
         let fits = matches!(file.tensor(TENSOR), Some(TensorData::F32(_) | TensorData::F64(_)))
-            && n_rows.is_some_and(|n| file.shape(TENSOR) == Some(&[n, n_outputs]));
+            && match &tree {
+                Some(tree) => shape == Some(&[tree.n_weights()]),
+                None => n_rows.is_some_and(|n| shape == Some(&[n, n_outputs])),
+            };
         if !fits {
             return Err(file.bad_tensor(TENSOR, "its shape is not features × outputs").into());
+        }
+        let maps_fit = about.calibration.as_ref().is_none_or(|c| {
+            let n = if tree.is_some() { 1 } else { n_outputs };
+            c.n_columns().is_none_or(|columns| columns == n)
+        });
+        let thresholds_fit = about.thresholds.as_ref().is_none_or(|t| t.len() == n_classes);
+        let sharpness_fits = about.sharpness.is_finite() && about.sharpness > 0.0;
+        if !maps_fit || !thresholds_fit || !sharpness_fits {
+            return Err(file
+                .bad_tensor("model", "its calibration does not fit its columns")
+                .into());
         }
         let cost_fits =
             about.spec.cost.as_ref().is_none_or(|c| c.n_classes() == about.schema.classes.len());
@@ -113,7 +174,7 @@ impl Model {
                 .bad_tensor("model", "its cost matrix does not fit its classes")
                 .into());
         }
-        Ok(Self { weights: Weights::Mapped(file), about })
+        Ok(Self { weights: Weights::Mapped(file), tree, decoder, about })
     }
 
     /// Writes the model beside and renames it into place; returns its size in bytes.
@@ -127,8 +188,37 @@ impl Model {
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let about = serde_json::to_value(&self.about)
             .map_err(|e| Error::request(format!("the model cannot be written: {e}")))?;
-        let shape = vec![self.n_rows(), self.n_outputs()];
-        Ok(file::encode(&about, &[(TENSOR, shape, self.weights.as_tensor())])?)
+        let weights = self.weights.as_tensor();
+        let Some(tree) = &self.tree else {
+            let shape = vec![self.n_rows(), self.n_outputs()];
+            return Ok(file::encode(&about, &[(TENSOR, shape, weights)])?);
+        };
+        let flat = tree.to_flat();
+        let tensor = |values: &'static str, data: &'_ [u32]| (values, vec![data.len()]);
+        let [nodes, children, features] = [
+            tensor(NODES, &flat.nodes),
+            tensor(CHILDREN, &flat.children),
+            tensor(FEATURES, &flat.features),
+        ];
+        let tensors = [
+            (TENSOR, vec![tree.n_weights()], weights),
+            (nodes.0, nodes.1, TensorData::U32(&flat.nodes)),
+            (children.0, children.1, TensorData::U32(&flat.children)),
+            (features.0, features.1, TensorData::U32(&flat.features)),
+        ];
+        Ok(file::encode(&about, &tensors)?)
+    }
+
+    /// Whether columns are classes.
+    pub(crate) fn decoder_is_direct(&self) -> bool {
+        matches!(self.decoder, Decoder::Direct) && self.tree.is_none()
+    }
+
+    /// A copy that takes the maps of another model.
+    pub(crate) fn calibrated_as(&self, other: &Model) -> Result<Model, Error> {
+        let mut copy = Self::from_bytes(&self.to_bytes()?)?;
+        copy.about.calibration.clone_from(&other.about.calibration);
+        Ok(copy)
     }
 
     /// How training went (without its curve).
@@ -166,6 +256,16 @@ impl Model {
         self.about.schema.n_features
     }
 
+    /// The maps from scores to probabilities, if it was calibrated.
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.about.calibration.as_ref()
+    }
+
+    /// Multilabel: the score from which on each label is predicted, where thresholds were tuned.
+    pub fn thresholds(&self) -> Option<&[f64]> {
+        self.about.thresholds.as_deref()
+    }
+
     /// How many weights are not 0.
     pub fn nonzeros(&self) -> usize {
         with_weights!(self.weights, w => w.iter().filter(|w| w.to_f64() != 0.0).count())
@@ -174,57 +274,6 @@ impl Model {
     /// Reads data as this model's training data was read.
     pub fn read(&self, source: impl Into<Source>, options: &ReadOptions) -> Result<Dataset, Error> {
         Ok(lineal_data::read_with(source, options, self.schema())?)
-    }
-
-    /// The score of every class (two columns, −f and f, for two classes; one, the prediction, for regression).
-    ///
-    /// # Panics
-    /// If the data was not read with this model's schema and has more features.
-    pub fn scores(&self, data: &Dataset) -> Table {
-        let raw = self.raw_scores(data);
-        if self.classes().len() != 2 {
-            return raw;
-        }
-        let values = raw.values.iter().flat_map(|&f| [-f, f]).collect();
-        Table { n_cols: 2, values, ..raw }
-    }
-
-    /// Whether the loss was one of probabilities.
-    pub fn has_proba(&self) -> bool {
-        self.about.report.loss == LossKind::Logistic
-    }
-
-    /// The probability of every class.
-    pub fn proba(&self, data: &Dataset) -> Result<Table, Error> {
-        if !self.has_proba() {
-            return Err(Error::request(format!(
-                "a model trained with the {} loss has no probabilities; train with --loss logistic",
-                self.about.report.loss
-            )));
-        }
-        let mut table = self.raw_scores(data);
-        if self.classes().len() == 2 {
-            table.values = table.values.iter().flat_map(|&f| [sigmoid(-f), sigmoid(f)]).collect();
-            table.n_cols = 2;
-        } else {
-            let mut row = vec![0.0; table.n_cols];
-            for scores in table.values.chunks_exact_mut(table.n_cols) {
-                softmax(scores, &mut row);
-                scores.copy_from_slice(&row);
-            }
-        }
-        Ok(table)
-    }
-
-    /// The argmax; the lowest class among equals.
-    pub fn predict(&self, data: &Dataset) -> Predicted {
-        let scores = self.raw_scores(data);
-        let rows = scores.values.chunks_exact(scores.n_cols.max(1));
-        match self.classes().len() {
-            0 => Predicted::Real(rows.map(|s| Real.decode(s)).collect()),
-            2 => Predicted::Classes(rows.map(|s| Binary.decode(s)).collect()),
-            k => Predicted::Classes(rows.map(|s| Classes(k).decode(s)).collect()),
-        }
     }
 
     /// The class of least expected cost under probabilities, by the cost matrix of training.
@@ -256,72 +305,109 @@ impl Model {
             .collect()
     }
 
-    /// What is added to each output's score; empty without a bias.
+    /// What is added to each column's score; empty without a bias, and for trees.
     pub fn bias(&self) -> Vec<f64> {
+        if self.tree.is_some() {
+            return Vec::new();
+        }
         (self.n_features() * self.n_outputs()..self.n_rows() * self.n_outputs())
             .map(|at| self.weights.get(at))
             .collect()
     }
 
-    /// The weight of feature `j` for an output: a class, or 0 where there is one weight vector.
-    pub fn weight(&self, j: usize, output: usize) -> f64 {
-        self.weights.get(j * self.n_outputs() + output)
+    /// The weight of feature `j` in a column: a class's, or 0 where there is one weight vector; 0 for trees.
+    pub fn weight(&self, j: usize, column: usize) -> f64 {
+        if self.tree.is_some() { 0.0 } else { self.weights.get(j * self.n_outputs() + column) }
     }
 
-    /// The features with the largest weights for a class, by size, with sign. With two classes, class 0's weights are those of
-    /// class 1 turned round.
-    pub fn top_features(&self, class: usize, n: usize) -> Vec<(String, f64)> {
-        let k = self.n_outputs();
-        let (output, sign) = if k == 1 {
-            (0, if self.classes().len() == 2 && class == 0 { -1.0 } else { 1.0 })
-        } else {
-            (class, 1.0)
+    /// What each feature says for a class: its weight; the mean over the class's duels or columns, signed, for one-vs-one and output codes;
+    /// the sum of what leads to the class for trees. With two classes, class 0's are those of class 1 turned round.
+    pub fn class_weights(&self, class: usize) -> Vec<f64> {
+        let n = self.n_features();
+        if let Some(tree) = &self.tree {
+            let mut out = vec![0.0; n];
+            with_weights!(self.weights, w => tree.path_weights(w, class as u32, &mut out));
+            return out;
+        }
+        let signs: Vec<(usize, f64)> = match &self.decoder {
+            Decoder::Direct if self.n_outputs() == 1 => {
+                let turned = self.classes().len() == 2 && class == 0;
+                vec![(0, if turned { -1.0 } else { 1.0 })]
+            }
+            Decoder::Direct => vec![(class, 1.0)],
+            Decoder::Pairs { pairs, .. } => {
+                let by = 1.0 / (self.classes().len() - 1) as f64;
+                let of = |(l, &(a, b)): (usize, &(u32, u32))| match class as u32 {
+                    c if c == a => Some((l, by)),
+                    c if c == b => Some((l, -by)),
+                    _ => None,
+                };
+                pairs.iter().enumerate().filter_map(of).collect()
+            }
+            Decoder::Code { code, .. } => {
+                let word = code.row(class).iter().enumerate();
+                let by = 1.0 / code.n_columns() as f64;
+                word.filter(|(_, c)| **c != 0).map(|(l, &c)| (l, by * f64::from(c))).collect()
+            }
         };
-        let mut order: Vec<(usize, f64)> = (0..self.n_features())
-            .map(|j| (j, sign * self.weight(j, output)))
-            .filter(|(_, w)| *w != 0.0)
-            .collect();
+        let of = |j: usize| signs.iter().map(|&(l, s)| s * self.weight(j, l)).sum();
+        (0..n).map(of).collect()
+    }
+
+    /// The features with the largest weights for a class ([`class_weights`](Self::class_weights)), by size, with sign.
+    pub fn top_features(&self, class: usize, n: usize) -> Vec<(String, f64)> {
+        let weights = self.class_weights(class).into_iter().enumerate();
+        let mut order: Vec<(usize, f64)> = weights.filter(|(_, w)| *w != 0.0).collect();
         order.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
         order.truncate(n);
         order.into_iter().map(|(j, w)| (self.schema().feature_name(j), w)).collect()
     }
 
-    fn n_outputs(&self) -> usize {
-        outputs(&self.about).unwrap_or(1)
+    pub(crate) fn n_outputs(&self) -> usize {
+        outputs(&self.about, &self.decoder).unwrap_or(1)
     }
 
     fn n_rows(&self) -> usize {
         self.n_features() + usize::from(self.about.spec.bias != Bias::None)
     }
-
-    /// One column an output: f alone for two classes.
-    pub(crate) fn raw_scores(&self, data: &Dataset) -> Table {
-        let k = self.n_outputs();
-        with_weights!(self.weights, w => score_rows(w, self.n_features(), k, self.about.spec.bias, data))
-    }
 }
 
-/// Number of weight vectors; `None` where the description contradicts itself.
-fn outputs(about: &About) -> Option<usize> {
-    match (about.spec.task, about.schema.target, about.schema.classes.len()) {
-        (Task::Regress, TargetKind::Real, 0) => Some(1),
-        (Task::Classify, TargetKind::Classes, 2) => Some(1),
-        (Task::Classify, TargetKind::Classes, k) if k > 2 => Some(k),
+/// The tensors of a tree beside its weights.
+const NODES: &str = "tree.nodes";
+const CHILDREN: &str = "tree.children";
+const FEATURES: &str = "tree.features";
+
+fn read_tree(file: &ModelFile, about: &About) -> Result<LabelTree, Error> {
+    let tensor = |name: &str| match file.tensor(name) {
+        Some(TensorData::U32(values)) => Ok(values),
+        _ => Err(Error::from(file.bad_tensor(name, "it is not there, or not of whole numbers"))),
+    };
+    let tree = LabelTree::from_flat(
+        tensor(NODES)?,
+        tensor(CHILDREN)?,
+        tensor(FEATURES)?.to_vec(),
+        about.schema.classes.len(),
+        about.spec.bias != Bias::None,
+        about.spec.task == Task::Classify,
+    );
+    let tree =
+        tree.map_err(|why| Error::from(file.bad_tensor(NODES, format!("the tree: {why}"))))?;
+    if tree.n_features() > about.schema.n_features {
+        return Err(file.bad_tensor(FEATURES, "a feature that the data has not").into());
+    }
+    Ok(tree)
+}
+
+/// Number of columns of the weights; `None` where the description contradicts itself.
+fn outputs(about: &About, decoder: &Decoder) -> Option<usize> {
+    let k = about.schema.classes.len();
+    match (about.spec.task, about.schema.target, &about.layout) {
+        (Task::Regress, TargetKind::Real, Layout::Joint) if k == 0 => Some(1),
+        (Task::Classify, TargetKind::Classes, Layout::Joint) if k == 2 => Some(1),
+        (Task::Multilabel, TargetKind::Labels, Layout::Labels | Layout::Tree) if k > 0 => Some(k),
+        (Task::Classify, TargetKind::Classes, layout) if k > 2 && *layout != Layout::Labels => {
+            Some(decoder.n_columns(k))
+        }
         _ => None,
     }
-}
-
-fn score_rows<F: Scalar>(w: &[F], d: usize, k: usize, bias: Bias, data: &Dataset) -> Table {
-    const BLOCK: usize = 512;
-    let model = Linear::new(d, Classes(k), bias);
-    let n_rows = data.n_rows();
-    let mut values = vec![0.0; n_rows * k];
-    values.par_chunks_mut(BLOCK * k).enumerate().for_each(|(b, out)| {
-        let mut scores = vec![F::ZERO; k];
-        for (i, out) in out.chunks_exact_mut(k).enumerate() {
-            model.scores(data.x.row(b * BLOCK + i), w, &mut scores);
-            out.iter_mut().zip(&scores).for_each(|(o, s)| *o = s.to_f64());
-        }
-    });
-    Table { n_rows, n_cols: k, values }
 }

@@ -20,6 +20,18 @@ pub struct Report {
     pub sum: bool,
     /// How several classes became one problem.
     pub strategy: Strategy,
+    /// Binary problems that were solved; 1 for `joint`.
+    #[serde(default)]
+    pub problems: usize,
+    /// Rows that these problems saw, summed.
+    #[serde(default)]
+    pub rows_touched: u64,
+    /// `ecoc`: what the code can do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<CodeReport>,
+    /// `tree`: its shape.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<TreeReport>,
     /// Who minimised (never `auto`).
     pub solver: SolverKind,
     /// The type of the weights (never `auto`).
@@ -77,6 +89,26 @@ fn percent(x: f64) -> String {
     if percent >= 0.01 { format!("{percent:.2} %") } else { format!("{percent:.0e} %") }
 }
 
+/// An output code in numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodeReport {
+    /// Binary problems.
+    pub columns: usize,
+    /// The minimum distance d of two codewords.
+    pub min_distance: usize,
+    /// ⌊(d − 1)/2⌋, the number of wrong answers that it corrects.
+    pub corrects: usize,
+}
+
+/// A label tree in numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreeReport {
+    /// Nodes that ask.
+    pub nodes: usize,
+    /// The most questions on the way to a class.
+    pub depth: usize,
+}
+
 /// The state after a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
@@ -94,6 +126,9 @@ pub struct CurvePoint {
     pub held_out_loss: Option<f64>,
     /// Accuracy (classify) or −RMSE (regress) on the held-out rows: larger is better.
     pub held_out_metric: Option<f64>,
+    /// Where problems are trained side by side: blocks of them that have ended, and all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<(usize, usize)>,
     /// Seconds since training started.
     pub seconds: f64,
 }

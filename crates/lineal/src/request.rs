@@ -1,7 +1,10 @@
 //! Does the spec fit the data and itself? And which solver will run?
 
 use crate::Error;
-use crate::spec::{ClassWeight, LossKind, Penalty, ScheduleKind, SolverKind, Task, TrainSpec};
+use crate::layout;
+use crate::spec::{
+    ClassWeight, LossKind, Penalty, ScheduleKind, SolverKind, Strategy, Task, TrainSpec,
+};
 use lineal_data::{Dataset, Targets, UNSEEN};
 use lineal_linalg::Matrix;
 
@@ -12,11 +15,15 @@ pub(crate) struct Request {
     pub n_classes: usize,
     /// The loss is differentiable (once at least), so that `gd`, `newton` and `lbfgs` take it.
     smooth: bool,
+    /// Binary problems side by side, not one over all classes.
+    pub by_columns: bool,
+    /// And these in the nodes of a tree.
+    pub is_tree: bool,
 }
 
 impl Request {
     pub(crate) fn n_outputs(&self) -> usize {
-        if self.n_classes > 2 { self.n_classes } else { 1 }
+        if self.n_classes > 2 || self.by_columns { self.n_classes } else { 1 }
     }
 
     pub(crate) fn check(data: &Dataset, spec: &TrainSpec) -> Result<Self, Error> {
@@ -38,9 +45,27 @@ impl Request {
                     classes => classes.len(),
                 }
             }
+            (Task::Multilabel, Targets::Labels(labels)) => {
+                if labels.ids().contains(&UNSEEN) {
+                    return fail(format!("{}: labels that the schema does not have", data.source));
+                }
+                if data.schema.classes.is_empty() {
+                    return fail(format!(
+                        "{}: no row has a label; is the label column right? (see --label)",
+                        data.source
+                    ));
+                }
+                data.schema.classes.len()
+            }
             (Task::Regress, Targets::Real(_)) => 0,
             (_, Targets::None) => {
                 return fail(format!("{}: no labels to learn from (see --label)", data.source));
+            }
+            (Task::Classify, Targets::Labels(_)) => {
+                return fail(format!(
+                    "{}: rows have lists of labels; add --task multilabel",
+                    data.source
+                ));
             }
             (task, _) => {
                 return fail(format!(
@@ -50,7 +75,7 @@ impl Request {
             }
         };
         let loss = spec.loss.unwrap_or(match spec.task {
-            Task::Classify => LossKind::Logistic,
+            Task::Classify | Task::Multilabel => LossKind::Logistic,
             Task::Regress => LossKind::Squared,
         });
         let of_numbers = matches!(loss, LossKind::Squared | LossKind::Huber | LossKind::Epsilon);
@@ -60,20 +85,25 @@ impl Request {
                     "the {loss} loss is for classes; for --task regress use squared, huber or epsilon"
                 ));
             }
-            Task::Classify if of_numbers && loss != LossKind::Squared => {
+            Task::Classify | Task::Multilabel if of_numbers && loss != LossKind::Squared => {
                 return fail(format!(
                     "the {loss} loss is for numbers: add --task regress, or use another --loss"
                 ));
             }
             _ => {}
         }
+        let by_columns = layout::by_columns(spec, n_classes);
+        let is_tree = by_columns && spec.strategy == Strategy::Tree;
         let smooth = match loss {
             LossKind::Logistic | LossKind::Squared | LossKind::Huber => true,
-            LossKind::SquaredHinge => n_classes == 2 || spec.sum,
+            LossKind::SquaredHinge => n_classes == 2 || spec.sum || by_columns,
             _ => false,
         };
-        let request = Self { loss, n_classes, smooth };
+        let request = Self { loss, n_classes, smooth, by_columns, is_tree };
         request.check_numbers(spec)?;
+        if by_columns {
+            request.check_columns(spec)?;
+        }
         if let Some(cost) = &spec.cost {
             if n_classes == 0 {
                 return fail("costs are between classes; --task regress has none".into());
@@ -100,6 +130,9 @@ impl Request {
                 known.join(", ")
             ));
         }
+        if !(2..=100).contains(&spec.folds) {
+            return fail(format!("--folds must be from 2 to 100, not {}", spec.folds));
+        }
         if spec.class_weight != ClassWeight::Equal && n_classes == 0 {
             return fail("--class-weight needs classes; --task regress has none".into());
         }
@@ -123,6 +156,58 @@ impl Request {
             return Ok(Self { loss: LossKind::Hinge, ..request });
         }
         Ok(request)
+    }
+
+    /// What binary problems side by side cannot do.
+    fn check_columns(&self, spec: &TrainSpec) -> Result<(), Error> {
+        let (strategy, loss) = (spec.strategy, self.loss);
+        let fail = |message: String| Err(Error::Request(message));
+        if spec.task == Task::Multilabel {
+            if matches!(strategy, Strategy::Ovo | Strategy::Ecoc) {
+                return fail(format!(
+                    "--task multilabel asks each label alone (--strategy ova) or in a label tree (--strategy tree); {strategy} is \
+                     for one class a row"
+                ));
+            }
+            if spec.cost.is_some() {
+                return fail(
+                    "--cost is between classes; for labels say --threshold cost:FP,FN".into(),
+                );
+            }
+            if spec.class_weight != ClassWeight::Equal {
+                return fail("--class-weight is for one class a row; weigh the rows, or move the --threshold".into());
+            }
+        }
+        if loss == LossKind::Squared {
+            return fail(format!(
+                "--strategy {strategy} takes hinge, squared-hinge, logistic or perceptron; least squares treats classes one by one \
+                 in --strategy joint already"
+            ));
+        }
+        if spec.sum {
+            return fail(format!(
+                "--sum is a form of the joint loss; --strategy {strategy} has none"
+            ));
+        }
+        if spec.hard_margin {
+            return fail(format!("--hard-margin is for --strategy joint, not {strategy}"));
+        }
+        if self.is_tree && !matches!(spec.solver, SolverKind::Auto | SolverKind::Dual) {
+            return fail(format!("a label tree is trained by --solver dual, not {}", spec.solver));
+        }
+        if self.is_tree && loss == LossKind::Perceptron {
+            return fail(
+                "a label tree is trained in the dual, where a penalised perceptron ends at 0: use hinge, squared-hinge or logistic"
+                    .into(),
+            );
+        }
+        if self.is_tree && (spec.penalty == Penalty::L2(0.0) || spec.l1 > 0.0) {
+            return fail("a label tree is trained in the dual, which needs an l2 penalty and no l1: give -C or --l2 above 0".into());
+        }
+        if self.is_tree && spec.reduction.leaf_size == Some(0) || spec.reduction.beam == 0 {
+            return fail("--leaf-size and --beam must be at least 1".into());
+        }
+        Ok(())
     }
 
     fn check_numbers(&self, spec: &TrainSpec) -> Result<(), Error> {
@@ -197,7 +282,19 @@ impl Request {
                 }
             };
         }
+        if self.by_columns
+            && spec.patience.is_some()
+            && matches!(spec.solver, SolverKind::Auto | SolverKind::Dual)
+        {
+            return Err(Error::request(format!(
+                "early stopping (--patience) with --strategy {} needs a solver that moves all problems together: add --solver sgd \
+                 or lbfgs",
+                spec.strategy
+            )));
+        }
         match spec.solver {
+            SolverKind::Auto if self.is_tree => Ok(SolverKind::Dual),
+            SolverKind::Auto if self.by_columns && l2 > 0.0 => Ok(SolverKind::Dual),
             SolverKind::Auto => Ok(self.auto(spec, l2, x)),
             SolverKind::Exact if self.loss != LossKind::Squared => Err(Error::request(format!(
                 "the exact solver is for --loss squared, not {}; use newton, lbfgs or dual",

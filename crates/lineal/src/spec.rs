@@ -17,6 +17,14 @@ pub struct TrainSpec {
     pub sum: bool,
     /// How several classes become one problem.
     pub strategy: Strategy,
+    /// What the strategies other than `joint` can choose.
+    pub reduction: ReductionSpec,
+    /// Turn scores into probabilities by a map fitted to rows that training did not see.
+    pub calibrate: Option<CalibrateKind>,
+    /// Multilabel: when a label is predicted.
+    pub threshold: Threshold,
+    /// Folds of cross-fitting, for `calibrate` and tuned thresholds.
+    pub folds: usize,
     /// Who minimises.
     pub solver: SolverKind,
     /// How strong ½‖W‖² is.
@@ -64,6 +72,10 @@ impl Default for TrainSpec {
             loss: None,
             sum: false,
             strategy: Strategy::Joint,
+            reduction: ReductionSpec::default(),
+            calibrate: None,
+            threshold: Threshold::Half,
+            folds: 5,
             solver: SolverKind::Auto,
             penalty: Penalty::C(1.0),
             l1: 0.0,
@@ -83,6 +95,98 @@ impl Default for TrainSpec {
             epsilon: 0.1,
             precision: Precision::Auto,
             seed: 0,
+        }
+    }
+}
+
+/// Choices of one-vs-one, output codes and label trees.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReductionSpec {
+    /// `ovo`: how duels decide.
+    pub pairs: PairKind,
+    /// `ecoc`: the code.
+    pub code: CodeKind,
+    /// `ecoc`: its number of columns; by default what is usual for the code.
+    pub code_length: Option<usize>,
+    /// `ecoc` with a code of the user's: a line of `+`, `-` and `0` a class, in the order of the classes.
+    pub code_text: Option<String>,
+    /// `ecoc`: how answers become a class.
+    pub decoding: DecodingKind,
+    /// `tree`: its shape.
+    pub tree: TreeKind,
+    /// `tree` with a tree of the user's: `((a b) (c d))` over class numbers.
+    pub tree_text: Option<String>,
+    /// `tree`: groups of at most that many classes are told apart in one node; 1 is a binary tree down to the classes.
+    pub leaf_size: Option<usize>,
+    /// `tree`: nodes followed at each depth of a prediction.
+    pub beam: usize,
+}
+
+impl Default for ReductionSpec {
+    fn default() -> Self {
+        Self {
+            pairs: PairKind::Votes,
+            code: CodeKind::Dense,
+            code_length: None,
+            code_text: None,
+            decoding: DecodingKind::Loss,
+            tree: TreeKind::Clusters,
+            tree_text: None,
+            leaf_size: None,
+            beam: 10,
+        }
+    }
+}
+
+/// When a label is predicted, for multilabel models.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Threshold {
+    /// At a score above 0: a probability above ½.
+    #[default]
+    Half,
+    /// At a probability above this (a score above its logit, for losses without probabilities).
+    Fixed(f64),
+    /// Where each label's F1 is best on rows that training did not see.
+    F1,
+    /// One for all labels, where micro F1 is best on rows that training did not see.
+    MicroF1,
+    /// Where the cost of false positives and false negatives is least on rows that training did not see.
+    Cost {
+        /// Of a label that should not have been predicted.
+        false_positive: f64,
+        /// Of a label that should have been.
+        false_negative: f64,
+    },
+}
+
+impl FromStr for Threshold {
+    type Err = String;
+
+    /// `f1`, `micro-f1`, `cost:FP,FN`, or a probability.
+    fn from_str(s: &str) -> Result<Self, String> {
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|v| v.is_finite());
+        match s {
+            "f1" => return Ok(Self::F1),
+            "micro-f1" => return Ok(Self::MicroF1),
+            _ => {}
+        }
+        if let Some((fp, fn_)) = s.strip_prefix("cost:").and_then(|costs| costs.split_once(',')) {
+            return match (number(fp), number(fn_)) {
+                (Some(false_positive), Some(false_negative))
+                    if false_positive >= 0.0 && false_negative >= 0.0 =>
+                {
+                    Ok(Self::Cost { false_positive, false_negative })
+                }
+                _ => Err(format!("`{s}` is not cost:FP,FN with two costs ≥ 0")),
+            };
+        }
+        match number(s) {
+            Some(p) if p > 0.0 && p < 1.0 => Ok(Self::Fixed(p)),
+            _ => Err(format!(
+                "`{s}` is not f1, micro-f1, cost:FP,FN or a probability between 0 and 1"
+            )),
         }
     }
 }
@@ -220,6 +324,8 @@ choice! {
     Task {
         /// One of two or more classes.
         Classify = "classify",
+        /// Any number of labels.
+        Multilabel = "multilabel",
         /// A number.
         Regress = "regress",
     }
@@ -250,6 +356,88 @@ choice! {
     Strategy {
         /// One weight matrix, one loss over all classes.
         Joint = "joint",
+        /// One-vs-all: a binary problem a class.
+        Ova = "ova",
+        /// One-vs-one: a binary problem a pair of classes.
+        Ovo = "ovo",
+        /// Error-correcting output codes: a binary problem a column of a code.
+        Ecoc = "ecoc",
+        /// A label tree: about a binary problem a class, and few of them asked by a prediction.
+        Tree = "tree",
+    }
+}
+
+choice! {
+    /// How duels between two classes decide.
+    PairKind {
+        /// The class that wins most duels; among equals by summed scores.
+        Votes = "votes",
+        /// The highest summed score.
+        Scores = "scores",
+        /// The winner plays the next class: one duel less than classes.
+        Tournament = "tournament",
+    }
+}
+
+choice! {
+    /// Output codes.
+    CodeKind {
+        /// Random signs.
+        Dense = "dense",
+        /// Random signs and zeros.
+        Sparse = "sparse",
+        /// Every split of the classes; at most 12 classes.
+        Exhaustive = "exhaustive",
+        /// Rows of a Hadamard matrix: half of all columns between any two classes.
+        Hadamard = "hadamard",
+        /// A BCH code.
+        Bch = "bch",
+        /// Codewords picked one by one, as far apart as can be.
+        Greedy = "greedy",
+        /// One-vs-all as a code.
+        Ova = "ova",
+        /// One-vs-one as a code.
+        Ovo = "ovo",
+        /// The user's own.
+        File = "file",
+    }
+}
+
+choice! {
+    /// How the answers to a code's columns become a class.
+    DecodingKind {
+        /// The codeword that the fewest answers contradict.
+        Hamming = "hamming",
+        /// The codeword of the least summed loss.
+        Loss = "loss",
+        /// The likeliest codeword.
+        Probability = "probability",
+    }
+}
+
+choice! {
+    /// Shapes of label trees.
+    TreeKind {
+        /// Like classes together: halves by clustering.
+        Clusters = "clusters",
+        /// Halves at random.
+        Random = "random",
+        /// Frequent classes near the root.
+        Huffman = "huffman",
+        /// The user's own.
+        File = "file",
+    }
+}
+
+choice! {
+    /// Maps from scores to probabilities.
+    CalibrateKind {
+        /// A sigmoid for each column.
+        Platt = "platt",
+        /// A rising step function for each column.
+        Isotonic = "isotonic",
+        /// One temperature for all.
+        Temperature = "temperature",
     }
 }
 

@@ -2,19 +2,25 @@
 
 use crate::Error;
 use crate::certify::Fit;
+use crate::columns;
+use crate::crossfit;
 use crate::fit::{self, Gold, Job};
-use crate::model::{Model, Provenance};
+use crate::layout::Layout;
+use crate::model::{Body, Model, Provenance};
 use crate::prepare::Prepared;
-use crate::report::Report;
+use crate::report::{CodeReport, Report, TreeReport};
 use crate::request::Request;
 use crate::spec::{LossKind, Precision, SolverKind, TrainSpec};
+use crate::strategy::Plan;
 use crate::summary;
 use crate::watch::{OnPass, Watch};
 use crate::weights::{Number, Weights};
 use lineal_data::{Dataset, Targets};
 use lineal_loss::{Epsilon, Hinge, Huber, Logistic, SquaredHinge, SumHinge, SumSquaredHinge};
 use lineal_model::cost::{NoCost, ZeroOne};
+use lineal_model::label_tree::LabelTree;
 use lineal_model::space::{Binary, Classes, Real};
+use lineal_reduce::Code;
 
 /// Trains with nobody looking on.
 pub fn train(data: &Dataset, spec: &TrainSpec) -> Result<(Model, Report), Error> {
@@ -70,13 +76,15 @@ impl<'a> Training<'a> {
             watch: Watch::new(on_pass, spec.patience),
         };
         let held_out_y = prepared.held_out.as_ref().map(|(_, y)| &**y);
-        let fit = match precision(spec, solver) {
-            Precision::F32 => dispatch::<f32>(&mut job, &request, y, held_out_y)?,
-            _ => dispatch::<f64>(&mut job, &request, y, held_out_y)?,
+        let trained = match precision(spec, solver) {
+            Precision::F32 => fit_all::<f32>(&mut job, &request, y, held_out_y, total_weight)?,
+            _ => fit_all::<f64>(&mut job, &request, y, held_out_y, total_weight)?,
         };
 
+        let Trained { fit, layout, tree, problems, rows_touched } = trained;
         let classes = &data.schema.classes;
         let single = matches!(fit.weights, Weights::F32(_));
+        let has_margins = matches!(layout, Layout::Joint | Layout::Ova);
         let mut report = Report {
             task: spec.task,
             examples: x.n_rows(),
@@ -85,6 +93,10 @@ impl<'a> Training<'a> {
             loss: request.loss,
             sum: spec.sum && request.n_classes > 2,
             strategy: spec.strategy,
+            problems,
+            rows_touched,
+            code: code_report(&layout),
+            tree: tree.as_ref().map(|t| TreeReport { nodes: t.n_nodes(), depth: t.depth() }),
             solver,
             precision: if single { Precision::F32 } else { Precision::F64 },
             l2: if spec.hard_margin { 1.0 } else { l2 },
@@ -97,19 +109,77 @@ impl<'a> Training<'a> {
             updates: fit.outcome.updates,
             best_pass: fit.best_pass,
             curve: std::mem::take(&mut job.watch.curve),
-            margins: summary::margins(&fit.weights, spec.bias, request.n_classes, x, y, classes),
+            margins: has_margins
+                .then(|| {
+                    summary::margins(&fit.weights, spec.bias, request.n_classes, x, y, classes)
+                })
+                .flatten(),
             warnings: Vec::new(),
         };
         report.warnings = summary::warnings(&report, spec, x);
-        let weights = match &prepared.scaling {
-            Some(scaling) => summary::unscale(fit.weights, scaling, request.n_outputs()),
-            None => fit.weights,
+        let weights = match (&prepared.scaling, &tree) {
+            (Some(scaling), Some(tree)) => columns::unscale_tree(fit.weights, tree, scaling),
+            (Some(scaling), None) => {
+                let n_columns = if request.by_columns { problems } else { request.n_outputs() };
+                summary::unscale(fit.weights, scaling, n_columns)
+            }
+            (None, _) => fit.weights,
         };
         let provenance =
             Provenance { lineal: env!("CARGO_PKG_VERSION").into(), source: data.source.clone() };
-        let model = Model::new(weights, spec.clone(), data.schema.clone(), &report, provenance);
+        let body = Body { weights, layout, tree };
+        let mut model = Model::new(body, spec.clone(), data.schema.clone(), &report, provenance)?;
+        crossfit::calibrate(&mut model, data)?;
         Ok((model, report))
     }
+}
+
+/// Weights, and what their columns are.
+struct Trained {
+    fit: Fit,
+    layout: Layout,
+    tree: Option<LabelTree>,
+    problems: usize,
+    rows_touched: u64,
+}
+
+/// One problem over all classes, many side by side, or a tree of them.
+fn fit_all<F: Number>(
+    job: &mut Job<'_, '_>,
+    request: &Request,
+    y: &Targets,
+    held_out: Option<&Targets>,
+    total_weight: f64,
+) -> Result<Trained, Error> {
+    let n_classes = request.n_classes;
+    if request.is_tree {
+        let columns::TreeFit { fit, tree, rows } = columns::fit_tree::<F>(job, y, n_classes)?;
+        let problems = tree.n_columns();
+        return Ok(Trained {
+            fit,
+            layout: Layout::Tree,
+            tree: Some(tree),
+            problems,
+            rows_touched: rows,
+        });
+    }
+    if request.by_columns {
+        let plan = Plan::new(job.spec, n_classes, y, job.weights, total_weight)?;
+        job.l2 = plan.l2;
+        let fit = columns::fit::<F>(job, &plan, y, held_out)?;
+        let Plan { layout, n_columns, rows, .. } = plan;
+        return Ok(Trained { fit, layout, tree: None, problems: n_columns, rows_touched: rows });
+    }
+    let fit = dispatch::<F>(job, request, y, held_out)?;
+    let rows_touched = job.x.n_rows() as u64;
+    Ok(Trained { fit, layout: Layout::Joint, tree: None, problems: 1, rows_touched })
+}
+
+fn code_report(layout: &Layout) -> Option<CodeReport> {
+    let Layout::Code { words } = layout else { return None };
+    let code: Code = words.join("\n").parse().ok()?;
+    let (min_distance, corrects) = (code.min_distance(), code.corrects());
+    Some(CodeReport { columns: code.n_columns(), min_distance, corrects })
 }
 
 /// The precision that `auto` means.

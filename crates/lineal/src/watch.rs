@@ -52,12 +52,10 @@ impl<'a> Watch<'a> {
             gap_estimate: pass.gap_estimate.filter(|gap| gap.is_finite()),
             held_out_loss: measured.held_out_loss,
             held_out_metric: measured.held_out_metric,
-            seconds: self.started.elapsed().as_secs_f64(),
+            blocks: None,
+            seconds: 0.0,
         };
-        self.curve.push(point);
-        if let Some(on_pass) = &mut self.on_pass {
-            on_pass(&point)?;
-        }
+        self.note(point)?;
         let (Some(patience), Some(metric)) = (self.patience, measured.held_out_metric) else {
             return ControlFlow::Continue(());
         };
@@ -74,6 +72,16 @@ impl<'a> Watch<'a> {
         match &self.best {
             Some(best) if pass.pass - best.pass >= patience => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Records a point of the curve, with the time.
+    pub(crate) fn note(&mut self, point: CurvePoint) -> ControlFlow<()> {
+        let point = CurvePoint { seconds: self.started.elapsed().as_secs_f64(), ..point };
+        self.curve.push(point);
+        match &mut self.on_pass {
+            Some(on_pass) => on_pass(&point),
+            None => ControlFlow::Continue(()),
         }
     }
 

@@ -45,6 +45,7 @@ fn problems() -> Vec<(Problem, Dataset)> {
             let target = match problem.task {
                 Task::Regress => TargetKind::Real,
                 Task::Classify => TargetKind::Classes,
+                Task::Multilabel => TargetKind::Labels,
             };
             let options = ReadOptions { target, ..ReadOptions::default() };
             read(folder().join(&problem.data), &options).expect("a readable problem")

@@ -11,6 +11,7 @@
 //! | [`SquaredHinge`], [`SumSquaredHinge`] | binary, classes | binary and sum form | water level |
 //! | [`HardMargin`] (0 or ∞) | binary, classes | no | water level |
 //! | [`Logistic`] | any with marginals | yes | Newton in log space |
+//! | [`Columnwise`], any [`OfMargin`] in every column | columns | as its columns | one number a column |
 //! | [`Squared`], [`Huber`], [`Epsilon`] | real numbers; `Squared` also binary, classes | yes, yes, no | one division |
 //!
 //! ```
@@ -24,20 +25,24 @@
 //! ```
 
 mod block;
+mod columnwise;
 mod epsilon;
 mod hard_margin;
 mod hinge;
 mod huber;
 mod logistic;
+mod of_margin;
 mod squared;
 mod squared_hinge;
 mod sum_hinge;
 
+pub use columnwise::Columnwise;
 pub use epsilon::Epsilon;
 pub use hard_margin::HardMargin;
 pub use hinge::{Hinge, Perceptron};
 pub use huber::Huber;
 pub use logistic::Logistic;
+pub use of_margin::{OfMargin, Steps};
 pub use squared::{Squared, Target};
 pub use squared_hinge::{SquaredHinge, SumSquaredHinge};
 pub use sum_hinge::{SumHinge, SumPerceptron};
@@ -89,7 +94,7 @@ pub trait DualLoss<F: Scalar, S: OutputSpace<F>>: Loss<F, S> {
 pub enum Domain {
     /// All of ℝ^parts: subtract the mean.
     Free,
-    /// An interval around 0 in each coordinate: scale down the side that is too heavy.
+    /// An interval around 0 in each coordinate, and the coordinates are independent: scale down the side that is too heavy.
     Interval,
     /// Flows a_r ≥ 0 from the gold class to the others, closed under scaling down.
     Flows,

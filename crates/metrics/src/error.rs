@@ -29,6 +29,24 @@ pub enum Error {
         /// How many classes there are.
         n_classes: usize,
     },
+    /// A label that there is not.
+    #[error("row {row}: the {what} label {label} is not one of the {n_labels} of the model")]
+    Label {
+        /// The row, from 1.
+        row: usize,
+        /// Gold, predicted or ranked.
+        what: &'static str,
+        /// The label.
+        label: u32,
+        /// How many labels there are.
+        n_labels: usize,
+    },
+    /// Lists that do not lie one after the other.
+    #[error("the starts of the {what} lists must rise from 0 to the number of labels in them")]
+    Lists {
+        /// Gold or predicted.
+        what: &'static str,
+    },
     /// A value that is not a number, or not a probability.
     #[error("row {row}: the {what} {value} is out of range")]
     Value {

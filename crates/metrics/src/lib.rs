@@ -5,8 +5,8 @@
 //! is `None` (`null` in JSON), and input without an answer is an [`Error`].
 //!
 //! This crate must not know how a prediction was made: no weights, features, losses or solvers. It does not print, and
-//! it reads no file. A further task gets a file of its own beside [`classify`](ClassifyMetrics) and
-//! [`regress`](RegressMetrics).
+//! it reads no file. A further task gets a file of its own beside [`classify`](ClassifyMetrics),
+//! [`multilabel`](MultilabelMetrics) and [`regress`](RegressMetrics).
 //!
 //! ```
 //! use lineal_metrics::{Classified, classify};
@@ -25,10 +25,12 @@ mod auc;
 mod calibration;
 mod classify;
 mod error;
+mod multilabel;
 mod regress;
 
 pub use auc::auc;
 pub use calibration::{Calibration, N_BINS, ReliabilityBin, calibration};
 pub use classify::{ClassScores, Classified, ClassifyMetrics, MAX_CONFUSION, UNSEEN, classify};
 pub use error::Error;
+pub use multilabel::{LabelLists, MultilabelMetrics, MultilabelRows, Ranking, multilabel};
 pub use regress::{RegressMetrics, regress};

@@ -183,6 +183,11 @@ fn json_has_the_names_of_eval() {
         assert!(json.get(name).is_some_and(serde_json::Value::is_null), "{name}");
     }
     assert_eq!(json["confusion"], serde_json::json!([[1, 0], [1, 0]]));
+    // The reliability diagram: a point a bin that has rows.
+    let proba = [0.75, 0.25, 0.75, 0.25];
+    let m = classify(&Classified { proba: Some(&proba), ..Classified::new(2, &[0, 1], &[0, 0]) });
+    let bin = serde_json::json!({"confidence": 0.75, "accuracy": 0.5, "count": 2});
+    assert_eq!(serde_json::to_value(m.unwrap()).unwrap()["bins"], serde_json::json!([bin]));
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! What holds for any predictions.
 
-use lineal_metrics::{Classified, UNSEEN, auc, classify, regress};
+use lineal_metrics::{
+    Classified, LabelLists, MultilabelRows, Ranking, UNSEEN, auc, classify, multilabel, regress,
+};
 use proptest::prelude::*;
 
 const K: usize = 4;
@@ -104,5 +106,62 @@ proptest! {
         let m = regress(&gold, &predicted).unwrap();
         prop_assert!(0.0 <= m.mae && m.mae <= m.rmse * (1.0 + 1e-12));
         prop_assert!(m.r2.is_none_or(|r2| r2 <= 1.0));
+    }
+
+    /// The safe and slow twin: an indicator matrix, and every label sorted.
+    #[test]
+    fn multilabel_metrics_are_those_of_indicator_matrices(
+        rows in prop::collection::vec(prop::collection::vec((any::<bool>(), any::<bool>(), -3i8..3), 8), 1..20),
+    ) {
+        let lists = |which: fn(&(bool, bool, i8)) -> bool| {
+            let (mut start, mut ids) = (vec![0], Vec::new());
+            for row in &rows {
+                ids.extend((0u32..).zip(row).filter(|(_, entry)| which(entry)).map(|(label, _)| label));
+                start.push(ids.len());
+            }
+            (start, ids)
+        };
+        let (gold, predicted) = (lists(|entry| entry.0), lists(|entry| entry.1));
+        let scores: Vec<f64> = rows.iter().flatten().map(|entry| entry.2.into()).collect();
+        let m = multilabel(&MultilabelRows::new(
+            8,
+            LabelLists { start: &gold.0, ids: &gold.1 },
+            LabelLists { start: &predicted.0, ids: &predicted.1 },
+            Ranking::Scores(&scores),
+        )).unwrap();
+
+        let n = rows.len() as f64;
+        let count = |label: Option<usize>, which: fn(&(bool, bool, i8)) -> bool| {
+            let of = rows.iter().flat_map(|row| row.iter().enumerate());
+            of.filter(|(l, entry)| label.is_none_or(|label| label == *l) && which(entry)).count() as f64
+        };
+        let f1 = |label| {
+            let (right, gold, predicted) =
+                (count(label, |e| e.0 && e.1), count(label, |e| e.0), count(label, |e| e.1));
+            if gold + predicted == 0.0 { 0.0 } else { 2.0 * right / (gold + predicted) }
+        };
+        let same = |a: f64, b: f64| (a - b).abs() < 1e-12;
+        prop_assert!(same(m.micro_f1, f1(None)));
+        prop_assert!(same(m.macro_f1, (0..8).map(|l| f1(Some(l))).sum::<f64>() / 8.0));
+        prop_assert!(same(m.hamming_loss, count(None, |e| e.0 != e.1) / (8.0 * n)));
+        let exact = rows.iter().filter(|row| row.iter().all(|e| e.0 == e.1)).count();
+        prop_assert!(same(m.subset_accuracy, exact as f64 / n));
+        let (mut found, mut gain, mut n_gain) = ([0.0; 3], 0.0, 0.0);
+        for row in &rows {
+            let mut order: Vec<usize> = (0..8).collect();
+            order.sort_by_key(|&l| -row[l].2);
+            for (found, k) in found.iter_mut().zip([1, 3, 5]) {
+                *found += order[..k].iter().filter(|&&l| row[l].0).count() as f64 / k as f64;
+            }
+            let discount = |rank: usize| 1.0 / (rank as f64 + 2.0).log2();
+            let ideal: f64 = (0..row.iter().filter(|e| e.0).count().min(5)).map(discount).sum();
+            if ideal > 0.0 {
+                n_gain += 1.0;
+                gain += (0..5).filter(|&rank| row[order[rank]].0).map(discount).sum::<f64>() / ideal;
+            }
+        }
+        prop_assert!(same(m.p_at_1, found[0] / n) && same(m.p_at_3, found[1] / n) && same(m.p_at_5, found[2] / n));
+        prop_assert!(m.ndcg_at_5.is_none() == (n_gain == 0.0));
+        prop_assert!(m.ndcg_at_5.is_none_or(|ndcg| same(ndcg, gain / n_gain)));
     }
 }

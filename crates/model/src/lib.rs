@@ -21,6 +21,7 @@
 
 pub mod cost;
 pub mod file;
+pub mod label_tree;
 mod linear;
 pub mod space;
 

@@ -35,10 +35,26 @@ pub enum Error {
     /// A weight below zero or not finite.
     #[error("row {0} has a weight that is negative or not finite")]
     Weight(usize),
-    /// A code or a tree is for another number of classes.
+    /// A table of costs that is not K × K.
+    #[error("{n_classes} classes need {n_classes} × {n_classes} costs, not {found}")]
+    Costs {
+        /// How many classes there are.
+        n_classes: usize,
+        /// How many costs were given.
+        found: usize,
+    },
+    /// A cost below zero or not finite.
+    #[error("the cost of predicting {y_hat} for class {y} is negative or not finite")]
+    Cost {
+        /// The true class.
+        y: usize,
+        /// The predicted one.
+        y_hat: usize,
+    },
+    /// A code, a tree or a table of costs is for another number of classes.
     #[error("the {what} is for {made_for} classes, the examples have {n_classes}")]
     Classes {
-        /// "code" or "tree".
+        /// "code", "tree" or "cost table".
         what: &'static str,
         /// Its number of classes.
         made_for: usize,

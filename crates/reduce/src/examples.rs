@@ -126,6 +126,10 @@ impl<'a, I: Inputs + ?Sized> Examples<'a, I> {
         self.weights
     }
 
+    pub(crate) fn weight(&self, row: u32) -> f64 {
+        self.weights.map_or(1.0, |w| w[row as usize].into())
+    }
+
     /// Rows of class `k`, rising.
     pub fn rows_of(&self, k: usize) -> &[u32] {
         &self.by_class[self.start[k]..self.start[k + 1]]

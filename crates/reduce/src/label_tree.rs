@@ -5,7 +5,7 @@
 //! one; a greedy walk may miss the most probable class, a beam seldom does.
 
 use crate::learner::{Rule, log_probas, score};
-use crate::problems::{self, Problem, Report, Scratch, check_classes};
+use crate::problems::{self, Answers, Problem, Report, Scratch, check_classes};
 use crate::tree::At;
 use crate::{BinaryLearner, BinaryScorer, Examples, FitError, InputOf, InputsOf, Tree};
 use std::borrow::Cow;
@@ -20,12 +20,22 @@ pub struct LabelTree<S> {
 
 /// What a node does.
 #[derive(Clone, Debug)]
-enum Split<S> {
+pub(crate) enum Split<S> {
     Ask(S),
-    /// No training row went right.
+    /// No training row goes right.
     Left,
-    /// None went left.
+    /// None goes left.
     Right,
+}
+
+impl<S: BinaryScorer> Split<S> {
+    pub(crate) fn is_left(&self, x: InputOf<'_, S>) -> bool {
+        match self {
+            Split::Ask(scorer) => score(scorer, x) >= 0.0,
+            Split::Left => true,
+            Split::Right => false,
+        }
+    }
 }
 
 /// A place that a beam has reached.
@@ -54,23 +64,18 @@ impl<S: BinaryScorer> LabelTree<S> {
         let pose = |number: usize| {
             let node = tree.nodes()[number];
             let classes = &tree.leaves()[node.lo as usize..node.hi as usize];
-            (has_rows(node.lo, node.split) && has_rows(node.split, node.hi)).then(|| Problem {
-                rows: Cow::Owned(examples.rows_of_all(classes.iter().map(|&k| k as usize))),
-                rule: Rule::Left { rank: tree.rank(), split: node.split },
-            })
+            match (has_rows(node.lo, node.split), has_rows(node.split, node.hi)) {
+                (true, true) => Ok(Problem {
+                    rows: Cow::Owned(examples.rows_of_all(classes.iter().map(|&k| k as usize))),
+                    answers: Answers::By(Rule::Left { rank: tree.rank(), split: node.split }),
+                }),
+                (_, false) => Err(Split::Left),
+                (false, true) => Err(Split::Right),
+            }
         };
-        let question = |number: usize| {
-            let node = tree.nodes()[number];
-            let (left, right) = (node.split - node.lo, node.hi - node.split);
-            format!("a node of the tree with {left} classes to the left, {right} to the right")
-        };
-        let (scorers, report) =
-            problems::learn(learner, examples, tree.nodes().len(), pose, question)?;
-        let splits = scorers.into_iter().zip(tree.nodes()).map(|(scorer, node)| match scorer {
-            Some(scorer) => Split::Ask(scorer),
-            None if has_rows(node.split, node.hi) => Split::Right,
-            None => Split::Left,
-        });
+        let (splits, report) =
+            problems::learn(learner, examples, 0..tree.nodes().len(), pose, question(&tree))?;
+        let splits = splits.into_iter().map(|learnt| learnt.map_or_else(|side| side, Split::Ask));
         let splits = splits.collect();
         Ok(Self { tree, splits, report })
     }
@@ -88,20 +93,7 @@ impl<S: BinaryScorer> LabelTree<S> {
     /// The class that a walk by signs ends in, from the root, left at a score of 0 or more. At most
     /// [`Tree::depth`] questions.
     pub fn predict(&self, x: InputOf<'_, S>) -> u32 {
-        let mut at = self.tree.root();
-        loop {
-            match at {
-                At::Leaf(leaf) => return self.tree.class(leaf),
-                At::Node(node) => {
-                    let is_left = match &self.splits[node] {
-                        Split::Ask(scorer) => score(scorer, x) >= 0.0,
-                        Split::Left => true,
-                        Split::Right => false,
-                    };
-                    at = self.tree.children(node)[usize::from(!is_left)];
-                }
-            }
-        }
+        self.tree.walk(self.tree.root(), |node| self.splits[node].is_left(x))
     }
 
     /// The most probable classes that a beam of `width` places finds, with their probabilities, best first, into `out`;
@@ -110,8 +102,8 @@ impl<S: BinaryScorer> LabelTree<S> {
         &self,
         x: InputOf<'_, S>,
         width: usize,
-        scratch: &mut Scratch,
         out: &mut Vec<(u32, f64)>,
+        scratch: &mut Scratch,
     ) {
         let Scratch { beam, next, .. } = scratch;
         beam.clear();
@@ -156,8 +148,8 @@ impl<S: BinaryScorer> LabelTree<S> {
         log_p.exp()
     }
 
-    /// P(class | x) of every class into `out`, asking every node.
-    pub fn probabilities(&self, x: InputOf<'_, S>, scratch: &mut Scratch, out: &mut Vec<f64>) {
+    /// P(class | x) of every class into `out`, asking every node; they sum to one.
+    pub fn proba(&self, x: InputOf<'_, S>, out: &mut Vec<f64>, scratch: &mut Scratch) {
         let stack = &mut scratch.beam;
         stack.clear();
         stack.push(Place { log_p: 0.0, at: self.tree.root() });
@@ -186,5 +178,14 @@ impl<S: BinaryScorer> LabelTree<S> {
             Split::Left => [0.0, f64::NEG_INFINITY],
             Split::Right => [f64::NEG_INFINITY, 0.0],
         }
+    }
+}
+
+/// What a node asks, for messages.
+pub(crate) fn question(tree: &Tree) -> impl Fn(usize) -> String {
+    |number| {
+        let node = tree.nodes()[number];
+        let (left, right) = (node.split - node.lo, node.hi - node.split);
+        format!("a node of the tree with {left} classes to the left, {right} to the right")
     }
 }

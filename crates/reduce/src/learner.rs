@@ -57,7 +57,7 @@ pub struct BinaryTask<'a, I: ?Sized> {
     pub(crate) number: usize,
 }
 
-/// Which classes are positive. Rows of classes that take no part are not listed.
+/// Which rows are positive. Rows that take no part are not listed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rule<'a> {
     /// This one.
@@ -66,6 +66,8 @@ pub(crate) enum Rule<'a> {
     Column { code: &'a crate::Code, column: usize },
     /// Those under the left child of a tree's node: leaves left of `split`.
     Left { rank: &'a [u32], split: u32 },
+    /// Those with a weight above 0 here, a number a listed row; its size takes the place of the example's weight.
+    Signed(&'a [f64]),
 }
 
 /// A row of a task.
@@ -75,7 +77,7 @@ pub struct Example<X> {
     pub x: X,
     /// +1 for yes, −1 for no.
     pub sign: f64,
-    /// Its weight, 1 unless the examples have weights.
+    /// Its weight: 1 unless the examples have weights, or mistakes have costs.
     pub weight: f64,
 }
 
@@ -117,13 +119,17 @@ impl<'a, I: Inputs + ?Sized> BinaryTask<'a, I> {
             Rule::Class(class) => y == class,
             Rule::Column { code, column } => code.entry(y as usize, column) > 0,
             Rule::Left { rank, split } => rank[y as usize] < split,
+            Rule::Signed(weights) => weights[i] > 0.0,
         };
         if positive { 1.0 } else { -1.0 }
     }
 
     /// The weight of the `i`-th row that takes part.
     pub fn weight(&self, i: usize) -> f64 {
-        self.examples.weights().map_or(1.0, |w| w[self.rows[i] as usize].into())
+        match self.rule {
+            Rule::Signed(weights) => weights[i].abs(),
+            _ => self.examples.weight(self.rows[i]),
+        }
     }
 
     /// Input, sign and weight of each row, in the order of the data.
@@ -145,6 +151,14 @@ pub(crate) fn score<S: BinaryScorer>(scorer: &S, x: InputOf<'_, S>) -> f64 {
 pub(crate) fn tame(score: f64) -> f64 {
     const BOUND: f64 = 1e100;
     if score.is_nan() { 0.0 } else { score.clamp(-BOUND, BOUND) }
+}
+
+/// P(yes).
+pub(crate) fn proba<S: BinaryScorer>(scorer: &S, x: InputOf<'_, S>) -> f64 {
+    match scorer.proba(x).filter(|p| !p.is_nan()) {
+        Some(p) => p.clamp(0.0, 1.0),
+        None => special::sigmoid(score(scorer, x)),
+    }
 }
 
 /// ln P(yes) and ln P(no), finite.

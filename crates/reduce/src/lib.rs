@@ -1,7 +1,8 @@
 //! Multiclass from *any* binary learner, linear or not.
 //!
 //! A reduction turns "which of K classes?" into yes-or-no questions, hands each to a [`BinaryLearner`] it knows
-//! nothing about, and reads a class from the answers. Four of them, one file each:
+//! nothing about, and reads a class from the answers. Four of them, one file each, with probabilities that sum to one
+//! (`proba`):
 //!
 //! | reduction | questions | rows touched | answers asked for by one prediction |
 //! |---|---|---|---|
@@ -10,12 +11,14 @@
 //! | [`OutputCode`] | L: one a column of a [`Code`] | at most L·N | L |
 //! | [`LabelTree`] | K−1: "which half?", one a node of a [`Tree`] | about N·log₂K | log₂K, times the beam |
 //!
+//! And three where mistakes have [`Costs`]: [`CostOneVsAll`], [`CostAllPairs`] and [`FilterTree`].
+//!
 //! This crate must not know what an input is, how a learner learns, or that linear models exist. It copies no
 //! example: a [`BinaryTask`] is the caller's inputs, a list of row numbers, and a rule that gives each row its sign.
 //!
 //! Conventions that hold in all of it: classes count from 0; a score of exactly 0 is *yes* (positive, left, the
-//! lower class of a pair); among equals the lowest class wins; a class without a training row is never predicted,
-//! and a question to which only one answer occurs in the training rows is not asked. Questions are learnt in
+//! lower class of a pair); among equals the lowest class wins; a class without a training row is never predicted
+//! (unless costs say that it should), and a question to which only one answer occurs in the training rows is not asked. Questions are learnt in
 //! parallel on rayon's current pool; each is a function of the task alone, so the result does not depend on the
 //! number of threads.
 //!
@@ -75,6 +78,8 @@
 //! ```
 
 mod code;
+mod cost;
+mod duels;
 mod error;
 mod examples;
 mod label_tree;
@@ -91,12 +96,14 @@ mod tree;
 mod guide {}
 
 pub use code::Code;
+pub use cost::{CostAllPairs, CostOneVsAll, Costs, FilterTree};
+pub use duels::PairDecision;
 pub use error::{Error, FitError};
 pub use examples::{Examples, Inputs};
 pub use label_tree::LabelTree;
 pub use learner::{BinaryLearner, BinaryScorer, BinaryTask, Example, InputOf, InputsOf};
 pub use one_vs_all::OneVsAll;
-pub use one_vs_one::{OneVsOne, PairDecision};
+pub use one_vs_one::OneVsOne;
 pub use output_code::{Decoding, MarginLoss, OutputCode};
 pub use problems::{Report, Scratch};
 pub use tree::{Tree, class_centroids};

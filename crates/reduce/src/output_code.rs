@@ -5,11 +5,11 @@ mod decode;
 
 pub use decode::{Decoding, MarginLoss};
 
-use crate::learner::{Rule, log_probas, score};
-use crate::problems::{self, Problem, Report, Scratch, check_classes};
+use crate::learner::{Rule, log_probas, proba, score};
+use crate::problems::{self, Answers, Problem, Report, Scratch, check_classes, scatter};
 use crate::{BinaryLearner, BinaryScorer, Code, Examples, FitError, InputOf, InputsOf};
 use decode::Decoder;
-use lineal_linalg::special;
+use lineal_calibrate::couple::CodeColumns;
 use std::borrow::Cow;
 
 /// A scorer a column of a code.
@@ -19,6 +19,8 @@ pub struct OutputCode<S> {
     /// `None` where the classes seen in training have only one sign in the column.
     scorers: Vec<Option<S>>,
     decoder: Decoder,
+    /// Of the classes seen in training and the columns that were learnt.
+    columns: CodeColumns,
     report: Report,
 }
 
@@ -43,15 +45,17 @@ impl<S: BinaryScorer> OutputCode<S> {
                     Cow::Borrowed(&all_rows[..])
                 }
             };
-            let rule = Rule::Column { code: &code, column };
-            (has(1) && has(-1)).then(|| Problem { rows: rows(), rule })
+            let answers = Answers::By(Rule::Column { code: &code, column });
+            (has(1) && has(-1)).then(|| Problem { rows: rows(), answers }).ok_or(())
         };
         let question = |column| format!("column {column} of the code");
         let (scorers, report) =
-            problems::learn(learner, examples, code.n_columns(), pose, question)?;
-        let asked = scorers.iter().map(Option::is_some).collect();
+            problems::learn(learner, examples, 0..code.n_columns(), pose, question)?;
+        let scorers: Vec<Option<S>> = scorers.into_iter().map(Result::ok).collect();
+        let asked: Vec<bool> = scorers.iter().map(Option::is_some).collect();
+        let columns = learnt_columns(&code, &asked, &seen);
         let decoder = Decoder::new(&code, asked, seen);
-        Ok(Self { code, scorers, decoder, report })
+        Ok(Self { code, scorers, decoder, columns, report })
     }
 
     /// How many problems and rows it took.
@@ -82,17 +86,21 @@ impl<S: BinaryScorer> OutputCode<S> {
         self.decoder.decode(&self.code, decoding, scratch)
     }
 
-    /// P(class | x), into `out`: the probability of each codeword if columns err independently, a 0 in the code being
-    /// an even chance, normalised over the classes seen in training.
-    pub fn probabilities(&self, x: InputOf<'_, S>, scratch: &mut Scratch, out: &mut Vec<f64>) {
-        scratch.scores.clear();
-        self.ask_probas(x, &mut scratch.scores);
-        let log_probas = &scratch.scores;
-        scratch.classes.clear();
-        scratch.classes.extend(self.decoder.log_likelihoods(&self.code, log_probas));
-        out.clear();
-        out.resize(self.code.n_classes(), 0.0);
-        special::softmax(&scratch.classes, out);
+    /// P(class | x) of every class into `out`, by a Bradley–Terry model of the columns that were learnt
+    /// ([`CodeColumns`]); 0 for a class without training rows. As good as the scorers' probabilities are: see
+    /// [`BinaryScorer::proba`].
+    ///
+    /// Its most probable class is seldom another than that of [`Decoding::Probability`], which multiplies the
+    /// probabilities of a codeword's bits: good for a decision, far too sure as a probability.
+    pub fn proba(&self, x: InputOf<'_, S>, out: &mut Vec<f64>, scratch: &mut Scratch) {
+        let Scratch { scores, classes, couple, .. } = scratch;
+        scores.clear();
+        scores.extend(self.scorers.iter().flatten().map(|s| proba(s, x)));
+        let seen = self.decoder.seen();
+        classes.clear();
+        classes.resize(seen.iter().filter(|seen| **seen).count(), 0.0);
+        self.columns.couple(scores, classes, couple);
+        scatter(classes, seen, out);
     }
 
     /// ln P(+) and ln P(−) of each column, side by side.
@@ -101,4 +109,14 @@ impl<S: BinaryScorer> OutputCode<S> {
             self.scorers.iter().flat_map(|s| s.as_ref().map_or([0.0; 2], |s| log_probas(s, x))),
         );
     }
+}
+
+fn learnt_columns(code: &Code, asked: &[bool], seen: &[bool]) -> CodeColumns {
+    let n_seen = seen.iter().filter(|seen| **seen).count();
+    let columns: Vec<usize> = (0..code.n_columns()).filter(|&l| asked[l]).collect();
+    let classes = (0..code.n_classes()).filter(|&k| seen[k]);
+    let entries: Vec<i8> =
+        classes.flat_map(|k| columns.iter().map(move |&l| code.entry(k, l))).collect();
+    CodeColumns::new(n_seen, columns.len(), &entries)
+        .expect("as many entries as classes and columns")
 }

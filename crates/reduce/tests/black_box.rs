@@ -217,7 +217,7 @@ fn a_tree_of_20000_classes_takes_15_questions() {
         oracle.asked.store(0, Ordering::Relaxed);
         assert_eq!(model.predict(&class), class);
         assert!(oracle.asked.load(Ordering::Relaxed) <= 15);
-        model.predict_beam(&class, 4, &mut scratch, &mut best);
+        model.predict_beam(&class, 4, &mut best, &mut scratch);
         assert_eq!((best.len(), best[0].0), (4, class));
     }
     // Classes without rows cost nothing, and no question is asked on the way to the only class that has some.

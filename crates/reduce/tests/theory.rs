@@ -165,7 +165,10 @@ fn points() -> impl Strategy<Value = (usize, Vec<(Point, u32)>)> {
 /// Every kind of code for K classes.
 fn codes(k: usize, seed: u64) -> Vec<Code> {
     let (dense, sparse) = (Code::usual_dense_columns(k), Code::usual_sparse_columns(k));
+    // A BCH code of 7 columns takes from 4 to 16 classes.
+    let bch = if k < 4 { Code::exhaustive(k) } else { Code::bch(k, 7) };
     vec![
+        bch.unwrap(),
         Code::one_vs_all(k).unwrap(),
         Code::one_vs_one(k).unwrap(),
         Code::exhaustive(k).unwrap(),
@@ -247,9 +250,9 @@ proptest! {
         for tree in [Tree::balanced(k, seed).unwrap(), Tree::huffman(&examples.counts()).unwrap()] {
             let model = LabelTree::fit(&MeanDifference, &examples, tree).unwrap();
             for x in &x {
-                model.probabilities(x, &mut scratch, &mut p);
+                model.proba(x, &mut p, &mut scratch);
                 prop_assert!(sums_to_one(&p));
-                model.predict_beam(x, k, &mut scratch, &mut beam);
+                model.predict_beam(x, k, &mut beam, &mut scratch);
                 let best = p.iter().copied().fold(0.0, f64::max);
                 prop_assert_eq!(beam[0].1, best);
                 for &(class, q) in &beam {
@@ -257,7 +260,7 @@ proptest! {
                     prop_assert_eq!(q, p[class as usize]);
                     prop_assert!(!absent(class));
                 }
-                model.predict_beam(x, 1, &mut scratch, &mut beam);
+                model.predict_beam(x, 1, &mut beam, &mut scratch);
                 prop_assert_eq!(beam.len(), 1);
                 prop_assert_eq!(beam[0].0, model.predict(x));
                 prop_assert!(!absent(beam[0].0));
@@ -266,15 +269,22 @@ proptest! {
         for code in codes(k, seed) {
             let model = OutputCode::fit(&MeanDifference, &examples, code).unwrap();
             for x in &x {
-                model.probabilities(x, &mut scratch, &mut p);
+                model.proba(x, &mut p, &mut scratch);
                 prop_assert!(sums_to_one(&p));
                 for decoding in [Decoding::Hamming, Decoding::Probability, Decoding::Loss(MarginLoss::Hinge)] {
                     prop_assert!(!absent(model.predict(x, decoding, &mut scratch)));
                 }
             }
         }
+        let all = OneVsAll::fit(&MeanDifference, &examples).unwrap();
         let pairs = OneVsOne::fit(&MeanDifference, &examples).unwrap();
         for x in &x {
+            all.proba(x, &mut p, &mut scratch);
+            prop_assert!(sums_to_one(&p) && (0..k as u32).all(|class| !absent(class) || p[class as usize] == 0.0));
+            // Sigmoids of the scores, so that the order stays.
+            prop_assert!(p.iter().all(|q| *q <= p[all.predict(x) as usize]));
+            pairs.proba(x, &mut p, &mut scratch);
+            prop_assert!(sums_to_one(&p) && (0..k as u32).all(|class| !absent(class) || p[class as usize] == 0.0));
             for decision in [PairDecision::Votes, PairDecision::Scores, PairDecision::Tournament] {
                 prop_assert!(!absent(pairs.predict(x, decision, &mut scratch)));
             }

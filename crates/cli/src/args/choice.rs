@@ -33,6 +33,14 @@ pub fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
+/// A whole number over 1.
+pub fn at_least_two(text: &str) -> Result<usize, String> {
+    match at_least_one(text)? {
+        1 => Err("must be at least 2".to_owned()),
+        n => Ok(n),
+    }
+}
+
 fn finite(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|x: &f64| x.is_finite()).ok_or("not a finite number".to_owned())
 }

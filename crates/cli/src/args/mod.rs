@@ -1,10 +1,15 @@
 //! The flags as they are typed. What they mean together is decided where they are used.
 
 mod choice;
+mod classes;
+mod compare;
+mod fit;
 mod read;
 mod run;
 mod train;
 
+pub use classes::{CodeArg, ProbaArgs, ReductionArgs, TreeArg};
+pub use compare::CompareArgs;
 pub use run::{DemoArgs, EvalArgs, InspectArgs, Output, PredictArgs};
 pub use train::{Held, TrainArgs};
 
@@ -17,6 +22,12 @@ Examples:
   lineal predict flowers.lineal new.csv --proba   a line a row: class, probabilities
   lineal eval flowers.lineal test.csv             accuracy, F1, confusion matrix
   lineal inspect flowers.lineal                   certificate, margins, top features
+  lineal compare flowers.csv --label species      every strategy × loss: time and accuracy
+
+Several classes, several labels, probabilities:
+  lineal train letter.svm -o m.lineal --strategy ova --loss squared-hinge
+  lineal train letter.svm -o m.lineal --strategy ovo --calibrate platt
+  lineal train films.csv --label genres --task multilabel --threshold f1 -o m.lineal
 
 Your own CSV: a header row, one row an example, one column to predict (named with --label). Columns of \
 numbers become numeric features, other columns categorical ones; `train` shows what it guessed, and --numeric, \
@@ -29,7 +40,7 @@ Exit codes: 0 done; 1 the data or the request is wrong; 2 usage; 3 did not conve
 --require-convergence; 130 interrupted.";
 
 /// Train, certify and use linear models whose prediction is an argmax: regression, logistic regression, support
-/// vector machines, perceptrons, for two classes or many.
+/// vector machines, perceptrons, for two classes, many, or several labels at once.
 #[derive(Debug, Parser)]
 #[command(name = "lineal", version, after_help = EXAMPLES, max_term_width = 110)]
 pub struct Cli {
@@ -44,5 +55,6 @@ pub enum Command {
     Predict(PredictArgs),
     Eval(EvalArgs),
     Inspect(InspectArgs),
+    Compare(Box<CompareArgs>),
     Demo(DemoArgs),
 }

@@ -27,9 +27,13 @@ pub struct FileArgs {
     )]
     pub format: Option<Format>,
 
-    /// Column to predict [default: the one named label, class, target or y]
+    /// Column to predict [default: the one named label, class, target or y; multilabel: also labels]
     #[arg(long, value_name = "COL", help_heading = HEADING)]
     pub label: Option<String>,
+
+    /// Between the labels of a cell, with --task multilabel [default: ,]
+    #[arg(long, value_name = "C", help_heading = HEADING)]
+    pub label_separator: Option<char>,
 
     /// Column that says how much each row counts (LIBSVM: `label|weight`)
     #[arg(long, value_name = "COL", help_heading = HEADING)]
@@ -66,11 +70,17 @@ impl FileArgs {
         ReadOptions {
             format: self.format,
             label: self.label.clone(),
+            label_separator: self.separator(),
             weight: self.weight.clone(),
             header: !self.no_header,
             labels_file: self.labels.clone(),
             ..ReadOptions::default()
         }
+    }
+
+    /// What stands between labels.
+    pub fn separator(&self) -> char {
+        self.label_separator.unwrap_or(ReadOptions::default().label_separator)
     }
 
     /// For the file that a model learns its schema from.

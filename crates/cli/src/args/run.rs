@@ -14,12 +14,14 @@ Examples:
   lineal predict m.lineal new.csv --proba                ham  ham:0.93  spam:0.07
   lineal predict m.lineal x.svm --top 3 --output jsonl   {\"label\":…,\"top\":[…]}
   lineal predict m.lineal x.csv --output csv -o out.csv  a column named label
+  lineal predict labels.lineal x.csv                     drama,war  (nothing for none)
   zcat x.csv.gz | lineal predict m.lineal - --format csv
 
 The data needs the columns that the model was trained with (matched by name, in any order); a label column may \
-be absent. A row without features is legal and gets a prediction.";
+be absent. A row without features is legal and gets a prediction. A multilabel model gives the labels of a row between \
+--label-separator (csv: a column labels; jsonl: a list labels).";
 
-/// Predict a class or a number for each row of DATA
+/// Predict a class, labels or a number for each row of DATA
 #[derive(Args, Debug)]
 #[command(after_help = PREDICT)]
 pub struct PredictArgs {
@@ -29,7 +31,7 @@ pub struct PredictArgs {
     /// Rows to predict; - is standard input
     pub data: PathBuf,
 
-    /// Add the probability of each class (models trained with --loss logistic)
+    /// Add the probability of each class or label (models trained with --loss logistic, or with --calibrate)
     #[arg(long, help_heading = "What to give")]
     pub proba: bool,
 
@@ -65,8 +67,8 @@ pub struct PredictArgs {
     #[arg(long, value_name = "FORM", default_value = "text", help_heading = "Output",
           value_parser = choice::<Output>(&[
         ("text", "the label alone, one a line; what else was asked for follows after tabs, as name:value"),
-        ("csv", "a header; a column label, then a column a class"),
-        ("jsonl", "an object a row: label, and scores, proba, top as asked for"),
+        ("csv", "a header; a column label (multilabel: labels), then a column a class"),
+        ("jsonl", "an object a row: label (multilabel: a list labels), and scores, proba, top as asked for"),
     ]))]
     pub output: Output,
 
@@ -110,8 +112,9 @@ Examples:
   lineal eval m.lineal test.csv --report eval.html   a page with charts
 
 Classes: accuracy, macro_f1, micro_f1, log_loss, brier, ece (expected calibration error), mean_cost, confusion; \
-log_loss, brier and ece are null where the model has no probabilities. Numbers: rmse, mae, r2. A label that training did \
-not see counts as wrong.";
+log_loss, brier and ece are null where the model has no probabilities; reliability, the points of the reliability diagram. \
+Labels: micro_f1, macro_f1, hamming_loss, subset_accuracy, p@1, p@3, p@5, ndcg@5, reliability. Numbers: rmse, mae, r2. A label \
+that training did not see counts as wrong.";
 
 /// Measure a model on labelled data
 #[derive(Args, Debug)]
@@ -127,7 +130,7 @@ pub struct EvalArgs {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// Write an HTML page: metrics, confusion matrix, reliability diagram
+    /// Write an HTML page: metrics, confusion matrix or table of labels, reliability diagram
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     pub report: Option<PathBuf>,
 
@@ -156,7 +159,8 @@ Examples:
   lineal inspect flowers.lineal --top 30        30 features a class, all classes
   lineal inspect flowers.lineal --json | jq .gap
 
-The margin of a training row is the score of its class minus the best other score: below 0 it is \
+Weights of ovo and ecoc are shown by class: the mean over its duels or columns; those of a tree, the sum on the way to the \
+class. The margin of a training row is the score of its class minus the best other score: below 0 it is \
 misclassified.")]
 pub struct InspectArgs {
     /// A file that `lineal train` wrote
@@ -178,6 +182,8 @@ Examples:
   lineal demo              flowers: three species, four measurements, the soil
   lineal demo tickets      sparse words, six classes
   lineal demo houses       regression
+  lineal demo four-classes --picture four.svg
+                           where one-vs-all fails and joint and one-vs-one do not
   lineal demo --write .    write the set's files, to go on by hand
 
 The sets are made by formula from a fixed seed: nothing is downloaded.")]
@@ -192,4 +198,8 @@ pub struct DemoArgs {
     /// Write the set's files into this folder and stop
     #[arg(long, value_name = "DIR")]
     pub write: Option<PathBuf>,
+
+    /// Draw the decision regions of joint, ova and ovo on a set of points of the plane (four-classes), and stop
+    #[arg(long, value_name = "FILE.svg", conflicts_with = "write")]
+    pub picture: Option<PathBuf>,
 }

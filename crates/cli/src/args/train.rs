@@ -4,14 +4,13 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-use lineal::{Bias, ClassWeight, LossKind, Precision, ScheduleKind, SolverKind, Strategy, Task};
+use lineal::{LossKind, Precision, ScheduleKind, SolverKind, Strategy, Task};
 
 use super::choice::{at_least_one, choice, not_negative, positive};
+use super::classes::{CLASSES, ProbaArgs, ReductionArgs};
+use super::fit::{MODEL, ModelArgs, PENALTY, PenaltyArgs, SOLVER, StopArgs};
 use super::read::{ColumnArgs, FileArgs};
 
-const MODEL: &str = "Model and loss";
-const PENALTY: &str = "Penalty";
-const SOLVER: &str = "Solver";
 const SGD: &str =
     "Stochastic gradient descent (any of these chooses --solver sgd where that is auto)";
 const WATCH: &str = "Watching";
@@ -23,9 +22,10 @@ Objective: mean loss + (l2/2)·‖W‖² + l1·‖W‖₁; with -C, ½‖W‖² 
 What each solver needs of the loss:
   exact               the squared loss (closed form)
   gd, newton, lbfgs   a smooth loss: squared, huber, logistic, squared-hinge
-                      (two classes, or --sum)
+                      (two classes, --sum, or a --strategy other than joint)
   sgd                 any loss
-  dual                any loss, with l2 > 0
+  dual                any loss, with l2 > 0; trains all problems of ova, ovo, ecoc
+                      and tree side by side
 and l1 > 0 needs lbfgs.
 
 --tol is a relative duality gap: stop when the objective is proven to be within this fraction of the optimum; \
@@ -38,7 +38,12 @@ Examples:
   lineal train houses.csv --label price --task regress --standardize -o h.lineal
   lineal train big.svm.gz -o m.lineal --solver sgd --epochs 5 --average
   lineal train data.csv -o m.lineal --validation 0.2 --patience 5 --report r.html
-  lineal train data.csv -o m.lineal --class-weight balanced --json > run.json";
+  lineal train data.csv -o m.lineal --class-weight balanced --json > run.json
+  lineal train letter.svm -o m.lineal --strategy ovo --loss hinge --calibrate platt
+  lineal train letter.svm -o m.lineal --strategy ecoc --code hadamard
+  lineal train many.svm -o m.lineal --strategy tree --beam 20
+  lineal train films.csv --label genres --label-separator ';' --task multilabel \\
+      --threshold f1 -o films.lineal";
 
 /// Train a model on DATA and write it to MODEL
 ///
@@ -58,6 +63,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "T", default_value = "classify", help_heading = MODEL,
           value_parser = choice::<Task>(&[
         ("classify", "one of two or more classes"),
+        ("multilabel", "any number of labels a row, none included"),
         ("regress", "a number"),
     ]))]
     pub task: Task,
@@ -78,28 +84,8 @@ pub struct TrainArgs {
     #[arg(long, help_heading = MODEL)]
     pub sum: bool,
 
-    /// How several classes become one problem
-    #[arg(long, value_name = "S", default_value = "joint", help_heading = MODEL,
-          value_parser = choice::<Strategy>(&[("joint", "one weight matrix, one loss over all classes")]))]
-    pub strategy: Strategy,
-
-    /// The constant that is added to every score
-    #[arg(long, value_name = "B", default_value = "free", help_heading = MODEL,
-          value_parser = choice::<BiasArg>(&[
-        ("free", "not penalised"),
-        ("penalised", "as a feature that is always 1 (LIBLINEAR's -B 1)"),
-        ("none", "no bias"),
-    ]))]
-    pub bias: BiasArg,
-
-    /// Factors on classes: `balanced`, or name=weight,…
-    #[arg(long, value_name = "W", allow_hyphen_values = true, help_heading = MODEL)]
-    pub class_weight: Option<ClassWeight>,
-
-    /// Costs of mistakes, a CSV with the class names in the header row and the first column, true class by row; margins
-    /// to keep in hinge, softmax-margin in logistic
-    #[arg(long, value_name = "FILE", help_heading = MODEL)]
-    pub cost: Option<PathBuf>,
+    #[command(flatten)]
+    pub model: ModelArgs,
 
     /// Where the huber loss turns linear [default: 1]
     #[arg(long, value_name = "D", allow_negative_numbers = true, value_parser = positive, help_heading = MODEL)]
@@ -109,22 +95,28 @@ pub struct TrainArgs {
     #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = not_negative, help_heading = MODEL)]
     pub epsilon: Option<f64>,
 
-    /// Divide each feature by its standard deviation (and centre dense data)
-    #[arg(long, help_heading = MODEL)]
-    pub standardize: bool,
-
     /// min ½‖W‖² subject to every margin ≥ 1; says which rows make that impossible
     #[arg(long, help_heading = MODEL, conflicts_with_all = ["c", "l2", "l1"])]
     pub hard_margin: bool,
 
-    /// Weight of the losses against ½‖W‖²: l2 = 1/(C·n) [default: 1]
-    #[arg(short = 'C', value_name = "C", allow_negative_numbers = true, value_parser = positive, help_heading = PENALTY,
-          conflicts_with = "l2")]
-    pub c: Option<f64>,
+    /// How several classes become one problem, or many binary ones [default: joint; ova with --task multilabel]
+    #[arg(long, value_name = "S", help_heading = CLASSES, value_parser = choice::<Strategy>(&[
+        ("joint", "one weight matrix, one loss over all classes"),
+        ("ova", "one-vs-all: a binary problem a class"),
+        ("ovo", "one-vs-one: a binary problem a pair of classes"),
+        ("ecoc", "error-correcting output codes: a binary problem a column of a --code"),
+        ("tree", "a label tree: about a problem a class, of which a prediction asks few; for thousands of classes"),
+    ]))]
+    pub strategy: Option<Strategy>,
 
-    /// Factor of ½‖W‖² against the mean loss
-    #[arg(long, value_name = "λ", allow_negative_numbers = true, value_parser = not_negative, help_heading = PENALTY)]
-    pub l2: Option<f64>,
+    #[command(flatten)]
+    pub reduction: ReductionArgs,
+
+    #[command(flatten)]
+    pub proba: ProbaArgs,
+
+    #[command(flatten)]
+    pub penalty: PenaltyArgs,
 
     /// Factor of ‖W‖₁, which makes weights zero; needs the lbfgs solver [default: 0]
     #[arg(long, value_name = "λ", allow_negative_numbers = true, value_parser = not_negative, help_heading = PENALTY)]
@@ -143,14 +135,8 @@ pub struct TrainArgs {
     ]))]
     pub solver: SolverKind,
 
-    /// Relative duality gap to reach: the objective is then proven to be within this fraction of the optimum; where
-    /// there is no dual, the gradient norm relative to that at the start [default: 0.001]
-    #[arg(long, value_name = "ε", allow_negative_numbers = true, value_parser = positive, help_heading = SOLVER)]
-    pub tol: Option<f64>,
-
-    /// Passes over the data after which to give up [default: 1000, more for dual on small data; for sgd the same as --epochs]
-    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = SOLVER)]
-    pub max_passes: Option<usize>,
+    #[command(flatten)]
+    pub stop: StopArgs,
 
     /// Type of the weights
     #[arg(long, value_name = "P", default_value = "auto", help_heading = SOLVER,
@@ -260,23 +246,6 @@ impl FromStr for Held {
             Ok(f) if f > 0.0 && f < 1.0 => Ok(Held::Fraction(f)),
             Ok(_) => Err("a fraction must be between 0 and 1 (or give a file)".to_owned()),
             Err(_) => Ok(Held::File(s.into())),
-        }
-    }
-}
-
-/// [`Bias`] by name.
-#[derive(Clone, Copy, Debug)]
-pub struct BiasArg(pub Bias);
-
-impl FromStr for BiasArg {
-    type Err = String;
-
-    fn from_str(s: &str) -> Result<Self, String> {
-        match s {
-            "free" => Ok(BiasArg(Bias::Free)),
-            "penalised" => Ok(BiasArg(Bias::Penalised)),
-            "none" => Ok(BiasArg(Bias::None)),
-            _ => Err(format!("`{s}` is not one of free, penalised, none")),
         }
     }
 }

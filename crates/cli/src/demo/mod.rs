@@ -1,6 +1,7 @@
 //! `lineal demo`: a whole run on a built-in set, with the commands that a user would type.
 
-mod random;
+mod picture;
+mod regions;
 mod sets;
 
 use std::path::Path;
@@ -11,11 +12,11 @@ use clap::Parser;
 use lineal::{Dataset, Model, ReadOptions, Source, Training};
 
 use crate::args::{Cli, Command, DemoArgs, Output, TrainArgs};
-use crate::predict::{Rows, write_rows};
+use crate::predict::{Rows, Top, write_rows};
 use crate::talk::{count, seconds};
 use crate::train::request::Request;
 use crate::train::{Outcome, Seconds, summary};
-use crate::{eval, files, inspect};
+use crate::{eval, files, inspect, talk};
 use sets::{SETS, Set};
 
 /// Predictions that are shown.
@@ -25,7 +26,7 @@ const SHOWN: usize = 5;
 pub fn run(args: &DemoArgs) -> anyhow::Result<()> {
     if args.list {
         return files::to_stdout(|out| {
-            SETS.iter().try_for_each(|set| writeln!(out, "{:8}  {}", set.name, set.about))
+            SETS.iter().try_for_each(|set| writeln!(out, "{:12}  {}", set.name, set.about))
         });
     }
     let name = args.name.as_deref().unwrap_or(SETS[0].name);
@@ -33,9 +34,10 @@ pub fn run(args: &DemoArgs) -> anyhow::Result<()> {
         let names: Vec<&str> = SETS.iter().map(|set| set.name).collect();
         bail!("there is no built-in set `{name}`; the sets are {}", names.join(", "));
     };
-    match &args.write {
-        Some(folder) => write_files(set, folder),
-        None => {
+    match (&args.write, &args.picture) {
+        (Some(folder), _) => write_files(set, folder),
+        (None, Some(path)) => draw(set, path),
+        (None, None) => {
             let lines = show(set)?;
             files::to_stdout(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))
         }
@@ -57,6 +59,33 @@ fn write_files(set: &Set, folder: &Path) -> anyhow::Result<()> {
         paths.iter().try_for_each(|path| writeln!(out, "wrote {path}"))?;
         writeln!(out, "now try: {command}")
     })
+}
+
+/// Draws the regions of three strategies.
+fn draw(set: &Set, path: &Path) -> anyhow::Result<()> {
+    if !set.in_plane {
+        let names: Vec<&str> = SETS.iter().filter(|set| set.in_plane).map(|set| set.name).collect();
+        bail!(
+            "a picture needs points of the plane, and {} has others: try {}",
+            set.name,
+            names.join(", ")
+        );
+    }
+    if path != Path::new("-") {
+        files::check_output(path, &[])?;
+    }
+    let [train, test] = set.files();
+    let args = parse(&command(set, &train.0, "m.lineal", &test.0))?;
+    let request = Request::new(&args)?;
+    let data = lineal::read(memory(train), &request.options)?;
+    let tries = picture::tries(&data, &request.spec)?;
+    let svg = picture::svg(&tries, &data)?;
+    files::write_output(Some(path), |out| out.write_all(svg.as_bytes()))?;
+    tries.iter().for_each(|one| talk::line(one.title()));
+    if path != Path::new("-") {
+        talk::line(format_args!("wrote {}", path.display()));
+    }
+    Ok(())
 }
 
 /// The words of the training command.
@@ -98,7 +127,9 @@ fn show(set: &Set) -> anyhow::Result<Vec<String>> {
     let outcome = Outcome { report, test: Some(metrics), seconds: seconds_of, model_bytes };
     let mut told = summary::data(&data, read);
     told.extend(
-        summary::outcome(&outcome, &args).into_iter().filter(|line| !line.starts_with("wrote")),
+        summary::outcome(&model, &outcome, &args)
+            .into_iter()
+            .filter(|line| !line.starts_with("wrote")),
     );
     section(&mut lines, &words.join(" "), told);
     section(&mut lines, &format!("lineal eval {model_name} {test_name}"), full);
@@ -118,6 +149,15 @@ fn show(set: &Set) -> anyhow::Result<Vec<String>> {
         &format!("lineal predict {model_name} {test_name}{flag} | head -{SHOWN}   # rounded here"),
         told,
     );
+    if set.in_plane {
+        lines.push(String::new());
+        lines.push(
+            "The same loss by three strategies, on the rows that it was trained on:".to_owned(),
+        );
+        let tries = picture::tries(&data, &request.spec)?;
+        lines.extend(tries.iter().map(|one| format!("  {}", one.title())));
+        lines.push(format!("`lineal demo {} --picture FILE.svg` draws them.", set.name));
+    }
     lines.push(String::new());
     lines.push(format!(
         "All in {}. `lineal demo {} --write .` writes the files, to go on by hand.",
@@ -153,15 +193,18 @@ fn predictions(model: &Model, test: &Dataset) -> anyhow::Result<Vec<String>> {
         table.values.iter_mut().for_each(|v| *v = (*v * 1e4).round() / 1e4);
         table
     };
-    let has_classes = !model.classes().is_empty();
+    let wants_top = !model.classes().is_empty() && !model.has_proba();
+    let top = wants_top.then(|| model.top(&data, 2)).transpose()?.map(|mut best| {
+        best.iter_mut().flatten().for_each(|(_, value)| *value = (*value * 1e4).round() / 1e4);
+        Top { k: 2, best }
+    });
     let rows = Rows {
         classes: model.classes().to_vec(),
         answers: model.predict(&data).into(),
         proba: if model.has_proba() { Some(round(model.proba(&data)?)) } else { None },
-        scores: has_classes.then(|| round(model.scores(&data))),
-        shows_proba: model.has_proba(),
-        shows_scores: false,
-        top: (has_classes && !model.has_proba()).then_some(2),
+        scores: None,
+        top,
+        separator: ',',
     };
     let mut text = Vec::new();
     write_rows(&mut text, &rows, Output::Text)?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::random::Random;
+use crate::random::Random;
 
 /// A set with the command that trains on it.
 pub struct Set {
@@ -13,6 +13,8 @@ pub struct Set {
     pub flags: &'static [&'static str],
     /// Rows to train on and to test on.
     pub n_rows: [usize; 2],
+    /// Points of the plane, of which a picture can be drawn.
+    pub in_plane: bool,
     make: fn(usize, u64) -> String,
 }
 
@@ -24,6 +26,7 @@ pub const SETS: &[Set] = &[
         extension: "csv",
         flags: &["--label", "species"],
         n_rows: [300, 150],
+        in_plane: false,
         make: flowers,
     },
     Set {
@@ -32,6 +35,7 @@ pub const SETS: &[Set] = &[
         extension: "svm",
         flags: &["--loss", "hinge", "-C", "0.1"],
         n_rows: [2000, 1000],
+        in_plane: false,
         make: tickets,
     },
     Set {
@@ -40,7 +44,17 @@ pub const SETS: &[Set] = &[
         extension: "csv",
         flags: &["--label", "price", "--task", "regress", "--standardize"],
         n_rows: [400, 200],
+        in_plane: false,
         make: houses,
+    },
+    Set {
+        name: "four-classes",
+        about: "points of the plane, a strip between three other classes, where one-vs-all fails (csv)",
+        extension: "csv",
+        flags: &["--label", "class", "--loss", "hinge", "-C", "100"],
+        n_rows: [200, 100],
+        in_plane: true,
+        make: four_classes,
     },
 ];
 
@@ -122,6 +136,27 @@ fn houses(n_rows: usize, seed: u64) -> String {
         let price =
             40.0 + 2.4 * area + 9.0 * rooms - 0.7 * age + premium + 0.12 * area * random.normal();
         let _ = writeln!(text, "{area:.0},{rooms},{age},{district},{:.1}", price.max(10.0));
+    }
+    text
+}
+
+/// A strip of points with two classes on its left and a small one on its right. The highest of four linear scores tells them
+/// apart, and so does a line between any two; but no line has the strip on one side and all others on the other. The best one for
+/// one-vs-all keeps the large classes off and gives up the small one, whose points then score higher as strip than as themselves.
+fn four_classes(n_rows: usize, seed: u64) -> String {
+    /// Name, share, and the corners of a box.
+    const BOXES: [(&str, f64, [f64; 2], [f64; 2]); 4] = [
+        ("lower", 0.27, [-2.0, -1.5], [-1.0, -0.3]),
+        ("right", 0.1, [0.6, -1.2], [0.9, 1.2]),
+        ("strip", 0.36, [-0.15, -1.5], [0.15, 1.5]),
+        ("upper", 0.27, [-2.0, 0.3], [-1.0, 1.5]),
+    ];
+    let mut random = Random::new(seed);
+    let mut text = String::from("x,y,class\n");
+    for _ in 0..n_rows {
+        let (name, _, low, high) = BOXES[random.pick(&BOXES.map(|b| b.1))];
+        let [x, y] = [0, 1].map(|i| low[i] + random.uniform() * (high[i] - low[i]));
+        let _ = writeln!(text, "{x:.3},{y:.3},{name}");
     }
     text
 }

@@ -1,4 +1,4 @@
-//! Line charts in SVG.
+//! Charts of lines and dots in SVG.
 
 use std::fmt::Write;
 
@@ -21,11 +21,16 @@ const DOTS: usize = 60;
 pub struct Chart<'a> {
     pub x_label: &'a str,
     pub y_label: &'a str,
+    pub log_x: bool,
     pub log_y: bool,
     /// Ends of the axes; by the data if not given.
     pub x_range: Option<(f64, f64)>,
     pub y_range: Option<(f64, f64)>,
     pub lines: Vec<Line<'a>>,
+    /// Points that no line joins.
+    pub dots: Vec<Dot>,
+    /// What colours and marks of dots mean: colour, mark, name.
+    pub legend: Vec<(usize, Mark, String)>,
     /// Vertical bars (from, to, height) behind the lines.
     pub bars: Vec<(f64, f64, f64)>,
     /// Vertical dashed rules.
@@ -40,6 +45,46 @@ pub struct Line<'a> {
     pub points: Vec<(f64, f64)>,
 }
 
+/// A point with a text to hover for.
+pub struct Dot {
+    pub at: (f64, f64),
+    /// One of five; 5 is none of them.
+    pub colour: usize,
+    pub mark: Mark,
+    pub title: String,
+}
+
+/// The shape of a dot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    Circle,
+    Square,
+    Triangle,
+    Diamond,
+    Cross,
+}
+
+impl Mark {
+    /// Every mark.
+    pub const ALL: [Mark; 5] =
+        [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Cross];
+
+    /// Drawn around a place.
+    fn path(self, (x, y): (f64, f64)) -> String {
+        match self {
+            Mark::Circle => {
+                format!("M{:.1} {y:.1}a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z", x - 4.5)
+            }
+            Mark::Square => format!("M{:.1} {:.1}h8v8h-8z", x - 4.0, y - 4.0),
+            Mark::Triangle => format!("M{x:.1} {:.1}l5 9h-10z", y - 5.5),
+            Mark::Diamond => format!("M{x:.1} {:.1}l5.5 5.5l-5.5 5.5l-5.5 -5.5z", y - 5.5),
+            Mark::Cross => {
+                format!("M{:.1} {:.1}h3v3h3v3h-3v3h-3v-3h-3v-3h3z", x - 1.5, y - 4.5)
+            }
+        }
+    }
+}
+
 impl Chart<'_> {
     /// Whether there is anything to see.
     pub fn is_empty(&self) -> bool {
@@ -49,10 +94,13 @@ impl Chart<'_> {
     /// HTML: keys, if there are several lines, and the drawing.
     pub fn html(&self) -> String {
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-        let points = || self.lines.iter().flat_map(|line| &line.points);
+        let points = || {
+            let dots = self.dots.iter().map(|dot| &dot.at);
+            self.lines.iter().flat_map(|line| &line.points).chain(dots)
+        };
         let x = match self.x_range {
             Some((lo, hi)) => Scale::exactly(lo, hi, LEFT, right),
-            None => Scale::around(points().map(|p| p.0), false, LEFT, right),
+            None => Scale::around(points().map(|p| p.0), self.log_x, LEFT, right),
         };
         let y = match self.y_range {
             Some((lo, hi)) => Scale::exactly(lo, hi, bottom, TOP),
@@ -99,11 +147,34 @@ impl Chart<'_> {
         for (colour, line) in self.lines.iter().enumerate() {
             line.draw(&mut svg, colour % 3, &x, &y);
         }
+        for dot in self.dots.iter().filter(|dot| x.has(dot.at.0) && y.has(dot.at.1)) {
+            let path = dot.mark.path((x.at(dot.at.0), y.at(dot.at.1)));
+            let _ = write!(
+                svg,
+                "<path class=\"d{}\" d=\"{path}\"><title>{}</title></path>",
+                dot.colour,
+                escape(&dot.title)
+            );
+        }
         svg.push_str("</svg>");
         svg
     }
 
     fn keys(&self) -> String {
+        if !self.legend.is_empty() {
+            let key = |(colour, mark, name): &(usize, Mark, String)| {
+                let path = mark.path((6.0, 6.0));
+                let svg = format!(
+                    "<svg class=\"mark\" viewBox=\"0 0 12 12\"><path class=\"d{}\" d=\"{path}\"/></svg>",
+                    colour
+                );
+                format!("<span>{svg}{}</span>", escape(name))
+            };
+            return format!(
+                "<div class=\"keys\">{}</div>",
+                self.legend.iter().map(key).collect::<String>()
+            );
+        }
         if self.lines.len() < 2 {
             return String::new();
         }

@@ -1,11 +1,13 @@
 //! The page of an evaluation.
 
-use lineal::metrics::ClassifyMetrics;
-use lineal::{Metrics, Model};
+use lineal::metrics::{ClassifyMetrics, ReliabilityBin};
+use lineal::{Metrics, Model, Task};
 
 use super::chart::{Chart, Line};
 use super::page::{Page, escape, numbers, pairs, section};
+use crate::by_label::ByLabel;
 use crate::confusion::worst;
+use crate::inspect::{fitted, shape};
 use crate::talk::thousands;
 
 /// With more classes than this the heat map gives way to the worst pairs.
@@ -15,24 +17,53 @@ const MANY: usize = 16;
 /// Rows of the tables by class.
 const CLASSES: usize = 200;
 
-/// Metrics, confusion matrix, reliability diagram.
-pub fn eval_page(model: &Model, metrics: &Metrics, data: &str) -> String {
+/// Metrics, confusion matrix or table of labels, reliability diagram.
+pub fn eval_page(model: &Model, metrics: &Metrics, labels: Option<&ByLabel>, data: &str) -> String {
     let report = model.report();
-    let lead = format!("A model of {} loss, trained on {}", report.loss, model.provenance().source);
+    let mut lead = vec![format!("{} loss", report.loss)];
+    if model.task() != Task::Regress {
+        let about = shape(report).into_iter().chain(fitted(model));
+        lead.extend(about.map(|(name, value)| format!("{name}: {value}")));
+    }
+    lead.push(format!("trained on {}", model.provenance().source));
+    let lead = lead.join("; ");
     let mut page = Page::new(&format!("Evaluation on {data}"), &lead);
     let rows = crate::eval::rows(metrics);
     // With one class a row micro F1 is the accuracy once more.
-    let cards: Vec<_> = rows.iter().filter(|row| row.0 != "micro_f1").take(4).cloned().collect();
+    let again = if model.task() == Task::Classify { "micro_f1" } else { "" };
+    let cards: Vec<_> = rows.iter().filter(|row| row.0 != again).take(4).cloned().collect();
     page.facts(&cards);
     let mut blocks = vec![section("Metrics", &pairs(&rows), "")];
-    if let Metrics::Classify(m) = metrics {
+    if let (Metrics::Multilabel(m), Some(labels)) = (metrics, labels) {
+        if m.unseen > 0 {
+            page.warning(&format!(
+                "{} that training did not see: each counts as missed",
+                crate::talk::count(m.unseen as usize, "label")
+            ));
+        }
+        let note = "How often a label is there, by its probability: true probabilities lie on the diagonal. Bars are the \
+                    share of all rows and labels.";
+        blocks.extend((!labels.bins.is_empty()).then(|| {
+            reliability(&labels.bins, ["probability of a label", "share that has it"], note)
+        }));
+        page.grid(&blocks);
+        page.section(&label_table(labels, model.classes()));
+    } else if let Metrics::Classify(m) = metrics {
         if m.unseen > 0 {
             page.warning(&format!(
                 "{} with a label that training did not see: each counts as wrong and is not in the confusion matrix",
                 crate::talk::count(m.unseen as usize, "row")
             ));
         }
-        blocks.extend((!m.bins.is_empty()).then(|| reliability(m)));
+        let note = "How often the likeliest class is right, by its probability: true probabilities lie on the diagonal. \
+                    Bars are the share of rows.";
+        blocks.extend((!m.bins.is_empty()).then(|| {
+            reliability(
+                &m.bins,
+                ["probability of the likeliest class", "share that is right"],
+                note,
+            )
+        }));
         page.grid(&blocks);
         let tables = [confusion(m, model.classes()), by_class(m, model.classes())];
         if model.classes().len() < MANY {
@@ -47,28 +78,26 @@ pub fn eval_page(model: &Model, metrics: &Metrics, data: &str) -> String {
 }
 
 /// Confidence against accuracy, with the share of rows behind.
-fn reliability(m: &ClassifyMetrics) -> String {
-    let n = m.bins.iter().map(|bin| bin.count).sum::<u64>().max(1) as f64;
+fn reliability(bins: &[ReliabilityBin], [x_label, y_label]: [&str; 2], note: &str) -> String {
+    let n = bins.iter().map(|bin| bin.count).sum::<u64>().max(1) as f64;
     let n_bins = lineal::metrics::N_BINS as f64;
-    let bar = |bin: &lineal::metrics::ReliabilityBin| {
+    let bar = |bin: &ReliabilityBin| {
         let at = ((bin.confidence * n_bins).ceil() - 1.0).max(0.0);
         (at / n_bins, (at + 1.0) / n_bins, bin.count as f64 / n)
     };
     let chart = Chart {
-        x_label: "probability of the likeliest class",
-        y_label: "share that is right",
+        x_label,
+        y_label,
         x_range: Some((0.0, 1.0)),
         y_range: Some((0.0, 1.0)),
         lines: vec![Line {
             name: "confidence",
-            points: m.bins.iter().map(|bin| (bin.confidence, bin.accuracy)).collect(),
+            points: bins.iter().map(|bin| (bin.confidence, bin.accuracy)).collect(),
         }],
-        bars: m.bins.iter().map(bar).collect(),
+        bars: bins.iter().map(bar).collect(),
         diagonal: true,
         ..Chart::default()
     };
-    let note = "How often the likeliest class is right, by its probability: true probabilities lie on the diagonal. Bars \
-                are the share of rows.";
     section("Reliability", &chart.html(), note)
 }
 
@@ -130,4 +159,21 @@ fn by_class(m: &ClassifyMetrics, classes: &[String]) -> String {
         &numbers(&heads, &rows),
         if m.per_class.len() > CLASSES { "The first 200 classes." } else { "" },
     )
+}
+
+fn label_table(labels: &ByLabel, names: &[String]) -> String {
+    let rows: Vec<Vec<String>> = labels
+        .labels
+        .iter()
+        .zip(names)
+        .take(CLASSES)
+        .map(|(counts, name)| {
+            let scores = counts.scores().map(|x| format!("{x:.3}"));
+            let rows = [counts.gold, counts.predicted].map(|n| thousands(n as usize));
+            [name.clone()].into_iter().chain(scores).chain(rows).collect()
+        })
+        .collect();
+    let heads = ["label", "precision", "recall", "F1", "rows", "predicted"];
+    let note = if names.len() > CLASSES { "The first 200 labels." } else { "" };
+    section("By label", &numbers(&heads, &rows), note)
 }

@@ -1,10 +1,12 @@
 //! Reports as one self-contained HTML page: no script, no font, no picture from elsewhere.
 
 mod chart;
+mod compare;
 mod eval;
 mod page;
 mod scale;
 mod train;
 
+pub use compare::compare_page;
 pub use eval::eval_page;
 pub use train::train_page;

@@ -49,8 +49,13 @@ fn cards(outcome: &Outcome) -> Vec<(&'static str, String)> {
     let report = &outcome.report;
     let mut cards =
         vec![("examples", thousands(report.examples)), ("features", thousands(report.features))];
-    if report.task == Task::Classify {
-        cards.push(("classes", thousands(report.classes)));
+    match report.task {
+        Task::Classify => cards.push(("classes", thousands(report.classes))),
+        Task::Multilabel => cards.push(("labels", thousands(report.classes))),
+        Task::Regress => {}
+    }
+    if report.problems > 1 {
+        cards.push(("binary problems", thousands(report.problems)));
     }
     cards.push(("loss", report.loss.to_string()));
     cards.push(("solver", report.solver.to_string()));
@@ -60,6 +65,9 @@ fn cards(outcome: &Outcome) -> Vec<(&'static str, String)> {
     match &outcome.test {
         Some(lineal::Metrics::Classify(m)) => {
             cards.push(("test accuracy", format!("{:.4}", m.accuracy)))
+        }
+        Some(lineal::Metrics::Multilabel(m)) => {
+            cards.push(("test micro F1", format!("{:.4}", m.micro_f1)));
         }
         Some(lineal::Metrics::Regress(m)) => cards.push(("test rmse", rough(m.rmse))),
         None => {}
@@ -84,6 +92,10 @@ fn curves(report: &Report) -> Vec<String> {
     };
     let held_out = match report.task {
         Task::Classify => ("Held-out accuracy", line("held-out accuracy", |p| p.held_out_metric)),
+        Task::Multilabel => (
+            "Held-out share of right answers",
+            line("held-out share of right answers", |p| p.held_out_metric),
+        ),
         Task::Regress => {
             ("Held-out RMSE", line("held-out RMSE", |p| p.held_out_metric.map(|m| -m)))
         }
@@ -93,6 +105,18 @@ fn curves(report: &Report) -> Vec<String> {
         line("training loss", |p| p.train_loss),
         line("held-out loss", |p| p.held_out_loss),
     ];
+    let gap = match curve.iter().any(|point| point.gap.is_some()) {
+        true => (
+            "Duality gap",
+            by_pass("gap", vec![line("gap", |p| p.gap)], true),
+            "A proven bound on the distance from the optimum.",
+        ),
+        false => (
+            "Duality gap, as it seems",
+            by_pass("gap", vec![line("gap", |p| p.gap_estimate)], true),
+            "What is left to gain by the solver's own count; the certificate proves what it came to.",
+        ),
+    };
     let all = [
         (
             "Objective and losses",
@@ -104,11 +128,7 @@ fn curves(report: &Report) -> Vec<String> {
             by_pass(held_out.0, vec![held_out.1], false),
             "On rows that training does not see.",
         ),
-        (
-            "Duality gap",
-            by_pass("gap", vec![line("gap", |p| p.gap)], true),
-            "A proven bound on the distance from the optimum.",
-        ),
+        gap,
     ];
     all.into_iter()
         .filter(|(_, chart, _)| !chart.is_empty())

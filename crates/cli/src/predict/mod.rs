@@ -13,7 +13,7 @@ use crate::exit::usage;
 use crate::files;
 use crate::talk::Talk;
 
-pub use rows::{Answers, Rows};
+pub use rows::{Answers, Rows, Top};
 pub use write::write as write_rows;
 
 /// Runs the command.
@@ -47,11 +47,8 @@ fn answer(args: &PredictArgs) -> anyhow::Result<Rows> {
     let about_labels = |warning: &&String| warning.contains("a label that training did not see");
     data.warnings.iter().filter(|w| !about_labels(w)).for_each(|warning| talk.warn(warning));
 
-    let wants_proba =
-        args.proba || args.sample || args.min_cost || (args.top.is_some() && model.has_proba());
+    let wants_proba = args.proba || args.sample || args.min_cost;
     let proba = if wants_proba { Some(model.proba(&data)?) } else { None };
-    let wants_scores = args.scores || (args.top.is_some() && proba.is_none());
-    let scores = wants_scores.then(|| model.scores(&data));
     let answers = match (&proba, &args.cost) {
         (Some(proba), _) if args.sample => Answers::Classes(model.sample(proba, args.seed)),
         (Some(proba), Some(path)) if args.min_cost => {
@@ -61,36 +58,43 @@ fn answer(args: &PredictArgs) -> anyhow::Result<Rows> {
         (Some(proba), None) if args.min_cost => Answers::Classes(model.least_cost(proba)?),
         _ => model.predict(&data).into(),
     };
-    let classes = model.classes().to_vec();
+    let top = match args.top {
+        Some(k) => Some(Top { k, best: model.top(&data, k)? }),
+        None => None,
+    };
     Ok(Rows {
-        classes,
+        classes: model.classes().to_vec(),
         answers,
-        proba,
-        scores,
-        shows_proba: args.proba,
-        shows_scores: args.scores,
-        top: args.top,
+        proba: proba.filter(|_| args.proba),
+        scores: args.scores.then(|| model.scores(&data)),
+        top,
+        separator: args.file.separator(),
     })
 }
 
-/// A model of numbers has no classes to ask about.
+/// A model of numbers has no classes to ask about, and one of labels no single class to choose.
 fn check_model(model: &Model, args: &PredictArgs) -> anyhow::Result<()> {
-    if model.task() == Task::Classify {
-        return Ok(());
-    }
-    let given = [
-        ("--proba", args.proba),
-        ("--scores", args.scores),
-        ("--top", args.top.is_some()),
-        ("--sample", args.sample),
-        ("--min-cost", args.min_cost),
-    ];
-    if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
-        bail!(
-            "{} is a model of the task regress: it predicts numbers and has no classes for {flag}; leave the flag \
-             out, or give a model of the task classify",
+    let of_classes = [("--sample", args.sample), ("--min-cost", args.min_cost)];
+    let of_any =
+        [("--proba", args.proba), ("--scores", args.scores), ("--top", args.top.is_some())];
+    let given =
+        |flags: &[(&'static str, bool)]| flags.iter().find(|(_, given)| *given).map(|f| f.0);
+    let (refused, why) = match model.task() {
+        Task::Classify => return Ok(()),
+        Task::Multilabel => (
+            given(&of_classes),
+            "multilabel: it answers yes or no for each label, and has no one class for",
+        ),
+        Task::Regress => (
+            given(&of_any).or(given(&of_classes)),
+            "regress: it predicts numbers and has no classes for",
+        ),
+    };
+    match refused {
+        None => Ok(()),
+        Some(flag) => bail!(
+            "{} is a model of the task {why} {flag}; leave the flag out, or give a model of the task classify",
             args.model.display()
-        );
+        ),
     }
-    Ok(())
 }

@@ -1,21 +1,29 @@
 //! Predictions with what was asked about them.
 
-use lineal::{Predicted, Table};
+use lineal::{Labels, Predicted, Table};
 
-/// One answer a row, and the numbers behind it.
+/// One answer a row, and the numbers behind it that were asked for.
 pub struct Rows {
     pub classes: Vec<String>,
     pub answers: Answers,
     pub proba: Option<Table>,
     pub scores: Option<Table>,
-    pub shows_proba: bool,
-    pub shows_scores: bool,
-    pub top: Option<usize>,
+    pub top: Option<Top>,
+    /// Between the labels of a row.
+    pub separator: char,
+}
+
+/// The best classes of each row with their probabilities, or scores where there are none, best first.
+pub struct Top {
+    /// How many were asked for.
+    pub k: usize,
+    pub best: Vec<Vec<(u32, f64)>>,
 }
 
 /// One answer a row.
 pub enum Answers {
     Classes(Vec<u32>),
+    Labels(Labels),
     Real(Vec<f64>),
 }
 
@@ -23,6 +31,7 @@ impl From<Predicted> for Answers {
     fn from(predicted: Predicted) -> Self {
         match predicted {
             Predicted::Classes(y) => Answers::Classes(y),
+            Predicted::Labels(y) => Answers::Labels(y),
             Predicted::Real(y) => Answers::Real(y),
         }
     }
@@ -33,51 +42,25 @@ impl Answers {
     pub fn len(&self) -> usize {
         match self {
             Answers::Classes(y) => y.len(),
+            Answers::Labels(y) => y.n_rows(),
             Answers::Real(y) => y.len(),
         }
     }
 }
 
 impl Rows {
-    /// A value for each class of row `i`, if one list of them was asked for.
+    /// A value for each class of row `i`, if they were asked for.
     pub fn list(&self, i: usize) -> Option<&[f64]> {
-        let table = if self.shows_proba {
-            self.proba.as_ref()
-        } else if self.shows_scores {
-            self.scores.as_ref()
-        } else {
-            None
-        };
-        table.map(|table| table.row(i))
+        self.proba.as_ref().or(self.scores.as_ref()).map(|table| table.row(i))
     }
 
-    /// The best classes of row `i` with their probabilities, or scores where there are none.
-    pub fn best(&self, i: usize) -> Option<Vec<(usize, f64)>> {
-        let table = self.proba.as_ref().or(self.scores.as_ref())?;
-        self.top.map(|k| best(table.row(i), k))
+    /// The best classes of row `i`, if they were asked for.
+    pub fn best(&self, i: usize) -> Option<&[(u32, f64)]> {
+        self.top.as_ref().map(|top| top.best[i].as_slice())
     }
 
     /// The name of a class.
-    pub fn name(&self, class: usize) -> &str {
-        self.classes.get(class).map_or("", String::as_str)
-    }
-}
-
-/// The `k` largest values with their places, falling; the lower place first among equals.
-pub fn best(values: &[f64], k: usize) -> Vec<(usize, f64)> {
-    let mut all: Vec<(usize, f64)> = values.iter().copied().enumerate().collect();
-    all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    all.truncate(k);
-    all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_best_come_first_and_ties_by_place() {
-        assert_eq!(best(&[0.2, 0.5, 0.5, -1.0], 3), [(1, 0.5), (2, 0.5), (0, 0.2)]);
-        assert_eq!(best(&[1.0], 9).len(), 1);
+    pub fn name(&self, class: u32) -> &str {
+        self.classes.get(class as usize).map_or("", String::as_str)
     }
 }

@@ -25,7 +25,8 @@ pub fn write(out: &mut dyn Write, rows: &Rows, form: Output) -> io::Result<()> {
 fn text(out: &mut dyn Write, rows: &Rows, i: usize) -> io::Result<()> {
     match &rows.answers {
         Answers::Real(y) => write!(out, "{}", number(y[i]))?,
-        Answers::Classes(y) => write!(out, "{}", printable(rows.name(y[i] as usize)))?,
+        Answers::Classes(y) => write!(out, "{}", printable(rows.name(y[i])))?,
+        Answers::Labels(y) => write!(out, "{}", printable(&joined(rows, y.row(i))))?,
     }
     for (class, value) in pairs(rows, i) {
         write!(out, "\t{}:{}", printable(rows.name(class)), number(value))?;
@@ -33,9 +34,15 @@ fn text(out: &mut dyn Write, rows: &Rows, i: usize) -> io::Result<()> {
     writeln!(out)
 }
 
+/// The labels of a row in one cell.
+fn joined(rows: &Rows, labels: &[u32]) -> String {
+    let names: Vec<&str> = labels.iter().map(|&label| rows.name(label)).collect();
+    names.join(&rows.separator.to_string())
+}
+
 fn csv_header(out: &mut dyn Write, rows: &Rows) -> io::Result<()> {
-    write!(out, "label")?;
-    if rows.shows_proba || rows.shows_scores {
+    write!(out, "{}", key(rows))?;
+    if rows.top.is_none() && (rows.proba.is_some() || rows.scores.is_some()) {
         for name in &rows.classes {
             write!(out, ",{}", quoted(name))?;
         }
@@ -49,24 +56,43 @@ fn csv_header(out: &mut dyn Write, rows: &Rows) -> io::Result<()> {
 fn csv(out: &mut dyn Write, rows: &Rows, i: usize) -> io::Result<()> {
     match &rows.answers {
         Answers::Real(y) => write!(out, "{}", number(y[i]))?,
-        Answers::Classes(y) => write!(out, "{}", quoted(rows.name(y[i] as usize)))?,
+        Answers::Classes(y) => write!(out, "{}", quoted(rows.name(y[i])))?,
+        // A line with nothing on it is no row to most readers.
+        Answers::Labels(y) if y.row(i).is_empty() => write!(out, "\"\"")?,
+        Answers::Labels(y) => write!(out, "{}", quoted(&joined(rows, y.row(i))))?,
     }
-    for (class, value) in pairs(rows, i) {
+    let pairs = pairs(rows, i);
+    for &(class, value) in &pairs {
         if rows.top.is_some() {
             write!(out, ",{}", quoted(rows.name(class)))?;
         }
         write!(out, ",{}", number(value))?;
     }
+    // A tree's beam may end at fewer classes than were asked for.
+    for _ in pairs.len()..n_top(rows) {
+        write!(out, ",,")?;
+    }
     writeln!(out)
+}
+
+/// What the answer is called.
+fn key(rows: &Rows) -> &'static str {
+    match rows.answers {
+        Answers::Labels(_) => "labels",
+        Answers::Classes(_) | Answers::Real(_) => "label",
+    }
 }
 
 fn jsonl(out: &mut dyn Write, rows: &Rows, i: usize) -> io::Result<()> {
     let mut object = Map::new();
     let label = match &rows.answers {
         Answers::Real(y) => json!(y[i]),
-        Answers::Classes(y) => json!(rows.name(y[i] as usize)),
+        Answers::Classes(y) => json!(rows.name(y[i])),
+        Answers::Labels(y) => {
+            json!(y.row(i).iter().map(|&label| rows.name(label)).collect::<Vec<_>>())
+        }
     };
-    object.insert("label".to_owned(), label);
+    object.insert(key(rows).to_owned(), label);
     let by_name = |values: &[f64]| -> Value {
         rows.classes
             .iter()
@@ -75,10 +101,10 @@ fn jsonl(out: &mut dyn Write, rows: &Rows, i: usize) -> io::Result<()> {
             .collect::<Map<_, _>>()
             .into()
     };
-    if let Some(scores) = rows.scores.as_ref().filter(|_| rows.shows_scores) {
+    if let Some(scores) = &rows.scores {
         object.insert("scores".to_owned(), by_name(scores.row(i)));
     }
-    if let Some(proba) = rows.proba.as_ref().filter(|_| rows.shows_proba) {
+    if let Some(proba) = &rows.proba {
         object.insert("proba".to_owned(), by_name(proba.row(i)));
     }
     if let Some(best) = rows.best(i) {
@@ -91,16 +117,16 @@ fn jsonl(out: &mut dyn Write, rows: &Rows, i: usize) -> io::Result<()> {
 }
 
 /// The classes to show beside the label, with their values.
-fn pairs(rows: &Rows, i: usize) -> Vec<(usize, f64)> {
+fn pairs(rows: &Rows, i: usize) -> Vec<(u32, f64)> {
     match (rows.best(i), rows.list(i)) {
-        (Some(best), _) => best,
-        (None, Some(values)) => values.iter().copied().enumerate().collect(),
+        (Some(best), _) => best.to_vec(),
+        (None, Some(values)) => (0u32..).zip(values.iter().copied()).collect(),
         (None, None) => Vec::new(),
     }
 }
 
 fn n_top(rows: &Rows) -> usize {
-    rows.top.map_or(0, |k| k.min(rows.classes.len()))
+    rows.top.as_ref().map_or(0, |top| top.k.min(rows.classes.len()))
 }
 
 /// A name that keeps to its line and column.
@@ -123,8 +149,9 @@ fn quoted(cell: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows::Top;
     use super::*;
-    use lineal::Table;
+    use lineal::{Labels, Table};
 
     fn rows() -> Rows {
         Rows {
@@ -132,9 +159,8 @@ mod tests {
             answers: Answers::Classes(vec![1, 0]),
             proba: Some(Table { n_rows: 2, n_cols: 2, values: vec![0.25, 0.75, 0.5, 0.5] }),
             scores: None,
-            shows_proba: true,
-            shows_scores: false,
             top: None,
+            separator: ',',
         }
     }
 
@@ -161,11 +187,30 @@ mod tests {
 
     #[test]
     fn top_is_a_list_in_falling_order() {
-        let rows = Rows { shows_proba: false, top: Some(1), ..rows() };
+        let best = vec![vec![(1, 0.75)], vec![(0, 0.5)]];
+        let rows = Rows { proba: None, top: Some(Top { k: 1, best }), ..rows() };
         assert_eq!(
             written(&rows, Output::Csv),
             "label,top1,value1\nc\td,c\td,0.75\n\"a,b\",\"a,b\",0.5\n"
         );
         assert!(written(&rows, Output::Jsonl).contains(r#""top":[["a,b",0.5]]"#));
+        // A beam that found one class where two were asked for.
+        let rows = Rows { top: rows.top.map(|top| Top { k: 2, ..top }), ..rows };
+        assert!(
+            written(&rows, Output::Csv)
+                .starts_with("label,top1,value1,top2,value2\nc\td,c\td,0.75,,\n")
+        );
+    }
+
+    #[test]
+    fn labels_are_a_list_that_may_be_empty() {
+        let labels = Labels::new(vec![0, 2, 2], vec![0, 1]).unwrap();
+        let rows = Rows { answers: Answers::Labels(labels), proba: None, separator: ';', ..rows() };
+        assert_eq!(written(&rows, Output::Text), "a,b;c\\td\n\n");
+        assert_eq!(written(&rows, Output::Csv), "labels\n\"a,b;c\td\"\n\"\"\n");
+        assert_eq!(
+            written(&rows, Output::Jsonl),
+            "{\"labels\":[\"a,b\",\"c\\td\"]}\n{\"labels\":[]}\n"
+        );
     }
 }

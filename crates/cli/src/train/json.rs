@@ -1,9 +1,14 @@
 //! What `train --json` prints: first the keys that SPEC fixes, then more.
 
-use lineal::{CurvePoint, LossKind, Margins, Metrics, Precision, SolverKind, Strategy, Task};
+use lineal::{
+    CalibrateKind, CodeReport, CurvePoint, LossKind, Margins, Model, Precision, SolverKind,
+    Strategy, Task, Threshold, TreeReport,
+};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{Outcome, Seconds};
+use crate::eval;
 
 #[derive(Serialize)]
 pub struct TrainJson<'a> {
@@ -23,7 +28,14 @@ pub struct TrainJson<'a> {
     seconds: Seconds,
     model_bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    test: Option<&'a Metrics>,
+    test: Option<Value>,
+    problems: usize,
+    rows_touched: u64,
+    code: Option<CodeReport>,
+    tree: Option<TreeReport>,
+    calibration: Option<CalibrationJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threshold: Option<Threshold>,
     l1: f64,
     sum: bool,
     precision: Precision,
@@ -35,10 +47,25 @@ pub struct TrainJson<'a> {
     curve: &'a [CurvePoint],
 }
 
+/// The map from scores to probabilities.
+#[derive(Serialize)]
+pub struct CalibrationJson {
+    kind: CalibrateKind,
+    folds: usize,
+}
+
+impl CalibrationJson {
+    pub fn of(model: &Model) -> Option<Self> {
+        let spec = model.spec();
+        spec.calibrate.map(|kind| Self { kind, folds: spec.folds })
+    }
+}
+
 impl<'a> TrainJson<'a> {
-    pub fn new(outcome: &'a Outcome) -> Self {
+    pub fn new(model: &Model, outcome: &'a Outcome) -> anyhow::Result<Self> {
         let report = &outcome.report;
-        Self {
+        let is_multilabel = report.task == Task::Multilabel;
+        Ok(Self {
             task: report.task,
             examples: report.examples,
             features: report.features,
@@ -54,7 +81,13 @@ impl<'a> TrainJson<'a> {
             passes: report.passes,
             seconds: outcome.seconds,
             model_bytes: outcome.model_bytes,
-            test: outcome.test.as_ref(),
+            test: outcome.test.as_ref().map(eval::json).transpose()?,
+            problems: report.problems,
+            rows_touched: report.rows_touched,
+            code: report.code,
+            tree: report.tree,
+            calibration: CalibrationJson::of(model),
+            threshold: is_multilabel.then_some(model.spec().threshold),
             l1: report.l1,
             sum: report.sum,
             precision: report.precision,
@@ -64,6 +97,6 @@ impl<'a> TrainJson<'a> {
             margins: report.margins.as_ref(),
             warnings: &report.warnings,
             curve: &report.curve,
-        }
+        })
     }
 }

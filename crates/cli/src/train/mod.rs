@@ -1,6 +1,6 @@
 //! `lineal train`: read, train, measure, write, in that order, so that wrong data writes nothing.
 
-mod json;
+pub mod json;
 pub mod request;
 pub mod summary;
 
@@ -47,13 +47,17 @@ fn train(args: &TrainArgs, request: &mut Request) -> anyhow::Result<()> {
     let data = lineal::read(&args.data, &request.options)?;
     let read = start.elapsed().as_secs_f64();
     talk.say_all(&summary::data(&data, read));
-    if let Some(path) = &args.cost {
-        request.spec.cost = Some(lineal::read_cost(path, &data.schema.classes)?);
-    }
+    request.meet(args, &data.schema.classes)?;
     let held_out =
         request.held_out.as_deref().map(|path| labelled(path, request, &data, talk)).transpose()?;
     let test = args.test.as_deref().map(|path| labelled(path, request, &data, talk)).transpose()?;
 
+    if args.proba.cross_fits() {
+        let folds = request.spec.folds;
+        talk.say(format_args!(
+            "and {folds} more trainings, each without one of {folds} folds, to fit to held-out rows"
+        ));
+    }
     let begun = Instant::now();
     let (model, report) = fit(request, &data, held_out.as_ref(), talk)?;
     let train = begun.elapsed().as_secs_f64();
@@ -66,9 +70,9 @@ fn train(args: &TrainArgs, request: &mut Request) -> anyhow::Result<()> {
         let page = html::train_page(&model, &outcome);
         files::write_output(Some(path), |out| out.write_all(page.as_bytes()))?;
     }
-    talk.say_all(&summary::outcome(&outcome, args));
+    talk.say_all(&summary::outcome(&model, &outcome, args));
     if args.json {
-        files::json_to_stdout(&json::TrainJson::new(&outcome))?;
+        files::json_to_stdout(&json::TrainJson::new(&model, &outcome)?)?;
     }
     if args.require_convergence && !outcome.report.converged {
         return Err(not_converged(&outcome.report, &args.out).into());

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use lineal::{
-    ClassWeight, Format, LossKind, Penalty, ReadOptions, SgdSpec, SolverKind, TargetKind, Task,
-    TrainSpec,
+    ClassWeight, CodeKind, Format, LossKind, ReadOptions, SgdSpec, SolverKind, Strategy,
+    TargetKind, Task, TrainSpec,
 };
 
-use crate::args::{Held, TrainArgs};
+use crate::args::{CodeArg, Held, ProbaArgs, ReductionArgs, TrainArgs};
 use crate::exit::usage;
-use crate::files;
+use crate::{classes, files};
 
 /// A training run that makes sense as far as flags can tell.
 pub struct Request {
@@ -37,18 +37,22 @@ impl Request {
             task: args.task,
             loss: args.loss,
             sum: args.sum,
-            strategy: args.strategy,
+            strategy: strategy(args.strategy, args.task),
+            reduction: classes::typed(&args.reduction),
+            calibrate: args.proba.calibrate,
+            threshold: args.proba.threshold.unwrap_or(defaults.threshold),
+            folds: args.proba.folds.unwrap_or(defaults.folds),
             solver,
-            penalty: penalty(args),
+            penalty: args.penalty.of(args.loss),
             l1: args.l1.unwrap_or(defaults.l1),
-            bias: args.bias.0,
-            tol: args.tol.unwrap_or(defaults.tol),
-            max_passes: args.max_passes,
+            bias: args.model.bias.0,
+            tol: args.stop.tol.unwrap_or(defaults.tol),
+            max_passes: args.stop.max_passes,
             sgd: sgd(args),
             gd_step: args.rate.filter(|_| solver == SolverKind::Gd),
             cost: None,
-            class_weight: args.class_weight.clone().unwrap_or(ClassWeight::Equal),
-            standardize: args.standardize,
+            class_weight: args.model.class_weight.clone().unwrap_or(ClassWeight::Equal),
+            standardize: args.model.standardize,
             hard_margin: args.hard_margin,
             validation,
             patience: args.patience,
@@ -58,15 +62,19 @@ impl Request {
             precision: args.precision,
             seed: args.seed,
         };
-        let target = match args.task {
-            Task::Classify => TargetKind::Classes,
-            Task::Regress => TargetKind::Real,
-        };
         check_task(args)?;
+        check_reduction(&args.reduction, |strategy| spec.strategy == strategy)?;
+        check_proba(&args.proba, args.task)?;
         let mut inputs = vec![args.data.clone()];
         inputs.extend(
-            held_out.iter().chain(&args.test).chain(&args.cost).chain(&args.file.labels).cloned(),
+            held_out
+                .iter()
+                .chain(&args.test)
+                .chain(&args.model.cost)
+                .chain(&args.file.labels)
+                .cloned(),
         );
+        inputs.extend(args.reduction.files().cloned());
         if inputs.iter().filter(|path| *path == Path::new("-")).count() > 1 {
             return usage("standard input can only be read once: give - for one file");
         }
@@ -78,8 +86,17 @@ impl Request {
             true => {}
             false => outputs.push(args.out.clone()),
         }
-        let options = args.file.learning(&args.columns, target);
+        let options = args.file.learning(&args.columns, target(args.task));
         Ok(Self { spec, options, held_out, data: args.data.clone(), inputs, outputs })
+    }
+
+    /// Reads the files that name the data's classes: costs, a code, a tree.
+    pub fn meet(&mut self, args: &TrainArgs, classes: &[String]) -> anyhow::Result<()> {
+        self.spec.reduction = classes::with_files(&args.reduction, classes)?;
+        if let Some(path) = &args.model.cost {
+            self.spec.cost = Some(lineal::read_cost(path, classes)?);
+        }
+        Ok(())
     }
 
     /// Looks at what will be written before any work is done.
@@ -88,15 +105,9 @@ impl Request {
         self.outputs.iter().try_for_each(|output| files::check_output(output, &inputs))
     }
 
-    /// How another file than the training data is read: --format is of the training data, and of others whose name
-    /// tells no better.
+    /// How another file than the training data is read.
     pub fn options_for(&self, path: &Path) -> ReadOptions {
-        let told = |path: &Path| Format::from_name(&path.to_string_lossy());
-        let format = match told(path) {
-            other if other == told(&self.data) => self.options.format,
-            other => other.or(self.options.format),
-        };
-        ReadOptions { format, labels_file: None, ..self.options.clone() }
+        options_for(path, &self.data, &self.options)
     }
 
     /// The number of passes, where it is known beforehand.
@@ -109,20 +120,38 @@ impl Request {
     }
 }
 
-/// The perceptron has no penalty unless asked for.
-fn penalty(args: &TrainArgs) -> Penalty {
-    match (args.c, args.l2) {
-        (Some(c), _) => Penalty::C(c),
-        (None, Some(l2)) => Penalty::L2(l2),
-        (None, None) if args.loss == Some(LossKind::Perceptron) => Penalty::L2(0.0),
-        (None, None) => Penalty::C(1.0),
+/// How another file than the training data is read: --format is of the training data, and of others whose name tells no
+/// better.
+pub fn options_for(path: &Path, data: &Path, options: &ReadOptions) -> ReadOptions {
+    let told = |path: &Path| Format::from_name(&path.to_string_lossy());
+    let format = match told(path) {
+        other if other == told(data) => options.format,
+        other => other.or(options.format),
+    };
+    ReadOptions { format, labels_file: None, ..options.clone() }
+}
+
+/// How labels are read for a task.
+pub fn target(task: Task) -> TargetKind {
+    match task {
+        Task::Classify => TargetKind::Classes,
+        Task::Multilabel => TargetKind::Labels,
+        Task::Regress => TargetKind::Real,
+    }
+}
+
+/// Labels are asked for one by one, unless said otherwise.
+fn strategy(given: Option<Strategy>, task: Task) -> Strategy {
+    match task {
+        Task::Multilabel => given.unwrap_or(Strategy::Ova),
+        Task::Classify | Task::Regress => given.unwrap_or(Strategy::Joint),
     }
 }
 
 fn sgd(args: &TrainArgs) -> SgdSpec {
     let defaults = SgdSpec::default();
     SgdSpec {
-        epochs: args.epochs.or(args.max_passes).unwrap_or(defaults.epochs),
+        epochs: args.epochs.or(args.stop.max_passes).unwrap_or(defaults.epochs),
         batch_size: args.batch_size.unwrap_or(defaults.batch_size),
         rate: args.rate,
         schedule: args.schedule,
@@ -152,29 +181,100 @@ fn solver(args: &TrainArgs) -> anyhow::Result<SolverKind> {
     }
 }
 
-/// Flags of one task with the other.
+/// Flags of one task with another.
 fn check_task(args: &TrainArgs) -> anyhow::Result<()> {
     let for_numbers = matches!(args.loss, Some(LossKind::Huber | LossKind::Epsilon));
-    if args.task == Task::Classify && for_numbers {
+    if args.task != Task::Regress && for_numbers {
         let loss = args.loss.map_or("", LossKind::as_str);
         return usage(format!("--loss {loss} is for numbers: add --task regress"));
     }
     if args.task == Task::Regress {
         let given = [
             ("--sum", args.sum),
-            ("--cost", args.cost.is_some()),
-            ("--class-weight", args.class_weight.is_some()),
+            ("--cost", args.model.cost.is_some()),
+            ("--class-weight", args.model.class_weight.is_some()),
             ("--hard-margin", args.hard_margin),
+            ("--strategy", args.strategy.is_some()),
+            ("--calibrate", args.proba.calibrate.is_some()),
         ];
         if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
             return usage(format!("{flag} is about classes: leave it out with --task regress"));
         }
+    }
+    if args.task == Task::Multilabel {
+        check_multilabel(args.strategy, args.model.cost.is_some())?;
+    } else if args.file.label_separator.is_some() {
+        return usage("--label-separator is between the labels of a row: add --task multilabel");
     }
     if args.delta.is_some() && args.loss != Some(LossKind::Huber) {
         return usage("--delta is of the huber loss: add --loss huber --task regress");
     }
     if args.epsilon.is_some() && args.loss != Some(LossKind::Epsilon) {
         return usage("--epsilon is of the epsilon loss: add --loss epsilon --task regress");
+    }
+    Ok(())
+}
+
+/// Each label is a question of its own: no class against another.
+pub fn check_multilabel(strategy: Option<Strategy>, has_cost: bool) -> anyhow::Result<()> {
+    if let Some(strategy @ (Strategy::Joint | Strategy::Ovo | Strategy::Ecoc)) = strategy {
+        return usage(format!(
+            "--strategy {strategy} is for one class a row; --task multilabel asks each label alone (ova) or in a label \
+             tree (tree)"
+        ));
+    }
+    if has_cost {
+        return usage(
+            "--cost is between classes; with --task multilabel say --threshold cost:FP,FN",
+        );
+    }
+    Ok(())
+}
+
+/// Flags of one strategy where another, or none, was asked for.
+pub fn check_reduction(
+    args: &ReductionArgs,
+    runs: impl Fn(Strategy) -> bool,
+) -> anyhow::Result<()> {
+    let given = [
+        ("--pairs", args.pairs.is_some(), Strategy::Ovo),
+        ("--code", args.code.is_some(), Strategy::Ecoc),
+        ("--code-length", args.code_length.is_some(), Strategy::Ecoc),
+        ("--decoding", args.decoding.is_some(), Strategy::Ecoc),
+        ("--tree", args.tree.is_some(), Strategy::Tree),
+        ("--leaf-size", args.leaf_size.is_some(), Strategy::Tree),
+        ("--beam", args.beam.is_some(), Strategy::Tree),
+    ];
+    if let Some((flag, _, of)) = given.iter().find(|(_, given, of)| *given && !runs(*of)) {
+        return usage(format!("{flag} is a choice of --strategy {of}: add that, or leave it out"));
+    }
+    let fixed = match &args.code {
+        None => None,
+        Some(CodeArg::File(path)) => Some(path.display().to_string()),
+        Some(CodeArg::Made(kind)) => {
+            use CodeKind::{Bch, Dense, Greedy, Sparse};
+            (!matches!(kind, Dense | Sparse | Bch | Greedy)).then(|| kind.to_string())
+        }
+    };
+    match (fixed, args.code_length) {
+        (Some(code), Some(_)) => usage(format!(
+            "--code-length is for the codes dense, sparse, bch and greedy; {code} has its own length"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Thresholds are of labels, and folds of what is fitted to held-out rows.
+pub fn check_proba(args: &ProbaArgs, task: Task) -> anyhow::Result<()> {
+    if args.threshold.is_some() && task != Task::Multilabel {
+        return usage(format!(
+            "--threshold says when a label is predicted: add --task multilabel ({task} takes none)"
+        ));
+    }
+    if args.folds.is_some() && !args.cross_fits() {
+        return usage(
+            "--folds is for --calibrate, or for a --threshold of f1, micro-f1 or cost:FP,FN",
+        );
     }
     Ok(())
 }

@@ -1,20 +1,25 @@
 //! What `train` says to people.
 
-use lineal::{Dataset, Report, TargetKind};
+use lineal::{Dataset, Model, Report, Strategy, TargetKind, Targets};
 
 use super::Outcome;
 use crate::args::TrainArgs;
-use crate::eval;
-use crate::talk::{bytes, count, seconds};
+use crate::talk::{bytes, count, rough, seconds};
+use crate::{eval, inspect};
 
 /// The columns that are shown of a wide table.
 const COLUMNS: usize = 40;
 
 /// The data as it was understood.
 pub fn data(data: &Dataset, read_seconds: f64) -> Vec<String> {
-    let classes = match data.schema.target {
-        TargetKind::Classes => format!(", {}", count(data.schema.classes.len(), "class")),
-        TargetKind::Real => String::new(),
+    let n_classes = data.schema.classes.len();
+    let classes = match (data.schema.target, &data.y) {
+        (TargetKind::Classes, _) => format!(", {}", count(n_classes, "class")),
+        (TargetKind::Labels, Targets::Labels(y)) => {
+            let mean = y.n_labels_total() as f64 / y.n_rows().max(1) as f64;
+            format!(", {} ({} a row)", count(n_classes, "label"), rough(mean))
+        }
+        _ => String::new(),
     };
     let time =
         if read_seconds < 0.1 { String::new() } else { format!(" ({})", seconds(read_seconds)) };
@@ -30,13 +35,28 @@ pub fn data(data: &Dataset, read_seconds: f64) -> Vec<String> {
 }
 
 /// The certificate, what to know of it, and what the test said.
-pub fn outcome(outcome: &Outcome, args: &TrainArgs) -> Vec<String> {
+pub fn outcome(model: &Model, outcome: &Outcome, args: &TrainArgs) -> Vec<String> {
     let report = &outcome.report;
-    let mut lines = vec![method(report), report.certificate()];
+    let mut lines = vec![method(report)];
+    if report.strategy != Strategy::Joint {
+        let shape = inspect::shape(report);
+        lines.extend(shape.into_iter().map(|(name, value)| format!("{name}: {value}")));
+    }
+    lines.push(report.certificate());
+    let fitted = inspect::fitted(model);
+    lines.extend(fitted.into_iter().map(|(name, value)| format!("{name}: {value}")));
     if let Some(best) = report.best_pass {
         lines.push(format!("kept the weights of pass {best}, the best on the held-out rows"));
     }
     lines.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
+    if args.validation.is_some() && report.curve.iter().all(|point| point.held_out_metric.is_none())
+    {
+        lines.push(format!(
+            "warning: nobody looked at the held-out rows: {} problems are trained block by block; to watch them add \
+             --solver sgd or lbfgs, to measure them at the end --test",
+            report.strategy
+        ));
+    }
     if let (Some(test), Some(path)) = (&outcome.test, &args.test) {
         lines.push(format!("{}: {}", path.display(), eval::in_short(test)));
     }

@@ -7,7 +7,7 @@ fn each_set_trains_and_shows() {
     let world = World::new();
     let list = world.run(&["demo", "--list"]).done().out;
     let names: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, ["flowers", "tickets", "houses"]);
+    assert_eq!(names, ["flowers", "tickets", "houses", "four-classes"]);
     for name in names {
         let out = world.run(&["demo", name]).done().out;
         for part in [
@@ -22,7 +22,7 @@ fn each_set_trains_and_shows() {
         }
     }
     assert_eq!(world.names(), Vec::<String>::new());
-    world.run(&["demo", "roses"]).failed(1, &["`roses`", "flowers, tickets, houses"]);
+    world.run(&["demo", "roses"]).failed(1, &["`roses`", "flowers, tickets, houses, four-classes"]);
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn the_default_shows_accuracy_confusions_and_probabilities() {
 #[test]
 fn written_files_train_by_the_command_that_is_printed() {
     let world = World::new();
-    for name in ["flowers", "tickets", "houses"] {
+    for name in ["flowers", "tickets", "houses", "four-classes"] {
         let out = world.run(&["demo", name, "--write", "sets"]).done().out;
         let command =
             out.lines().find_map(|line| line.strip_prefix("now try: lineal ")).unwrap().to_owned();
@@ -44,4 +44,40 @@ fn written_files_train_by_the_command_that_is_printed() {
         world.run(&words).done().says(&["converged", "wrote"]);
         assert!(world.has(&format!("sets/{name}.lineal")));
     }
+}
+
+#[test]
+fn a_picture_shows_where_one_vs_all_fails() {
+    let world = World::new();
+    let run = world.run(&["demo", "four-classes", "--picture", "four.svg"]).done().says(&[
+        "joint: 0 of 200 wrong",
+        "one-vs-all (ova): 20 of 200 wrong",
+        "one-vs-one (ovo): 0 of 200 wrong",
+        "wrote four.svg",
+    ]);
+    assert_eq!(run.out, "");
+    let svg = String::from_utf8(world.bytes("four.svg")).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    for part in ["joint: 0 of 200 wrong</text>", "<polygon", "strip</text>", "wrong</text>"] {
+        assert!(svg.contains(part), "{part}");
+    }
+    assert_eq!(world.run(&["demo", "four-classes", "--picture", "-"]).done().out, svg);
+    world.run(&["demo", "houses", "--picture", "h.svg"]).failed(1, &["plane", "four-classes"]);
+    world
+        .run(&["demo", "four-classes", "--picture", "none/four.svg"])
+        .failed(1, &["no folder none"]);
+    assert_eq!(world.names(), ["four.svg"]);
+}
+
+#[test]
+fn the_strip_is_separable_by_argmax_and_not_from_the_rest() {
+    let world = World::new();
+    world.run(&["demo", "four-classes", "--write", "."]).done();
+    let train = ["train", "four-classes-train.csv", "--label", "class", "-q", "-o", "m.lineal"];
+    world.run(&[&train[..], &["--hard-margin"]].concat()).done();
+    let text = String::from_utf8(world.bytes("four-classes-train.csv")).unwrap();
+    let rest = ["lower", "upper", "right"].iter().fold(text, |t, class| t.replace(class, "rest"));
+    world.file("rest.csv", rest);
+    let train = ["train", "rest.csv", "--label", "class", "-q", "-o", "r.lineal", "--hard-margin"];
+    world.run(&train).failed(1, &["row"]);
 }

@@ -14,11 +14,12 @@ fn mentions(args: &[&str], parts: &[&str]) {
 
 #[test]
 fn the_program() {
-    let commands = ["train", "predict", "eval", "inspect", "demo"];
+    let commands = ["train", "predict", "eval", "inspect", "compare", "demo"];
     mentions(&["--help"], &commands);
+    mentions(&["--help"], &["--strategy ovo", "--calibrate platt", "--task multilabel"]);
     mentions(&["--help"], &["Examples:", "--label", "Exit codes:", "standard input", ".gz"]);
     let help = World::new().run(&["--help"]).done().out;
-    for later in ["compare", "tune", "convert", "explain", "serve"] {
+    for later in ["tune", "convert", "explain", "serve"] {
         assert!(!help.contains(later), "{later} is not there yet");
     }
 }
@@ -39,6 +40,17 @@ fn train() {
         "--loss",
         "--sum",
         "--strategy",
+        "--pairs",
+        "--code",
+        "--code-length",
+        "--decoding",
+        "--tree",
+        "--leaf-size",
+        "--beam",
+        "--calibrate",
+        "--folds",
+        "--threshold",
+        "--label-separator",
         "--solver",
         "-C",
         "--l2",
@@ -82,6 +94,30 @@ fn train() {
         "huber",
         "epsilon",
         "joint",
+        "ova",
+        "ovo",
+        "ecoc",
+        "tree",
+        "votes",
+        "scores",
+        "tournament",
+        "dense",
+        "sparse",
+        "exhaustive",
+        "hadamard",
+        "bch",
+        "greedy",
+        "hamming",
+        "probability",
+        "clusters",
+        "random",
+        "huffman",
+        "platt",
+        "isotonic",
+        "temperature",
+        "micro-f1",
+        "cost:FP,FN",
+        "multilabel",
         "auto",
         "exact",
         "gd",
@@ -101,6 +137,8 @@ fn train() {
         &["train", "--help"],
         &[
             "Examples:",
+            "Several classes:",
+            "Probabilities:",
             "What each solver needs of the loss",
             "relative duality gap",
             "gradient norm",
@@ -138,6 +176,38 @@ fn the_other_commands() {
         &["eval", "--help"],
         &["--json", "--report", "--cost", "--format", "--threads", "Examples:", "log_loss"],
     );
+    mentions(&["eval", "--help"], &["p@1", "ndcg@5", "hamming_loss", "reliability"]);
+    mentions(
+        &["compare", "--help"],
+        &[
+            "--strategies",
+            "--losses",
+            "--test",
+            "--holdout",
+            "--task",
+            "--bias",
+            "--class-weight",
+            "--cost",
+            "--standardize",
+            "--pairs",
+            "--code",
+            "--tree",
+            "--calibrate",
+            "--threshold",
+            "-C",
+            "--l2",
+            "--tol",
+            "--max-passes",
+            "--label",
+            "--categorical",
+            "--seed",
+            "--threads",
+            "--json",
+            "--report",
+            "--quiet",
+            "Examples:",
+        ],
+    );
     mentions(&["inspect", "--help"], &["--json", "--top", "Examples:", "margin"]);
-    mentions(&["demo", "--help"], &["--list", "--write", "Examples:"]);
+    mentions(&["demo", "--help"], &["--list", "--write", "--picture", "Examples:"]);
 }

@@ -2,12 +2,16 @@
 
 mod bad_input;
 mod bad_model;
+mod calibration;
+mod compare;
 mod demo;
 mod help;
 #[cfg(unix)]
 mod interrupt;
+mod multilabel;
 mod output;
 mod predict;
+mod strategies;
 mod training;
 mod transcript;
 mod world;

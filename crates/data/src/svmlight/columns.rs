@@ -3,7 +3,6 @@
 use rayon::prelude::*;
 
 use super::Parsed;
-use crate::error::count;
 use crate::schema::Schema;
 
 /// Columns that were found: `idx` renumbered where `ids` tells the original indices.
@@ -13,23 +12,38 @@ pub(super) struct Found {
     pub(super) ids: Option<Vec<u32>>,
 }
 
-/// One column an index, unless the indices are so far apart (hashes, say) that weights for the gaps would
-/// cost more than the data: then one column for each index that occurs.
+/// One column an index, unless most indices up to the largest never occur (hashes, say), so that their weights would cost more than the
+/// others': then one column for each index that occurs.
 pub(super) fn learn(mut idx: Vec<u32>, max_index: u32) -> Found {
+    const SMALL: usize = 1 << 14;
     let n_features = max_index as usize;
-    if n_features <= 4 * idx.len() + (1 << 20) {
+    if n_features <= SMALL || n_features <= idx.len() / 64 {
         return Found { n_features, idx, ids: None };
     }
-    let mut ids = idx.clone();
-    ids.par_sort_unstable();
-    ids.dedup();
-    idx.par_iter_mut().for_each(|j| *j = position(&ids, *j).unwrap_or_default());
-    ids.iter_mut().for_each(|id| *id += 1);
+    let ids = if n_features <= 16 * idx.len() + (1 << 20) {
+        let mut occurs = vec![false; n_features];
+        idx.iter().for_each(|&j| occurs[j as usize] = true);
+        let ids: Vec<u32> = (0..max_index).filter(|&j| occurs[j as usize]).collect();
+        if 2 * ids.len() > n_features {
+            return Found { n_features, idx, ids: None };
+        }
+        let mut place = vec![0u32; n_features];
+        (0..).zip(&ids).for_each(|(at, &j)| place[j as usize] = at);
+        idx.par_iter_mut().for_each(|j| *j = place[*j as usize]);
+        ids
+    } else {
+        let mut ids = idx.clone();
+        ids.par_sort_unstable();
+        ids.dedup();
+        idx.par_iter_mut().for_each(|j| *j = position(&ids, *j).unwrap_or_default());
+        ids
+    };
+    let ids: Vec<u32> = ids.into_iter().map(|id| id + 1).collect();
     Found { n_features: ids.len(), idx, ids: Some(ids) }
 }
 
 /// Renumbers as at training and drops what training did not have.
-pub(super) fn apply(parsed: &mut Parsed, schema: &Schema, file: &str) {
+pub(super) fn apply(parsed: &mut Parsed, schema: &Schema) {
     if schema.feature_ids.is_none() && parsed.max_index as usize <= schema.n_features {
         return;
     }
@@ -56,13 +70,8 @@ pub(super) fn apply(parsed: &mut Parsed, schema: &Schema, file: &str) {
     }
     parsed.idx.truncate(kept);
     parsed.val.truncate(kept);
-    if kept < before {
-        parsed.warnings.push(format!(
-            "{file}: {} in {} that training did not have; left out",
-            count(before - kept, "feature value"),
-            count(n_rows, "row")
-        ));
-    }
+    parsed.odd.n_dropped += before - kept;
+    parsed.odd.n_dropped_rows += n_rows;
 }
 
 fn position(ids: &[u32], id: u32) -> Option<u32> {

@@ -2,29 +2,37 @@
 //!
 //! The file is cut at line ends into pieces of a fixed size that are scanned side by side (`scan`), each
 //! into its own stretch of the final arrays: counting colons first tells how long that is. Then columns get
-//! their numbers (`columns`) and labels their classes (`targets`).
+//! their numbers (`columns`) and labels (`label`) their classes (`targets`).
 
 mod columns;
+mod label;
+mod odd;
 mod scan;
+mod stream;
 mod targets;
 
 use lineal_linalg::{Csr, Matrix};
 use rayon::prelude::*;
 
 use crate::dataset::Dataset;
-use crate::error::{Error, ErrorKind, count, place};
+use crate::error::{Error, ErrorKind, place};
 use crate::format::Format;
+use crate::labels::ClassIndex;
 use crate::schema::{Schema, TargetKind};
 use crate::source::without_bom;
-use scan::{Labels, Piece, Slots};
+use label::{LabelRule, RawLabels};
+use odd::Odd;
+use scan::{Piece, Slots};
+
+pub(crate) use stream::{learn_schema, stream};
 
 /// Bytes a piece. Fixed, so that the work is cut the same at any number of threads.
 const PIECE: usize = 1 << 20;
 
 /// Reads and learns the schema.
 pub(crate) fn read(bytes: &[u8], file: &str, target: TargetKind) -> Result<Dataset, Error> {
-    let parsed = parse(without_bom(bytes), file, Labels { target, required: true })?;
-    let mut warnings = parsed.warnings;
+    let parsed = parse(without_bom(bytes), file, LabelRule { target, required: true })?;
+    let mut warnings = parsed.odd.warnings(file);
     let (idx, val) = (parsed.idx, parsed.val);
     let found = columns::learn(idx, parsed.max_index);
     let (classes, y) = targets::learn(parsed.labels, target);
@@ -46,11 +54,13 @@ pub(crate) fn read(bytes: &[u8], file: &str, target: TargetKind) -> Result<Datas
 
 /// Reads with the schema of training.
 pub(crate) fn read_with(bytes: &[u8], file: &str, schema: &Schema) -> Result<Dataset, Error> {
-    let labels = Labels { target: schema.target, required: false };
-    let mut parsed = parse(without_bom(bytes), file, labels)?;
-    columns::apply(&mut parsed, schema, file);
-    let mut warnings = parsed.warnings;
-    let y = targets::apply(parsed.labels, schema, file, &mut warnings)?;
+    let rule = LabelRule { target: schema.target, required: false };
+    let mut parsed = parse(without_bom(bytes), file, rule)?;
+    columns::apply(&mut parsed, schema);
+    let mut index = ClassIndex::new(&schema.classes);
+    let y = targets::apply(parsed.labels, schema.target, &mut index, file)?;
+    let mut warnings = parsed.odd.warnings(file);
+    warnings.extend(index.warning(file, schema.target));
     let x = matrix(schema.n_features, parsed.indptr, parsed.idx, parsed.val, file)?;
     let (weights, schema) = (parsed.weights, schema.clone());
     Ok(Dataset { x, y, weights, schema, warnings, source: file.to_owned() })
@@ -75,12 +85,12 @@ pub(crate) struct Parsed {
     val: Vec<f32>,
     /// The largest index that occurs, counted from 1.
     max_index: u32,
-    labels: scan::RawLabels,
+    labels: RawLabels,
     weights: Option<Vec<f32>>,
-    warnings: Vec<String>,
+    odd: Odd,
 }
 
-fn parse(text: &[u8], file: &str, labels: Labels) -> Result<Parsed, Error> {
+fn parse(text: &[u8], file: &str, rule: LabelRule) -> Result<Parsed, Error> {
     let spans = cut(text);
     let room: Vec<usize> = spans.par_iter().map(|s| room_for(&text[s.clone()])).collect();
     let total = room.iter().sum();
@@ -95,7 +105,7 @@ fn parse(text: &[u8], file: &str, labels: Labels) -> Result<Parsed, Error> {
         work.push((span, Slots { idx: slot_idx, val: slot_val }));
     }
     let pieces: Vec<Piece> =
-        work.into_par_iter().map(|(span, slots)| scan::scan(text, span, slots, labels)).collect();
+        work.into_par_iter().map(|(span, slots)| scan::scan(text, span, slots, rule)).collect();
 
     if let Some(fault) = pieces.iter().find_map(|piece| piece.fault.as_ref()) {
         return Err(Error::at(fault.kind, file, text, fault.offset, fault.message.clone()));
@@ -105,7 +115,7 @@ fn parse(text: &[u8], file: &str, labels: Labels) -> Result<Parsed, Error> {
         let message = "no rows; a LIBSVM file has one `label index:value …` a line";
         return Err(Error::new(ErrorKind::Empty, file, message));
     }
-    Ok(join(pieces, &room, idx, val, n_rows, text, file))
+    Ok(join(pieces, &room, idx, val, n_rows, text))
 }
 
 /// Pieces of about [`PIECE`] bytes that end after a newline.
@@ -139,14 +149,14 @@ fn join(
     mut val: Vec<f32>,
     n_rows: usize,
     text: &[u8],
-    file: &str,
 ) -> Parsed {
     let mut indptr = Vec::with_capacity(n_rows + 1);
     indptr.push(0);
-    let mut labels = scan::RawLabels::with_capacity(n_rows);
+    let mut labels = RawLabels::default();
+    labels.numbers.reserve(n_rows);
     let mut weights: Option<Vec<f32>> = None;
     let (mut nnz, mut slot, mut max_index) = (0, 0, 0);
-    let (mut n_unsorted, mut first_unsorted) = (0, None);
+    let mut odd = Odd::default();
     for (piece, &room) in pieces.into_iter().zip(room) {
         let len = piece.row_ends.last().copied().unwrap_or(0);
         // Comments with colons and explicit zeros leave gaps: close them.
@@ -156,7 +166,7 @@ fn join(
         }
         let first_row = indptr.len() - 1;
         indptr.extend(piece.row_ends.iter().map(|end| nnz + end));
-        labels.append(piece.labels, first_row);
+        labels.append(piece.labels);
         if weights.is_none() && !piece.weights.is_empty() {
             weights = Some(vec![1.0; n_rows]);
         }
@@ -166,25 +176,22 @@ fn join(
             }
         }
         max_index = max_index.max(piece.max_index);
-        n_unsorted += piece.n_unsorted;
-        first_unsorted = first_unsorted.or(piece.first_unsorted);
+        odd.n_unsorted += piece.n_unsorted;
+        if odd.first_unsorted.is_none() {
+            odd.first_unsorted = piece.first_unsorted.map(|offset| place(text, offset).0);
+        }
+        for (name, offset) in piece.twins {
+            odd.twins.add(&name, || {
+                let (line, column) = place(text, offset);
+                (line, Some(column))
+            });
+        }
         nnz += len;
         slot += room;
     }
     idx.truncate(nnz);
     val.truncate(nnz);
-    let warnings = first_unsorted
-        .map(|offset| {
-            let (line, _) = place(text, offset);
-            let more = match n_unsorted {
-                1 => String::new(),
-                n => format!(" (and {})", count(n - 1, "more row")),
-            };
-            format!("{file}:{line}: indices out of order; sorted{more}")
-        })
-        .into_iter()
-        .collect();
-    Parsed { indptr, idx, val, max_index, labels, weights, warnings }
+    Parsed { indptr, idx, val, max_index, labels, weights, odd }
 }
 
 #[cfg(test)]

@@ -2,21 +2,13 @@
 
 use std::ops::Range;
 
+use super::label::{self, LabelRule, RawLabels};
 use crate::error::{ErrorKind, quote};
-use crate::number::{
-    WINDOW, byte, digits8, is_delimiter, parse_f64, scan_f32, scan_feature, token,
-};
+use crate::number::{WINDOW, byte, is_delimiter, parse_f64, scan_f32, scan_feature, token};
 use crate::schema::TargetKind;
 
 /// The largest index that LIBSVM data may have, so that it and one more fit in 32 bits.
 const MAX_INDEX: u32 = 4_294_967_294;
-
-/// What labels must be.
-#[derive(Clone, Copy)]
-pub(super) struct Labels {
-    pub(super) target: TargetKind,
-    pub(super) required: bool,
-}
 
 /// Where a piece's features go.
 pub(super) struct Slots<'a> {
@@ -33,6 +25,8 @@ pub(super) struct Piece {
     pub(super) max_index: u32,
     pub(super) n_unsorted: usize,
     pub(super) first_unsorted: Option<usize>,
+    /// A label that a row gives twice, and where.
+    pub(super) twins: Vec<(String, usize)>,
     pub(super) fault: Option<Fault>,
 }
 
@@ -43,37 +37,31 @@ pub(super) struct Fault {
     pub(super) message: String,
 }
 
-/// Labels as they stand: numbers, and the few rows that have another name (`Some`) or none.
-#[derive(Default)]
-pub(super) struct RawLabels {
-    pub(super) numbers: Vec<f64>,
-    pub(super) others: Vec<(usize, Option<String>)>,
-}
-
-impl RawLabels {
-    pub(super) fn with_capacity(n: usize) -> Self {
-        Self { numbers: Vec::with_capacity(n), others: Vec::new() }
-    }
-
-    pub(super) fn append(&mut self, piece: RawLabels, first_row: usize) {
-        self.numbers.extend(piece.numbers);
-        self.others.extend(piece.others.into_iter().map(|(row, name)| (first_row + row, name)));
-    }
-}
-
 /// Reads the lines of `span`.
-pub(super) fn scan(text: &[u8], span: Range<usize>, mut slots: Slots<'_>, labels: Labels) -> Piece {
+pub(super) fn scan(
+    text: &[u8],
+    span: Range<usize>,
+    mut slots: Slots<'_>,
+    rule: LabelRule,
+) -> Piece {
+    let lists = rule.target == TargetKind::Labels;
     let mut piece = Piece::default();
     let mut p = span.start;
     let mut nnz = 0;
     while p < span.end {
+        // Of sets of labels the empty one is written as nothing before a blank, also where no feature follows.
+        let no_labels = lists && matches!(text[p], b' ' | b'\t');
         p = skip_blanks(text, p);
         match byte(text, p) {
-            b'\n' => p += 1,
+            b'\n' if !no_labels => p += 1,
             b'#' => p = line_end(text, p) + 1,
             _ => {
-                let row = label(text, p, labels, &mut piece)
-                    .and_then(|p| features(text, p, nnz, &mut slots, &mut piece));
+                let labels = match (lists, no_labels) {
+                    (false, _) => label::one(text, p, rule, &mut piece),
+                    (true, false) => label::list(text, p, rule, &mut piece),
+                    (true, true) => label::empty_list(text, p, &mut piece),
+                };
+                let row = labels.and_then(|p| features(text, p, nnz, &mut slots, &mut piece));
                 match row {
                     Ok((after, n)) => (p, nnz) = (after, n),
                     Err(fault) => {
@@ -99,91 +87,6 @@ fn skip_blanks(text: &[u8], mut p: usize) -> usize {
 fn line_end(text: &[u8], p: usize) -> usize {
     let rest = text.get(p..).unwrap_or_default();
     rest.iter().position(|&b| b == b'\n').map_or(text.len(), |n| p + n)
-}
-
-/// Takes the label at `p`, with its weight, and returns the place after it.
-fn label(text: &[u8], p: usize, labels: Labels, piece: &mut Piece) -> Result<usize, Fault> {
-    // A small integer needs no further look.
-    let sign = byte(text, p);
-    let signed = p + usize::from(sign == b'-' || sign == b'+');
-    let (value, n_digits) = digits8(text, signed);
-    if (1..8).contains(&n_digits) && is_delimiter(byte(text, signed + n_digits)) {
-        let value = if sign == b'-' { -(value as f64) } else { value as f64 };
-        piece.labels.numbers.push(value);
-        return Ok(signed + n_digits);
-    }
-    let word = token(text, p);
-    let row = piece.row_ends.len();
-    if word.contains(&b':') {
-        if labels.required && !word.starts_with(b"qid:") {
-            let message =
-                format!("the row has no label: its first word {} is a feature", quote(word));
-            return Err(Fault { kind: ErrorKind::Label, offset: p, message });
-        }
-        piece.labels.numbers.push(f64::NAN);
-        piece.labels.others.push((row, None));
-        return Ok(p);
-    }
-    let name = match word.iter().rposition(|&b| b == b'|') {
-        None => word,
-        Some(bar) => {
-            piece.weights.push((row, weight(&word[bar + 1..], p + bar + 1)?));
-            &word[..bar]
-        }
-    };
-    match parse_f64(name) {
-        Some(value) if value.is_finite() => piece.labels.numbers.push(value),
-        parsed => {
-            let name = other_name(name, p, labels.target, parsed.is_some())?;
-            piece.labels.numbers.push(f64::NAN);
-            piece.labels.others.push((row, Some(name)));
-        }
-    }
-    Ok(p + word.len())
-}
-
-fn weight(word: &[u8], offset: usize) -> Result<f32, Fault> {
-    match scan_f32(word, 0) {
-        Some((w, end)) if end == word.len() && w.is_finite() && w >= 0.0 => Ok(w),
-        _ => {
-            let message = format!(
-                "example weight {} is not a number of at least 0; write label|weight, as in +1|2.5",
-                quote(word)
-            );
-            Err(Fault { kind: ErrorKind::Weight, offset, message })
-        }
-    }
-}
-
-/// A label that is no finite number: a class name, or an error that says what it looks like.
-fn other_name(
-    name: &[u8],
-    offset: usize,
-    target: TargetKind,
-    not_finite: bool,
-) -> Result<String, Fault> {
-    let fault = |kind, message| Err(Fault { kind, offset, message });
-    if name.contains(&b',') {
-        let message = format!(
-            "label {} has a comma: several labels a row are multilabel data, which this reader does not \
-             take; a decimal number is written with a point",
-            quote(name)
-        );
-        return fault(ErrorKind::Label, message);
-    }
-    if not_finite {
-        return fault(ErrorKind::Label, format!("label {} is not a finite number", quote(name)));
-    }
-    if target == TargetKind::Real {
-        let message =
-            format!("label {} is not a number; regression needs one on each row", quote(name));
-        return fault(ErrorKind::Label, message);
-    }
-    match std::str::from_utf8(name) {
-        Ok("") => fault(ErrorKind::Label, "an example weight without a label before it".to_owned()),
-        Ok(name) => Ok(name.to_owned()),
-        Err(_) => fault(ErrorKind::Encoding, format!("label {} is not valid UTF-8", quote(name))),
-    }
 }
 
 /// Takes the features of one row and returns the place after its newline and the new number of entries.

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::scan::RawLabels;
+use super::label::RawLabels;
 use crate::dataset::{Targets, UNSEEN};
 use crate::error::{Error, ErrorKind, count};
+use crate::label_lists::{Labels, LabelsBuilder};
 use crate::labels::{ClassIndex, Recent, number_name, numbers_first};
-use crate::schema::{Schema, TargetKind};
+use crate::schema::TargetKind;
 
 /// The classes that occur, in order, and each row's.
 pub(super) fn learn(labels: RawLabels, target: TargetKind) -> (Vec<String>, Targets) {
@@ -22,26 +23,30 @@ pub(super) fn learn(labels: RawLabels, target: TargetKind) -> (Vec<String>, Targ
         });
     }
     let mut classes: Vec<String> = spelt.into_values().collect();
-    classes.extend(labels.others.iter().filter_map(|(_, name)| name.clone()));
+    classes.extend(labels.others.iter().flatten().cloned());
     classes.sort_unstable_by(|a, b| numbers_first(a, b));
     classes.dedup();
     let mut index = ClassIndex::new(&classes);
     let ids = class_ids(&labels, &mut index);
-    (classes, Targets::Classes(ids))
+    let y = match target {
+        TargetKind::Labels => Targets::Labels(lists(&labels, ids)),
+        _ => Targets::Classes(ids),
+    };
+    (classes, y)
 }
 
-/// The schema's classes. Rows without any label make a dataset without targets.
+/// The classes of an index. Rows without any label make a dataset without targets.
 pub(super) fn apply(
     labels: RawLabels,
-    schema: &Schema,
+    target: TargetKind,
+    index: &mut ClassIndex,
     file: &str,
-    warnings: &mut Vec<String>,
 ) -> Result<Targets, Error> {
-    let n_missing = labels.others.iter().filter(|(_, name)| name.is_none()).count();
+    let n_missing = labels.others.iter().filter(|name| name.is_none()).count();
     if n_missing == labels.numbers.len() {
         return Ok(Targets::None);
     }
-    if schema.target == TargetKind::Real {
+    if target == TargetKind::Real {
         if n_missing > 0 {
             let n = count(n_missing, "row");
             let message = format!("{n} without a label while others have one; give all or none");
@@ -49,18 +54,44 @@ pub(super) fn apply(
         }
         return Ok(Targets::Real(labels.numbers));
     }
-    let mut index = ClassIndex::new(&schema.classes);
-    let ids = class_ids(&labels, &mut index);
-    warnings.extend(index.warning(file));
-    Ok(Targets::Classes(ids))
+    let ids = class_ids(&labels, index);
+    Ok(match target {
+        TargetKind::Labels => Targets::Labels(lists(&labels, ids)),
+        _ => Targets::Classes(ids),
+    })
 }
 
-fn class_ids(labels: &RawLabels, index: &mut ClassIndex<'_>) -> Vec<u32> {
+/// Where labels are sets, empty ones for targets that are not there.
+pub(super) fn or_empty(y: Targets, target: TargetKind, n_rows: usize) -> Targets {
+    if y != Targets::None || target != TargetKind::Labels {
+        return y;
+    }
+    let mut lists = LabelsBuilder::default();
+    for _ in 0..n_rows {
+        lists.end_row();
+    }
+    Targets::Labels(lists.finish())
+}
+
+/// Each row's ids, sorted.
+fn lists(labels: &RawLabels, ids: Vec<u32>) -> Labels {
+    let mut lists = LabelsBuilder::default();
+    let mut ids = ids.into_iter();
+    let mut start = 0;
+    for &end in &labels.ends {
+        ids.by_ref().take(end - start).for_each(|id| lists.push(id));
+        lists.end_row();
+        start = end;
+    }
+    lists.finish()
+}
+
+fn class_ids(labels: &RawLabels, index: &mut ClassIndex) -> Vec<u32> {
     let mut others = labels.others.iter();
     let mut recent = Recent::new();
     let id = |&value: &f64| match value.is_nan().then(|| others.next()).flatten() {
-        Some((_, Some(name))) => index.id(name),
-        Some((_, None)) => index.miss("no label"),
+        Some(Some(name)) => index.id(name),
+        Some(None) => index.miss("no label"),
         // Unseen labels are counted, so that only those found may be remembered.
         None => match recent.id(value, |value| index.find_number(value).unwrap_or(UNSEEN)) {
             UNSEEN => index.id_of_number(value),

@@ -4,22 +4,21 @@
 //! IANA's text/tab-separated-values, where quotes mean nothing: in running text a stray one would swallow
 //! the rows after it. A cell that is wholly in quotes, as pandas writes it, is unquoted all the same.
 
-use super::{Cell, Rows, TableRow, plain, quoted};
+use std::ops::ControlFlow;
+
+use super::{Cell, Rows, Table, TableRow, plain, quoted};
+use crate::blocks::{Block, RowEnd, Step};
 use crate::error::{Error, ErrorKind, count, quote};
 use crate::number::parse_f64;
-use crate::options::ReadOptions;
 use crate::schema::{ColumnKind, Schema};
+use crate::source::utf8;
 
 pub(super) struct DelimitedRows<'a> {
-    text: &'a str,
-    file: &'a str,
+    table: Table<'a>,
     delimiter: u8,
-    header: bool,
     names: Vec<String>,
     /// Whether the header could be a row of data.
     header_is_numbers: bool,
-    /// Whether each line is a row: no quote means anything.
-    plain: bool,
 }
 
 /// A row before it is known to be as wide as the header.
@@ -31,34 +30,26 @@ pub(super) trait Record: TableRow {
 
 impl<'a> DelimitedRows<'a> {
     pub(super) fn open(
-        text: &'a str,
-        file: &'a str,
+        table: Table<'a>,
         delimiter: u8,
-        options: &ReadOptions,
         schema: Option<&Schema>,
     ) -> Result<Self, Error> {
-        let mut rows = Self {
-            text,
-            file,
-            delimiter,
-            header: options.header,
-            names: Vec::new(),
-            header_is_numbers: false,
-            plain: delimiter == b'\t' || plain::suits(text),
-        };
+        let mut rows = Self { table, delimiter, names: Vec::new(), header_is_numbers: false };
         let mut first = None;
-        rows.walk(&mut |record| {
-            let cells = (0..record.n_cells()).map(|column| match record.cell(column) {
-                Cell::Text(text) => text.to_owned(),
-                Cell::Json(_) | Cell::Missing => String::new(),
-            });
-            first = Some(cells.collect::<Vec<String>>());
-            Ok(false)
-        })?;
+        let start = table.input.first_block(table.file, rows.row_end())?;
+        let _: ControlFlow<()> =
+            rows.walk_block(Block { text: &start, n_lines_before: 0 }, &mut |record| {
+                let cells = (0..record.n_cells()).map(|column| match record.cell(column) {
+                    Cell::Text(text) => text.to_owned(),
+                    _ => String::new(),
+                });
+                first = Some(cells.collect::<Vec<String>>());
+                Ok(ControlFlow::Break(()))
+            })?;
         let Some(first) = first else {
-            return Err(Error::new(ErrorKind::Empty, file, "the file is empty"));
+            return Err(Error::new(ErrorKind::Empty, table.file, "the file is empty"));
         };
-        if options.header {
+        if table.options.header {
             let name = |(i, name): (usize, String)| {
                 if name.is_empty() { (i + 1).to_string() } else { name }
             };
@@ -71,12 +62,21 @@ impl<'a> DelimitedRows<'a> {
         Ok(rows)
     }
 
-    /// Calls `f` for each record, the header too, until it says `false`.
-    fn walk(&self, f: &mut dyn FnMut(&dyn Record) -> Result<bool, Error>) -> Result<(), Error> {
-        if self.plain {
-            plain::walk(self.text, self.delimiter, f)
+    fn row_end(&self) -> RowEnd {
+        match self.delimiter {
+            b'\t' => RowEnd::Newline,
+            delimiter => RowEnd::Unquoted { delimiter },
+        }
+    }
+
+    /// Calls `f` for each record of a block, the header too, until it stops.
+    fn walk_block(&self, block: Block<'_>, f: &mut dyn FnMut(&dyn Record) -> Step) -> Step {
+        let (file, before) = (self.table.file, block.n_lines_before);
+        let text = utf8(block.text, file).map_err(|e| e.below(before))?;
+        if self.delimiter == b'\t' || plain::suits(text) {
+            plain::walk(text, self.delimiter, before, f)
         } else {
-            quoted::walk(self.text, self.file, self.delimiter, f)
+            quoted::walk(text, file, self.delimiter, before, f)
         }
     }
 
@@ -90,7 +90,7 @@ impl<'a> DelimitedRows<'a> {
             "give each its own name"
         };
         let message = format!("two columns are named {}; {remedy}", quote(pair[0]));
-        Err(Error::in_line(ErrorKind::Columns, self.file, 1, None, message))
+        Err(Error::in_line(ErrorKind::Columns, self.table.file, 1, None, message))
     }
 
     fn ragged(&self, record: &dyn Record) -> Error {
@@ -105,7 +105,7 @@ impl<'a> DelimitedRows<'a> {
             count(record.n_cells(), "field"),
             self.names.len()
         );
-        Error::in_line(ErrorKind::Syntax, self.file, line, None, message)
+        Error::in_line(ErrorKind::Syntax, self.table.file, line, None, message)
     }
 }
 
@@ -114,16 +114,22 @@ impl Rows for DelimitedRows<'_> {
         &self.names
     }
 
-    fn for_each(&self, f: &mut dyn FnMut(&dyn TableRow) -> Result<(), Error>) -> Result<(), Error> {
-        let mut skip = self.header;
-        self.walk(&mut |record| {
-            if std::mem::take(&mut skip) {
-                return Ok(true);
-            }
-            if record.n_cells() != self.names.len() {
-                return Err(self.ragged(record));
-            }
-            f(record).map(|()| true)
+    fn for_each(
+        &self,
+        _wanted: &[bool],
+        f: &mut dyn FnMut(&dyn TableRow) -> Step,
+    ) -> Result<(), Error> {
+        let mut skip = self.table.options.header;
+        self.table.input.for_each_block(self.table.file, self.row_end(), &mut |block| {
+            self.walk_block(block, &mut |record| {
+                if std::mem::take(&mut skip) {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                if record.n_cells() != self.names.len() {
+                    return Err(self.ragged(record));
+                }
+                f(record)
+            })
         })
     }
 
@@ -134,7 +140,7 @@ impl Rows for DelimitedRows<'_> {
         vec![format!(
             "{}:1: the header is all numbers and was not read as data; if the file has no header, say \
              --no-header",
-            self.file
+            self.table.file
         )]
     }
 }
@@ -152,12 +158,18 @@ fn positions(n: usize, schema: Option<&Schema>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blocks::Input;
+    use crate::format::Format;
+    use crate::options::ReadOptions;
+    use crate::source::Bytes;
 
     fn walk(text: &str, delimiter: u8, header: bool) -> Result<Vec<Vec<String>>, Error> {
         let options = ReadOptions { header, ..ReadOptions::default() };
-        let rows = DelimitedRows::open(text, "t", delimiter, &options, None)?;
+        let input = Input::Whole(Bytes::Owned(text.into()));
+        let table = Table { input: &input, file: "t", format: Format::Csv, options: &options };
+        let rows = DelimitedRows::open(table, delimiter, None)?;
         let mut all = vec![rows.names().to_vec()];
-        rows.for_each(&mut |row| {
+        rows.for_each(&[], &mut |row| {
             let cell = |c| match row.cell(c) {
                 Cell::Text(text) => {
                     let (line, column) = row.place(c);
@@ -166,7 +178,7 @@ mod tests {
                 _ => String::new(),
             };
             all.push((0..rows.names().len()).map(cell).collect());
-            Ok(())
+            Ok(ControlFlow::Continue(()))
         })?;
         Ok(all)
     }

@@ -1,137 +1,167 @@
-//! Cells to features, labels and weights.
+//! Cells to features, labels, weights and text.
 
-use std::collections::BTreeMap;
-
-use lineal_linalg::{Csr, Dense, Matrix};
+use std::collections::{BTreeMap, HashMap};
 
 use super::json::Json;
-use super::jsonl::show;
+use super::matrix::FeatureRows;
 use super::profile::is_missing;
-use super::{Cell, Rows, TableRow};
-use crate::dataset::{Dataset, Targets};
+use super::target::{Mode, TargetColumn};
+use super::{Cell, Rows, Table, TableRow, show};
+use crate::dataset::Dataset;
 use crate::error::{Error, ErrorKind, count, quote};
-use crate::labels::ClassIndex;
+use crate::format::Format;
 use crate::number::{parse_f32, parse_f64};
-use crate::schema::{ColumnKind, Schema, TargetKind};
+use crate::schema::{ColumnKind, Schema};
+use crate::text::TextBatch;
 
-/// Fills a dataset. `use_of` says what each column of the file is for, features in the schema's order.
-pub(super) fn encode(
-    rows: &dyn Rows,
-    file: &str,
-    use_of: Vec<(usize, &ColumnKind)>,
-    schema: &Schema,
-    learning: bool,
-) -> Result<Dataset, Error> {
-    let is_number =
-        |kind: &ColumnKind| matches!(kind, ColumnKind::Numeric { .. } | ColumnKind::Vector { .. });
-    let only_numbers = use_of.iter().all(|(_, kind)| kind.span().is_none() || is_number(kind));
-    let mut filler = Filler {
-        names: rows.names(),
-        file,
-        // All columns of the schema are there unless `features` is absent.
-        dense: only_numbers.then_some(schema.n_features),
-        indptr: vec![0],
-        idx: Vec::new(),
-        val: Vec::new(),
-        classes: ClassIndex::new(&schema.classes),
-        target: schema.target,
-        learning,
-        ids: Vec::new(),
-        reals: Vec::new(),
-        n_missing: 0,
-        first_missing: None,
-        weights: Vec::new(),
-        unseen: BTreeMap::new(),
-    };
-    rows.for_each(&mut |row| {
-        for &(column, kind) in &use_of {
-            filler.add(row, column, kind)?;
-        }
-        filler.indptr.push(filler.val.len());
-        Ok(())
-    })?;
-    if filler.indptr.len() == 1 {
-        return Err(Error::new(ErrorKind::Empty, file, "no rows"));
-    }
-    let mut warnings = filler.unseen_warnings();
-    let y = filler.targets(&mut warnings)?;
-    let weights = (!filler.weights.is_empty()).then_some(std::mem::take(&mut filler.weights));
-    let x = filler.matrix(schema.n_features)?;
-    Ok(Dataset { x, y, weights, schema: schema.clone(), warnings, source: file.to_owned() })
-}
-
-struct Filler<'a> {
+/// Rows on their way into datasets.
+pub(super) struct Encoder<'a> {
     names: &'a [String],
-    file: &'a str,
-    /// The number of features if rows are kept dense; `idx` is then empty.
-    dense: Option<usize>,
-    indptr: Vec<usize>,
-    idx: Vec<u32>,
-    val: Vec<f32>,
-    classes: ClassIndex<'a>,
-    target: TargetKind,
-    learning: bool,
-    ids: Vec<u32>,
-    reals: Vec<f64>,
-    /// Rows without a label, and the first one's place.
-    n_missing: usize,
-    first_missing: Option<(usize, Option<usize>)>,
+    table: Table<'a>,
+    schema: &'a Schema,
+    mode: Mode,
+    /// What each column of the file is for, features in the schema's order.
+    use_of: Vec<(usize, &'a ColumnKind)>,
+    /// Where the names of `features` are.
+    named: HashMap<&'a str, usize>,
+    /// Those of the row at work.
+    found: Vec<(usize, f64)>,
+    x: FeatureRows,
+    target: TargetColumn,
     weights: Vec<f32>,
+    text: TextBatch,
     /// By column: how many cells had a value that training did not see, and the first.
     unseen: BTreeMap<usize, (usize, String)>,
 }
 
-impl Filler<'_> {
+impl<'a> Encoder<'a> {
+    pub(super) fn new(
+        rows: &'a dyn Rows,
+        table: Table<'a>,
+        use_of: Vec<(usize, &'a ColumnKind)>,
+        schema: &'a Schema,
+        mode: Mode,
+    ) -> Self {
+        let is_number = |kind: &ColumnKind| {
+            matches!(kind, ColumnKind::Numeric { .. } | ColumnKind::Vector { .. })
+        };
+        // `features` may be absent, and with it columns of the matrix.
+        let width: usize = use_of.iter().filter_map(|(_, kind)| kind.span()).map(|s| s.1).sum();
+        let only_numbers = use_of.iter().all(|(_, kind)| kind.span().is_none() || is_number(kind));
+        let mut named = HashMap::new();
+        for (_, kind) in &use_of {
+            if let ColumnKind::Named { at, names } = kind {
+                named.extend(names.iter().zip(*at..).map(|(name, at)| (name.as_str(), at)));
+            }
+        }
+        Self {
+            names: rows.names(),
+            table,
+            schema,
+            mode,
+            named,
+            found: Vec::new(),
+            x: FeatureRows::new(schema.n_features, only_numbers && width == schema.n_features),
+            target: TargetColumn::new(schema, table.options.label_separator, mode),
+            weights: Vec::new(),
+            text: TextBatch::new(schema.text_columns().count()),
+            unseen: BTreeMap::new(),
+            use_of,
+        }
+    }
+
+    /// Which columns of the file are looked at.
+    pub(super) fn wanted(&self) -> Vec<bool> {
+        let mut wanted = vec![false; self.names.len()];
+        let used = |kind: &ColumnKind| !matches!(kind, ColumnKind::Ignored { .. });
+        for (column, _) in self.use_of.iter().filter(|(_, kind)| used(kind)) {
+            wanted[*column] = true;
+        }
+        wanted
+    }
+
+    pub(super) fn file(&self) -> &'a str {
+        self.table.file
+    }
+
+    /// Rows since the last dataset was taken.
+    pub(super) fn n_rows(&self) -> usize {
+        self.x.n_rows()
+    }
+
+    /// The text of the rows since it was cleared; `None` without text columns.
+    pub(super) fn text(&self) -> Option<&TextBatch> {
+        (self.text.n_slots() > 0).then_some(&self.text)
+    }
+
+    pub(super) fn clear_text(&mut self) {
+        self.text.clear();
+    }
+
+    /// The schema, with the classes that came to it.
+    pub(super) fn schema(&self) -> Schema {
+        let mut schema = self.schema.clone();
+        schema.classes.extend_from_slice(self.target.fresh_classes());
+        schema
+    }
+
+    /// The rows so far, which are then forgotten. What is odd about them is kept for [`Self::warnings`].
+    pub(super) fn take(&mut self) -> Result<Dataset, Error> {
+        let file = self.table.file;
+        let y = self.target.take(file)?;
+        let mut weights = Some(std::mem::take(&mut self.weights)).filter(|w| !w.is_empty());
+        // Each row of Vowpal Wabbit has a weight, said or not.
+        if self.table.format == Format::Vw {
+            weights = weights.filter(|w| w.iter().any(|&w| w != 1.0));
+        }
+        let x = self.x.take().map_err(|e| Error::new(ErrorKind::Schema, file, e.to_string()))?;
+        let (schema, source) = (self.schema(), file.to_owned());
+        Ok(Dataset { x, y, weights, schema, warnings: Vec::new(), source })
+    }
+
+    /// Adds a row.
+    pub(super) fn row(&mut self, row: &dyn TableRow) -> Result<(), Error> {
+        for k in 0..self.use_of.len() {
+            let (column, kind) = self.use_of[k];
+            self.add(row, column, kind)?;
+        }
+        self.x.end_row();
+        Ok(())
+    }
+
     fn add(&mut self, row: &dyn TableRow, column: usize, kind: &ColumnKind) -> Result<(), Error> {
+        if let ColumnKind::Ignored { .. } = kind {
+            return Ok(());
+        }
         let cell = row.cell(column);
         match kind {
             ColumnKind::Ignored { .. } => {}
-            ColumnKind::Label => self.label(row, column, cell)?,
-            ColumnKind::Weight => {
-                let weight =
-                    number(cell).filter(|w| w.is_finite() && *w >= 0.0).ok_or_else(|| {
-                        let message =
-                            format!("example weight {} is not a number of at least 0", show(cell));
-                        self.error(row, column, ErrorKind::Weight, message)
-                    })?;
-                self.weights.push(weight);
+            ColumnKind::Label => {
+                let taken = self.target.add(cell, &|| row.place(column));
+                taken.map_err(|(kind, message)| self.error(row, column, kind, message))?;
             }
+            ColumnKind::Weight => self.weight(row, column, cell)?,
             ColumnKind::Numeric { at } => {
                 let value = self.number(row, column, cell)?;
-                self.push(*at, value);
+                self.x.push(*at, value);
             }
             ColumnKind::Categorical { at, values } => {
-                let name = match cell {
-                    Cell::Text(text) => text.into(),
-                    Cell::Missing => "".into(),
-                    Cell::Json(value) => value.name().ok_or_else(|| {
-                        let message = format!("{value} cannot be a category");
-                        self.error(row, column, ErrorKind::Value, message)
-                    })?,
-                };
+                let name = self.single(row, column, cell, "a category")?;
                 match values.binary_search_by(|v| v.as_str().cmp(&name)) {
-                    Ok(k) => self.push(at + k, 1.0),
+                    Ok(k) => self.x.push(at + k, 1.0),
                     Err(_) => self.unseen(column, &name),
                 }
             }
-            ColumnKind::Vector { at, len } => {
-                let list = match cell {
-                    Cell::Json(Json::List(list)) if list.len() == *len => list,
-                    _ => {
-                        let message = format!(
-                            "{} where a list of {} must be, as in the other rows",
-                            show(cell),
-                            count(*len, "number")
-                        );
-                        return Err(self.error(row, column, ErrorKind::Value, message));
-                    }
-                };
-                for (k, value) in list.iter().enumerate() {
-                    let value = self.number(row, column, Cell::Json(value))?;
-                    self.push(at + k, value);
+            ColumnKind::Text { .. } => match cell {
+                // As it stands, blanks around it too.
+                Cell::Json(Json::Text(text)) => self.text.push(text),
+                _ => {
+                    let text = self.single(row, column, cell, "text")?;
+                    self.text.push(&text);
                 }
-            }
-            ColumnKind::Named { at, names } => self.named(row, column, cell, *at, names)?,
+            },
+            ColumnKind::Vector { at, len } => self.vector(row, column, cell, *at, *len)?,
+            ColumnKind::Named { .. } => self.named(row, column, cell)?,
         }
         Ok(())
     }
@@ -139,16 +169,46 @@ impl Filler<'_> {
     fn error(&self, row: &dyn TableRow, column: usize, kind: ErrorKind, message: String) -> Error {
         let (line, at) = row.place(column);
         let message = format!("column {:?}: {message}", self.names[column]);
-        Error::in_line(kind, self.file, line, at, message)
+        Error::in_line(kind, self.table.file, line, at, message)
     }
 
-    /// Keeps a feature. Columns come in the order of their features.
-    fn push(&mut self, at: usize, value: f32) {
-        if self.dense.is_some() {
-            self.val.push(value);
-        } else if value != 0.0 {
-            self.idx.push(at as u32);
-            self.val.push(value);
+    fn weight(&mut self, row: &dyn TableRow, column: usize, cell: Cell<'_>) -> Result<(), Error> {
+        // Data to predict need not have the weights that training had.
+        if matches!(cell, Cell::Missing) && self.mode != Mode::Learn && self.weights.is_empty() {
+            return Ok(());
+        }
+        let weight = number(cell).filter(|w| w.is_finite() && *w >= 0.0);
+        match weight {
+            Some(weight) if self.weights.len() == self.x.n_rows() => {
+                self.weights.push(weight);
+                Ok(())
+            }
+            _ => {
+                let message = match weight {
+                    Some(_) => "a weight where rows before have none; give all or none".to_owned(),
+                    None => format!("example weight {} is not a number of at least 0", show(cell)),
+                };
+                Err(self.error(row, column, ErrorKind::Weight, message))
+            }
+        }
+    }
+
+    /// The one value of a cell by its name; empty where there is none.
+    fn single<'c>(
+        &self,
+        row: &dyn TableRow,
+        column: usize,
+        cell: Cell<'c>,
+        what: &str,
+    ) -> Result<std::borrow::Cow<'c, str>, Error> {
+        match cell {
+            Cell::Text(text) => Ok(text.into()),
+            Cell::Missing | Cell::Features(_) => Ok("".into()),
+            Cell::Names(names) => Ok(names.join(" ").into()),
+            Cell::Json(value) => value.name().ok_or_else(|| {
+                let message = format!("{value} cannot be {what}");
+                self.error(row, column, ErrorKind::Value, message)
+            }),
         }
     }
 
@@ -170,7 +230,7 @@ impl Filler<'_> {
             },
             Cell::Json(value) if value.number().is_none() => format!("{value} is not a number"),
             Cell::Json(value) => format!("{value} is too large for 32-bit numbers"),
-            Cell::Text(_) | Cell::Missing => {
+            _ => {
                 let what = match cell {
                     Cell::Text(text) if !text.is_empty() => format!("{} is no number", quote(text)),
                     _ => "the value is missing".to_owned(),
@@ -184,145 +244,93 @@ impl Filler<'_> {
         Err(self.error(row, column, ErrorKind::Value, message))
     }
 
-    fn named(
+    fn vector(
         &mut self,
         row: &dyn TableRow,
         column: usize,
         cell: Cell<'_>,
         at: usize,
-        names: &[String],
+        len: usize,
     ) -> Result<(), Error> {
-        let entries = match cell {
-            Cell::Missing => return Ok(()),
-            Cell::Json(Json::Object(entries)) => entries,
+        let list = match cell {
+            Cell::Json(Json::List(list)) if list.len() == len => list,
             _ => {
-                let message = format!("{} where an object of numbers must be", show(cell));
+                let message = format!(
+                    "{} where a list of {} must be, as in the other rows",
+                    show(cell),
+                    count(len, "number")
+                );
                 return Err(self.error(row, column, ErrorKind::Value, message));
             }
         };
-        let mut found = Vec::with_capacity(entries.len());
-        for (name, value) in entries {
-            let number = value.number().map(|v| v as f32).filter(|v| v.is_finite());
-            let number = number.ok_or_else(|| {
-                let message = format!("{name:?} is {value}, not a number that fits in 32 bits");
-                self.error(row, column, ErrorKind::Value, message)
-            })?;
-            match names.binary_search_by(|n| n.as_str().cmp(name)) {
-                Ok(k) => found.push((at + k, number)),
-                Err(_) => self.unseen(column, name),
-            }
-        }
-        found.sort_unstable_by_key(|&(at, _)| at);
-        for (at, value) in found {
-            self.push(at, value);
+        for (k, value) in list.iter().enumerate() {
+            let value = self.number(row, column, Cell::Json(value))?;
+            self.x.push(at + k, value);
         }
         Ok(())
     }
 
-    fn label(&mut self, row: &dyn TableRow, column: usize, cell: Cell<'_>) -> Result<(), Error> {
-        let name = match cell {
-            Cell::Text("") | Cell::Missing => {
-                if self.learning {
-                    let message = "the label is missing; fill it in or remove the row".to_owned();
-                    return Err(self.error(row, column, ErrorKind::Label, message));
+    fn named(&mut self, row: &dyn TableRow, column: usize, cell: Cell<'_>) -> Result<(), Error> {
+        let mut found = std::mem::take(&mut self.found);
+        match cell {
+            Cell::Missing => {}
+            Cell::Features(entries) => {
+                for (name, value) in entries {
+                    self.find_named(column, name, *value, &mut found);
                 }
-                self.n_missing += 1;
-                self.first_missing.get_or_insert_with(|| row.place(column));
-                match self.target {
-                    TargetKind::Classes => self.ids.push(self.classes.miss("no label")),
-                    TargetKind::Real => self.reals.push(f64::NAN),
-                }
-                return Ok(());
             }
-            Cell::Text(text) => text.into(),
-            Cell::Json(value) => value.name().ok_or_else(|| {
-                let message = format!("the label is {value}; it must be one name or number");
-                self.error(row, column, ErrorKind::Label, message)
-            })?,
-        };
-        match self.target {
-            TargetKind::Classes => self.ids.push(self.classes.id(&name)),
-            TargetKind::Real => {
-                let value =
-                    parse_f64(name.as_bytes()).filter(|v| v.is_finite()).ok_or_else(|| {
-                        let message = format!(
-                            "label {} is not a finite number; regression needs one on each row",
-                            quote(name.as_bytes())
-                        );
-                        self.error(row, column, ErrorKind::Label, message)
+            Cell::Json(Json::Object(entries)) => {
+                for (name, value) in entries {
+                    let number = value.number().ok_or_else(|| {
+                        let message = format!("{name:?} is {value}, not a number");
+                        self.error(row, column, ErrorKind::Value, message)
                     })?;
-                self.reals.push(value);
+                    self.find_named(column, name, number, &mut found);
+                }
+            }
+            _ => {
+                let message = format!("{} where an object of numbers must be", show(cell));
+                return Err(self.error(row, column, ErrorKind::Value, message));
             }
         }
+        found.sort_by_key(|&(at, _)| at);
+        for same in found.chunk_by(|a, b| a.0 == b.0) {
+            let (at, value) = (same[0].0, same.iter().map(|(_, value)| value).sum::<f64>());
+            if !(value as f32).is_finite() {
+                let name = self.schema.feature_name(at);
+                let message = format!("{name:?} is {value:e}, which does not fit in 32 bits");
+                return Err(self.error(row, column, ErrorKind::Value, message));
+            }
+            self.x.push(at, value as f32);
+        }
+        found.clear();
+        self.found = found;
         Ok(())
+    }
+
+    fn find_named(&mut self, column: usize, name: &str, value: f64, found: &mut Vec<(usize, f64)>) {
+        match self.named.get(name) {
+            Some(&at) => found.push((at, value)),
+            None => self.unseen(column, name),
+        }
     }
 
     fn unseen(&mut self, column: usize, value: &str) {
         self.unseen.entry(column).or_insert_with(|| (0, quote(value))).0 += 1;
     }
 
-    fn unseen_warnings(&self) -> Vec<String> {
-        let warning = |(&column, (n, first)): (&usize, &(usize, String))| {
+    /// What was odd about all rows.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let file = self.table.file;
+        let unseen = |(&column, (n, first)): (&usize, &(usize, String))| {
             format!(
-                "{}: column {:?} has {} that training did not see (the first is {first}); taken as 0",
-                self.file,
+                "{file}: column {:?} has {} that training did not see (the first is {first}); taken as 0",
                 self.names[column],
                 count(*n, "value")
             )
         };
-        self.unseen.iter().map(warning).collect()
+        self.unseen.iter().map(unseen).chain(self.target.warnings(file)).collect()
     }
-
-    fn targets(&mut self, warnings: &mut Vec<String>) -> Result<Targets, Error> {
-        let (ids, reals) = (std::mem::take(&mut self.ids), std::mem::take(&mut self.reals));
-        if ids.len() + reals.len() == self.n_missing {
-            return Ok(Targets::None);
-        }
-        if self.target == TargetKind::Classes {
-            warnings.extend(self.classes.warning(self.file));
-            return Ok(Targets::Classes(ids));
-        }
-        match self.first_missing {
-            None => Ok(Targets::Real(reals)),
-            Some((line, column)) => {
-                let message = "the label is missing while other rows have one; give all or none";
-                Err(Error::in_line(ErrorKind::Label, self.file, line, column, message))
-            }
-        }
-    }
-
-    /// Dense where all features are numbers and fewer than half of them are 0.
-    fn matrix(self, n_features: usize) -> Result<Matrix, Error> {
-        let n_rows = self.indptr.len() - 1;
-        let zeros = self.val.iter().filter(|&&v| v == 0.0).count();
-        let matrix = match self.dense {
-            Some(width) if 2 * zeros < self.val.len() && width == n_features => {
-                Dense::new(n_rows, width, self.val).map(Matrix::Dense)
-            }
-            Some(width) => to_csr(n_rows, width, n_features, &self.val),
-            None => Csr::new(n_features, self.indptr, self.idx, self.val).map(Matrix::Sparse),
-        };
-        matrix.map_err(|e| Error::new(ErrorKind::Schema, self.file, e.to_string()))
-    }
-}
-
-/// The nonzeros of row-major values.
-fn to_csr(
-    n_rows: usize,
-    width: usize,
-    n_features: usize,
-    values: &[f32],
-) -> Result<Matrix, lineal_linalg::ShapeError> {
-    let (mut indptr, mut idx, mut val) = (vec![0], Vec::new(), Vec::new());
-    for i in 0..n_rows {
-        let row = values.get(i * width..(i + 1) * width).unwrap_or_default();
-        for (j, &v) in (0..).zip(row).filter(|(_, v)| **v != 0.0) {
-            idx.push(j);
-            val.push(v);
-        }
-        indptr.push(idx.len());
-    }
-    Csr::new(n_features, indptr, idx, val).map(Matrix::Sparse)
 }
 
 /// The number in a cell, finite or not.
@@ -330,6 +338,6 @@ fn number(cell: Cell<'_>) -> Option<f32> {
     match cell {
         Cell::Text(text) => parse_f32(text),
         Cell::Json(value) => value.number().map(|v| v as f32),
-        Cell::Missing => None,
+        Cell::Names(_) | Cell::Features(_) | Cell::Missing => None,
     }
 }

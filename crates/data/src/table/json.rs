@@ -4,8 +4,11 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    self, Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 
+use super::jsonl::Names;
 use crate::labels::number_name;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -139,6 +142,116 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
             Json::Text(text) => Ok(Key(text)),
             _ => Err(de::Error::custom("a key must be a string")),
         }
+    }
+}
+
+/// The keys of the object that a line is.
+pub(super) fn keys(line: &str) -> serde_json::Result<Vec<Cow<'_, str>>> {
+    parse(line, KeysVisitor)
+}
+
+/// The values of the object that a line is. Those that are not wanted are skipped: text is most of a file, and a walk
+/// that only looks for labels need not unescape it.
+pub(super) fn values<'a>(
+    line: &'a str,
+    names: &Names,
+    wanted: &[bool],
+) -> serde_json::Result<Values<'a>> {
+    parse(line, ValuesVisitor { names, wanted })
+}
+
+/// The values of an object.
+pub(super) struct Values<'a> {
+    /// In the order of the columns. `None` where the key is absent, null where it is there but not wanted.
+    pub(super) values: Vec<Option<Json<'a>>>,
+    /// Whether there are other keys.
+    pub(super) has_others: bool,
+}
+
+fn parse<'a, V: Visitor<'a>>(line: &'a str, visitor: V) -> serde_json::Result<V::Value> {
+    let mut parser = serde_json::Deserializer::from_str(line);
+    let value = parser.deserialize_map(visitor)?;
+    parser.end()?;
+    Ok(value)
+}
+
+struct KeysVisitor;
+
+impl<'de> Visitor<'de> for KeysVisitor {
+    type Value = Vec<Cow<'de, str>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut keys = Vec::new();
+        while let Some(Key(key)) = map.next_key()? {
+            keys.push(key);
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(keys)
+    }
+}
+
+struct ValuesVisitor<'n> {
+    names: &'n Names,
+    wanted: &'n [bool],
+}
+
+impl<'de> Visitor<'de> for ValuesVisitor<'_> {
+    type Value = Values<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut values = vec![None; self.names.len()];
+        let (mut has_others, mut near) = (false, 0);
+        while let Some(at) = map.next_key_seed(Place { names: self.names, near })? {
+            let Some(at) = at else {
+                has_others = true;
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            if values[at].is_some() {
+                let key = self.names.name(at);
+                return Err(de::Error::custom(format_args!("key {key:?} is given twice")));
+            }
+            values[at] = Some(match self.wanted[at] {
+                true => map.next_value()?,
+                false => map.next_value::<IgnoredAny>().map(|_| Json::Null)?,
+            });
+            near = at + 1;
+        }
+        Ok(Values { values, has_others })
+    }
+}
+
+/// A key's column, without a copy of it.
+struct Place<'n> {
+    names: &'n Names,
+    near: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Place<'_> {
+    type Value = Option<usize>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Place<'_> {
+    type Value = Option<usize>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(self.names.find(key, self.near))
     }
 }
 

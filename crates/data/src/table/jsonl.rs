@@ -1,123 +1,219 @@
 //! JSON lines: one object a line, its keys the columns.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
-use super::json::Json;
-use super::{Cell, Rows, TableRow};
-use crate::error::{Error, ErrorKind, quote};
+use super::json::{Json, Values, keys, values};
+use super::{Cell, Rows, Table, TableRow};
+use crate::blocks::{Block, RowEnd, Step};
+use crate::error::{Error, ErrorKind};
+use crate::schema::{Column, ColumnKind, Schema};
+use crate::source::utf8;
 
 pub(super) struct JsonRows<'a> {
-    file: &'a str,
-    /// The lines that are not blank, with their numbers from 1.
-    lines: Vec<(usize, &'a str)>,
-    /// Keys in the order in which they first occur.
-    names: Vec<String>,
+    table: Table<'a>,
+    /// Keys in the order in which they first occur, or the schema's.
+    names: Names,
+    /// Which of them a walk met, and whether it met others.
+    met: RefCell<Met>,
 }
 
-/// Lines that are parsed side by side before they are walked in order.
-const BLOCK: usize = 4096;
+#[derive(Default)]
+struct Met {
+    names: Vec<bool>,
+    others: bool,
+}
+
+/// Lines that a thread parses before it asks for more.
+const LINES: usize = 64;
 
 impl<'a> JsonRows<'a> {
-    pub(super) fn open(text: &'a str, file: &'a str) -> Result<Self, Error> {
-        let lines: Vec<(usize, &str)> =
-            (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()).collect();
-        let mut rows = Self { file, lines, names: Vec::new() };
-        let mut seen = HashMap::new();
-        let mut names = Vec::new();
-        rows.for_each_object(&mut |_, _, object| {
-            for (key, _) in object {
-                if !seen.contains_key(key.as_ref()) {
-                    seen.insert(key.clone().into_owned(), names.len());
-                    names.push(key.clone().into_owned());
-                }
-            }
-            Ok(())
-        })?;
-        rows.names = names;
+    /// Looks for names in the first rows, about as many as said. Rows are mostly alike, and where they are not, a walk
+    /// tells.
+    pub(super) fn open(table: Table<'a>, n_rows: usize) -> Result<Self, Error> {
+        let mut rows = Self { table, names: Names::default(), met: RefCell::default() };
+        rows.names = rows.find_names(n_rows)?;
         Ok(rows)
     }
 
-    #[expect(clippy::type_complexity, reason = "the callback's parts are the row's")]
-    fn for_each_object(
-        &self,
-        f: &mut dyn FnMut(
-            usize,
-            &'a str,
-            Vec<(std::borrow::Cow<'a, str>, Json<'a>)>,
-        ) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        for block in self.lines.chunks(BLOCK) {
-            let parsed: Vec<_> = block.par_iter().map(|&(n, line)| self.parse(n, line)).collect();
-            for (&(n, line), value) in block.iter().zip(parsed) {
-                match value? {
-                    Json::Object(object) => f(n, line, object)?,
-                    other => {
-                        let message = format!("{other} where an object {{…}} must be, one a line");
-                        return Err(Error::in_line(
-                            ErrorKind::Syntax,
-                            self.file,
-                            n,
-                            Some(1),
-                            message,
-                        ));
-                    }
-                }
-            }
-        }
-        Ok(())
+    /// Takes the names that a schema has, or the user says.
+    pub(super) fn with(table: Table<'a>, schema: &Schema) -> Self {
+        let mut names = Names::default();
+        let used = |c: &&Column| !matches!(c.kind, ColumnKind::Ignored { .. });
+        schema.columns.iter().flatten().filter(used).for_each(|c| names.add(&c.name));
+        let said = [&table.options.label, &table.options.weight];
+        said.into_iter().flatten().for_each(|name| names.add(name));
+        Self { table, names, met: RefCell::default() }
     }
 
-    fn parse(&self, n: usize, line: &'a str) -> Result<Json<'a>, Error> {
-        serde_json::from_str(line).map_err(|e| {
-            // serde_json appends its own place, which counts from this line.
-            let said = e.to_string();
-            let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said);
-            let message = format!("not valid JSON: {said}; each line must hold one whole object");
-            Error::in_line(ErrorKind::Syntax, self.file, n, Some(e.column().max(1)), message)
-        })
+    /// The keys of the first rows.
+    fn find_names(&self, n_rows: usize) -> Result<Names, Error> {
+        let mut names = Names::default();
+        let mut n = 0;
+        self.table.input.for_each_block(self.table.file, RowEnd::Newline, &mut |block| {
+            self.for_each_line(block, &keys, &mut |_, _, keys| {
+                keys.iter().for_each(|key| names.add(key));
+                n += 1;
+                Ok(if n < n_rows { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+            })
+        })?;
+        Ok(names)
+    }
+
+    /// Parses the lines of a block side by side and calls `f` with each in order: number, text, result.
+    fn for_each_line<'t, T: Send>(
+        &self,
+        block: Block<'t>,
+        parse: &(impl Fn(&'t str) -> serde_json::Result<T> + Sync),
+        f: &mut dyn FnMut(usize, &'t str, T) -> Step,
+    ) -> Step {
+        let (file, before) = (self.table.file, block.n_lines_before);
+        let text = utf8(block.text, file).map_err(|e| e.below(before))?;
+        let lines: Vec<(usize, &str)> =
+            (before + 1..).zip(lines(text)).filter(|(_, line)| !is_blank(line)).collect();
+        let parsed: Vec<serde_json::Result<T>> =
+            lines.par_iter().with_min_len(LINES).map(|(_, line)| parse(line)).collect();
+        for (&(n, line), parsed) in lines.iter().zip(parsed) {
+            let step = f(n, line, parsed.map_err(|e| self.bad_line(n, line, &e))?)?;
+            if step.is_break() {
+                return Ok(step);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    #[cold]
+    fn bad_line(&self, n: usize, line: &str, e: &serde_json::Error) -> Error {
+        let (column, message) = match serde_json::from_str::<Json<'_>>(line) {
+            Ok(other) if !matches!(other, Json::Object(_)) => {
+                (1, format!("{other} where an object {{…}} must be, one a line"))
+            }
+            _ => {
+                // serde_json appends its own place, which counts from this line.
+                let said = e.to_string();
+                let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said);
+                let message =
+                    format!("not valid JSON: {said}; each line must hold one whole object");
+                (e.column().max(1), message)
+            }
+        };
+        Error::in_line(ErrorKind::Syntax, self.table.file, n, Some(column), message)
     }
 }
 
 impl Rows for JsonRows<'_> {
     fn names(&self) -> &[String] {
-        &self.names
+        &self.names.list
     }
 
-    fn for_each(&self, f: &mut dyn FnMut(&dyn TableRow) -> Result<(), Error>) -> Result<(), Error> {
-        let places: HashMap<&str, usize> =
-            self.names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
-        self.for_each_object(&mut |n, line, object| {
-            let mut cells = vec![Json::Null; self.names.len()];
-            for (key, value) in object {
-                if let Some(&at) = places.get(key.as_ref()) {
-                    cells[at] = value;
-                }
-            }
-            f(&JsonRow { rows: self, n, line, cells })
+    fn for_each(
+        &self,
+        wanted: &[bool],
+        f: &mut dyn FnMut(&dyn TableRow) -> Step,
+    ) -> Result<(), Error> {
+        let names = &self.names;
+        *self.met.borrow_mut() = Met { names: vec![false; names.len()], others: false };
+        self.table.input.for_each_block(self.table.file, RowEnd::Newline, &mut |block| {
+            let parse = |line| values(line, names, wanted);
+            self.for_each_line(block, &parse, &mut |n, line, object| {
+                self.met.borrow_mut().note(&object);
+                f(&JsonRow { names: &names.list, n, line, cells: object.values })
+            })
         })
+    }
+
+    fn find_more(&mut self) -> Result<bool, Error> {
+        let names = self.find_names(usize::MAX)?;
+        let more = names.len() > self.names.len();
+        self.names = names;
+        Ok(more)
+    }
+
+    fn has_more(&self) -> bool {
+        self.met.borrow().others
+    }
+
+    fn absent(&self, column: usize) -> bool {
+        self.met.borrow().names.get(column) == Some(&false)
+    }
+}
+
+impl Met {
+    fn note(&mut self, object: &Values<'_>) {
+        self.others |= object.has_others;
+        for (met, value) in self.names.iter_mut().zip(&object.values) {
+            *met |= value.is_some();
+        }
+    }
+}
+
+fn is_blank(line: &str) -> bool {
+    !line.starts_with('{') && line.trim().is_empty()
+}
+
+/// The lines of a text, without their ends.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text).filter(|text| !text.is_empty());
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let end = memchr::memchr(b'\n', text.as_bytes()).unwrap_or(text.len());
+        rest = text.get(end + 1..).filter(|rest| !rest.is_empty());
+        Some(&text[..end])
+    })
+}
+
+/// The columns' names, and where each is.
+#[derive(Default)]
+pub(super) struct Names {
+    list: Vec<String>,
+    places: std::collections::HashMap<String, usize>,
+}
+
+impl Names {
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(super) fn name(&self, at: usize) -> &str {
+        &self.list[at]
+    }
+
+    fn add(&mut self, name: &str) {
+        if self.find(name, 0).is_none() {
+            self.places.insert(name.to_owned(), self.list.len());
+            self.list.push(name.to_owned());
+        }
+    }
+
+    /// Where a name is. Rows mostly have the same keys in the same order, so `near` is looked at first.
+    pub(super) fn find(&self, name: &str, near: usize) -> Option<usize> {
+        if self.list.get(near).is_some_and(|n| n == name) {
+            return Some(near);
+        }
+        self.places.get(name).copied()
     }
 }
 
 struct JsonRow<'r> {
-    rows: &'r JsonRows<'r>,
+    names: &'r [String],
     n: usize,
     line: &'r str,
-    cells: Vec<Json<'r>>,
+    cells: Vec<Option<Json<'r>>>,
 }
 
 impl TableRow for JsonRow<'_> {
     fn cell(&self, column: usize) -> Cell<'_> {
         match self.cells.get(column) {
-            None | Some(Json::Null) => Cell::Missing,
-            Some(value) => Cell::Json(value),
+            None | Some(None | Some(Json::Null)) => Cell::Missing,
+            Some(Some(value)) => Cell::Json(value),
         }
     }
 
     /// Where the key first stands followed by a colon; the line alone if it is absent or has escapes.
     fn place(&self, column: usize) -> (usize, Option<usize>) {
-        let name = self.rows.names.get(column).map(|name| format!("\"{name}\""));
+        let name = self.names.get(column).map(|name| format!("\"{name}\""));
         let found = name.and_then(|name| {
             self.line
                 .match_indices(&name)
@@ -127,31 +223,46 @@ impl TableRow for JsonRow<'_> {
     }
 }
 
-/// What a message calls a cell.
-pub(super) fn show(cell: Cell<'_>) -> String {
-    match cell {
-        Cell::Text(text) => quote(text),
-        Cell::Json(value) => quote(value.to_string()),
-        Cell::Missing => "nothing".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::show;
     use super::*;
+    use crate::blocks::Input;
+    use crate::format::Format;
+    use crate::options::ReadOptions;
+    use crate::source::Bytes;
+
+    fn walk(
+        text: &str,
+        n_rows: usize,
+        f: &mut dyn FnMut(&dyn TableRow) -> Step,
+    ) -> Result<Vec<String>, Error> {
+        let input = Input::Whole(Bytes::Owned(text.into()));
+        let options = ReadOptions::default();
+        let table = Table { input: &input, file: "t", format: Format::Jsonl, options: &options };
+        let mut rows = JsonRows::open(table, n_rows)?;
+        rows.for_each(&vec![true; rows.names().len()], f)?;
+        if rows.has_more() {
+            assert_eq!(rows.find_more(), Ok(true));
+        }
+        Ok(rows.names().to_vec())
+    }
 
     #[test]
     fn keys_are_columns_in_order() {
-        let rows = JsonRows::open("{\"b\":1}\n\n{\"a\":2,\"b\":null}\r\n", "t").unwrap();
-        assert_eq!(rows.names(), ["b", "a"]);
-        let mut seen = Vec::new();
-        let walk = rows.for_each(&mut |row| {
-            seen.push((show(row.cell(0)), show(row.cell(1)), row.place(0), row.place(1)));
-            Ok(())
-        });
-        assert_eq!(walk, Ok(()));
-        assert_eq!(seen[0], ("`1`".into(), "nothing".into(), (1, Some(2)), (1, None)));
-        assert_eq!(seen[1], ("nothing".into(), "`2`".into(), (3, Some(8)), (3, Some(2))));
+        let text = "{\"b\":1}\n\n{\"a\":2,\"b\":null}\r\n";
+        for n_rows in [1, 2, 9] {
+            let mut seen = Vec::new();
+            let names = walk(text, n_rows, &mut |row| {
+                seen.push((show(row.cell(0)), show(row.cell(1)), row.place(0), row.place(1)));
+                Ok(ControlFlow::Continue(()))
+            });
+            assert_eq!(names.unwrap(), ["b", "a"]);
+            if n_rows > 1 {
+                assert_eq!(seen[0], ("`1`".into(), "nothing".into(), (1, Some(2)), (1, None)));
+                assert_eq!(seen[1], ("nothing".into(), "`2`".into(), (3, Some(8)), (3, Some(2))));
+            }
+        }
     }
 
     #[test]
@@ -163,7 +274,8 @@ mod tests {
             ("{\"a\":1\n", (Some(1), Some(6))),
             ("{\"a\":1e999}\n", (Some(1), Some(10))),
         ] {
-            let error = JsonRows::open(text, "t").map(|_| ()).unwrap_err();
+            let nothing = &mut |_: &dyn TableRow| Ok(ControlFlow::Continue(()));
+            let error = walk(text, 9, nothing).unwrap_err();
             assert_eq!((error.line, error.column), place, "{error}");
         }
     }

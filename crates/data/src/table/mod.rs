@@ -1,37 +1,79 @@
-//! Tables: rows of named columns, from csv, tsv or JSON lines.
+//! Tables: rows of named columns, from csv, tsv, JSON lines, fastText or Vowpal Wabbit.
 //!
 //! A table is walked twice rather than kept: once to learn what its columns are (`learn`), once to fill the
 //! matrix (`encode`). [`Rows`] is what both walks see, so a format only has to give cells.
 
+mod columns;
 mod delimited;
 mod encode;
+mod fasttext;
+mod guess;
 mod json;
 mod jsonl;
 mod learn;
+mod matrix;
 mod plain;
 mod profile;
 mod quoted;
+mod target;
+mod vw;
 
+use std::ops::ControlFlow;
+
+use crate::blocks::{Input, Step};
 use crate::dataset::Dataset;
 use crate::error::{Error, ErrorKind};
 use crate::format::Format;
 use crate::options::ReadOptions;
-use crate::schema::{Column, ColumnKind, Schema};
-use crate::source::{utf8, without_bom};
+use crate::schema::{ColumnKind, Schema};
+use crate::stream::{Learnt, OnChunk};
+use crate::text::{TextBatch, TextSink};
+use encode::Encoder;
 use json::Json;
+use target::Mode;
+
+pub(crate) use columns::needs_sink;
+pub(crate) use fasttext::PREFIX as LABEL_PREFIX;
 
 /// The key of a JSON row whose object holds named numbers.
 const FEATURES: &str = "features";
+
+/// A chunk of a stream has at most so many bytes of text, however many rows were asked for.
+const CHUNK_BYTES: usize = 64 << 20;
 
 /// A table that can be walked again and again.
 pub(crate) trait Rows {
     /// The columns' names, all different.
     fn names(&self) -> &[String];
-    /// Calls `f` for each row in order, until it fails.
-    fn for_each(&self, f: &mut dyn FnMut(&dyn TableRow) -> Result<(), Error>) -> Result<(), Error>;
+    /// Calls `f` for each row in order, until it fails or has enough. Cells that are not wanted may be
+    /// missing.
+    fn for_each(
+        &self,
+        wanted: &[bool],
+        f: &mut dyn FnMut(&dyn TableRow) -> Step,
+    ) -> Result<(), Error>;
+    /// The column that the format has for such a kind, whatever its name is at training.
+    fn column_for(&self, _: &ColumnKind) -> Option<usize> {
+        None
+    }
     /// What the user should hear of.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    // For formats whose rows name their cells:
+
+    /// Looks for names in all rows. Returns whether there are more now.
+    fn find_more(&mut self) -> Result<bool, Error> {
+        Ok(false)
+    }
+    /// Whether the last walk met names that are not known.
+    fn has_more(&self) -> bool {
+        false
+    }
+    /// Whether the last walk met no cell of a column, not even an empty one.
+    fn absent(&self, _: usize) -> bool {
+        false
     }
 }
 
@@ -50,113 +92,173 @@ pub(crate) enum Cell<'a> {
     Text(&'a str),
     /// A typed value.
     Json(&'a Json<'a>),
+    /// Numbers with names, of which some may be given twice and have the sum.
+    Features(&'a [(&'a str, f64)]),
+    /// Labels of a format that marks each.
+    Names(&'a [&'a str]),
     /// Nothing, or null.
     Missing,
 }
 
+/// Where a table is, and what the user said of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Table<'a> {
+    pub(crate) input: &'a Input,
+    pub(crate) file: &'a str,
+    pub(crate) format: Format,
+    pub(crate) options: &'a ReadOptions,
+}
+
 /// Reads and learns the schema.
-pub(crate) fn read(
-    bytes: &[u8],
-    file: &str,
-    format: Format,
-    options: &ReadOptions,
-) -> Result<Dataset, Error> {
-    let rows = open(bytes, file, format, options, None)?;
-    let learnt = learn::learn(&*rows, file, format, options)?;
-    let mut warnings = rows.warnings();
-    warnings.extend(learnt.warnings);
+pub(crate) fn read(table: Table<'_>, sink: Option<&mut dyn TextSink>) -> Result<Dataset, Error> {
+    /// Rows that tell all names, mostly.
+    const FIRST: usize = 1000;
+    let mut rows = table.open(FIRST)?;
+    let mut learnt = learn::learn(&*rows, table, usize::MAX);
+    if (learnt.is_err() || rows.has_more()) && rows.find_more()? {
+        learnt = learn::learn(&*rows, table, usize::MAX);
+    }
+    let learnt = learnt?;
     let use_of = learnt.schema.columns.iter().flatten().enumerate().map(|(at, c)| (at, &c.kind));
-    let mut dataset = encode::encode(&*rows, file, use_of.collect(), &learnt.schema, true)?;
-    warnings.append(&mut dataset.warnings);
-    Ok(Dataset { warnings, ..dataset })
+    let encoder = Encoder::new(&*rows, table, use_of.collect(), &learnt.schema, Mode::Learn);
+    let mut dataset = fill(&*rows, encoder, &learnt.schema, sink)?;
+    dataset.warnings.splice(0..0, learnt.warnings);
+    Ok(dataset)
 }
 
 /// Reads with the schema of training: columns are matched by name.
 pub(crate) fn read_with(
-    bytes: &[u8],
-    file: &str,
-    format: Format,
-    options: &ReadOptions,
+    table: Table<'_>,
     schema: &Schema,
+    sink: Option<&mut dyn TextSink>,
 ) -> Result<Dataset, Error> {
-    let rows = open(bytes, file, format, options, Some(schema))?;
-    let columns = schema.columns.as_deref().unwrap_or_default();
-    let use_of = match_columns(columns, rows.names(), file, options)?;
-    let mut dataset = encode::encode(&*rows, file, use_of, schema, false)?;
+    let rows = table.open_with(schema)?;
+    let use_of = columns::find(schema, &*rows, table)?;
+    let encoder = Encoder::new(&*rows, table, use_of.clone(), schema, Mode::Apply);
+    let mut dataset = fill(&*rows, encoder, schema, sink)?;
+    columns::check_present(&use_of, &*rows, table)?;
     dataset.warnings.splice(0..0, rows.warnings());
     Ok(dataset)
 }
 
-fn open<'a>(
-    bytes: &'a [u8],
-    file: &'a str,
-    format: Format,
-    options: &ReadOptions,
-    schema: Option<&Schema>,
-) -> Result<Box<dyn Rows + 'a>, Error> {
-    let text = utf8(without_bom(bytes), file)?;
-    Ok(match format {
-        Format::Jsonl => Box::new(jsonl::JsonRows::open(text, file)?),
-        Format::Tsv => {
-            Box::new(delimited::DelimitedRows::open(text, file, b'\t', options, schema)?)
+/// Learns the schema from the first rows.
+pub(crate) fn learn_schema(table: Table<'_>, n_rows: usize) -> Result<Learnt, Error> {
+    let rows = table.open(n_rows)?;
+    learn::learn(&*rows, table, n_rows)
+}
+
+/// Gives chunks of rows, read with a schema.
+pub(crate) fn stream(
+    table: Table<'_>,
+    schema: &Schema,
+    rows_per_chunk: usize,
+    f: OnChunk<'_>,
+) -> Result<Learnt, Error> {
+    let rows = table.open_with(schema)?;
+    let use_of = columns::find(schema, &*rows, table)?;
+    let mode = Mode::Stream { grow: table.options.grow_classes };
+    let mut encoder = Encoder::new(&*rows, table, use_of.clone(), schema, mode);
+    let mut n_rows = 0;
+    let mut hand_over = |encoder: &mut Encoder<'_>| {
+        n_rows += encoder.n_rows();
+        let chunk = encoder.take()?;
+        let step = f(chunk, encoder.text())?;
+        encoder.clear_text();
+        Ok(step)
+    };
+    let wanted = encoder.wanted();
+    let mut stopped = false;
+    rows.for_each(&wanted, &mut |row| {
+        encoder.row(row)?;
+        if encoder.n_rows() < rows_per_chunk
+            && encoder.text().is_none_or(|t| t.n_bytes() < CHUNK_BYTES)
+        {
+            return Ok(ControlFlow::Continue(()));
         }
-        _ => Box::new(delimited::DelimitedRows::open(text, file, b',', options, schema)?),
-    })
-}
-
-/// For each column of the schema that the file has: where it is, and what for.
-fn match_columns<'s>(
-    columns: &'s [Column],
-    names: &[String],
-    file: &str,
-    options: &ReadOptions,
-) -> Result<Vec<(usize, &'s ColumnKind)>, Error> {
-    let find = |name: &str| names.iter().position(|n| n == name);
-    let said = |name: &Option<String>| match name {
-        None => Ok(None),
-        Some(name) => find(name).map(Some).ok_or_else(|| no_column(file, name, names)),
-    };
-    let (label, weight) = (said(&options.label)?, said(&options.weight)?);
-    let mut use_of = Vec::new();
-    for column in columns {
-        let at = match &column.kind {
-            ColumnKind::Ignored { .. } => continue,
-            ColumnKind::Label => label.or_else(|| find(&column.name)),
-            ColumnKind::Weight => weight.or_else(|| find(&column.name)),
-            // Names inside may all be absent.
-            ColumnKind::Named { .. } => find(&column.name),
-            _ => Some(find(&column.name).ok_or_else(|| {
-                let message = format!(
-                    "there is no column {:?}, which the model was trained with; {}",
-                    column.name,
-                    list(names)
-                );
-                Error::new(ErrorKind::Schema, file, message)
-            })?),
-        };
-        use_of.extend(at.map(|at| (at, &column.kind)));
+        let step = hand_over(&mut encoder)?;
+        stopped = step.is_break();
+        Ok(step)
+    })?;
+    if encoder.n_rows() > 0 && !stopped {
+        let _: ControlFlow<()> = hand_over(&mut encoder)?;
     }
-    if let Some(weight) = weight
-        && !columns.iter().any(|c| c.kind == ColumnKind::Weight)
-    {
-        use_of.push((weight, &ColumnKind::Weight));
+    if n_rows == 0 {
+        return Err(Error::new(ErrorKind::Empty, table.file, "no rows"));
     }
-    Ok(use_of)
+    if !stopped {
+        columns::check_present(&use_of, &*rows, table)?;
+    }
+    let mut warnings = rows.warnings();
+    warnings.extend(encoder.warnings());
+    Ok(Learnt { schema: encoder.schema(), n_rows, warnings })
 }
 
-/// A column was named that the file does not have.
-fn no_column(file: &str, name: &str, names: &[String]) -> Error {
-    let message = format!("there is no column {name:?}; {}", list(names));
-    Error::new(ErrorKind::Columns, file, message)
-}
-
-/// The columns for a message.
-fn list(names: &[String]) -> String {
-    const SHOWN: usize = 20;
-    let shown: Vec<&str> = names.iter().take(SHOWN).map(String::as_str).collect();
-    let more = match names.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        n => format!(" and {n} more"),
+/// Walks all rows into one dataset, and their text into the sink.
+fn fill(
+    rows: &dyn Rows,
+    mut encoder: Encoder<'_>,
+    schema: &Schema,
+    mut sink: Option<&mut dyn TextSink>,
+) -> Result<Dataset, Error> {
+    if sink.is_none() {
+        columns::refuse_text(schema, encoder.file())?;
+    }
+    let file = encoder.file();
+    let mut hand_over = |encoder: &mut Encoder<'_>| {
+        if let (Some(sink), Some(batch)) = (&mut sink, encoder.text()) {
+            sink.batch(batch).map_err(|e| Error::new(ErrorKind::Text, file, e))?;
+        }
+        encoder.clear_text();
+        Ok(())
     };
-    format!("the columns are {}{more}", shown.join(", "))
+    rows.for_each(&encoder.wanted(), &mut |row| {
+        encoder.row(row)?;
+        if encoder.text().is_some_and(TextBatch::is_full) {
+            hand_over(&mut encoder)?;
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    if encoder.n_rows() == 0 {
+        return Err(Error::new(ErrorKind::Empty, file, "no rows"));
+    }
+    if encoder.text().is_some_and(|batch| batch.n_rows() > 0) {
+        hand_over(&mut encoder)?;
+    }
+    let dataset = encoder.take()?;
+    Ok(Dataset { warnings: encoder.warnings(), ..dataset })
+}
+
+impl<'a> Table<'a> {
+    /// Looks for the columns, in so many rows if only those tell.
+    fn open(self, n_rows: usize) -> Result<Box<dyn Rows + 'a>, Error> {
+        Ok(match self.format {
+            Format::Jsonl => Box::new(jsonl::JsonRows::open(self, n_rows)?),
+            Format::FastText => Box::new(fasttext::FastTextRows::new(self)),
+            Format::Vw => Box::new(vw::VwRows::new(self)),
+            Format::Tsv => Box::new(delimited::DelimitedRows::open(self, b'\t', None)?),
+            _ => Box::new(delimited::DelimitedRows::open(self, b',', None)?),
+        })
+    }
+
+    /// The same for a schema, which tells what to look for.
+    fn open_with(self, schema: &Schema) -> Result<Box<dyn Rows + 'a>, Error> {
+        Ok(match self.format {
+            Format::Jsonl => Box::new(jsonl::JsonRows::with(self, schema)),
+            Format::Tsv => Box::new(delimited::DelimitedRows::open(self, b'\t', Some(schema))?),
+            Format::Csv => Box::new(delimited::DelimitedRows::open(self, b',', Some(schema))?),
+            _ => self.open(0)?,
+        })
+    }
+}
+
+/// What a message calls a cell.
+fn show(cell: Cell<'_>) -> String {
+    use crate::error::quote;
+    match cell {
+        Cell::Text(text) => quote(text),
+        Cell::Json(value) => quote(value.to_string()),
+        Cell::Names(names) => quote(names.join(" ")),
+        Cell::Features(_) => "named numbers".to_owned(),
+        Cell::Missing => "nothing".to_owned(),
+    }
 }

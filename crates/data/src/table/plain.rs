@@ -2,39 +2,40 @@
 
 use std::borrow::Cow;
 
+use memchr::{memchr_iter, memchr3};
+
 use super::delimited::Record;
 use super::{Cell, TableRow};
-use crate::error::Error;
+use crate::blocks::Step;
 
-/// Whether every line of a csv file is a row: no quotes, and no carriage return but before a newline.
+/// Whether every line of a csv text is a row: no quotes, and no carriage return but before a newline.
 pub(super) fn suits(text: &str) -> bool {
     let bytes = text.as_bytes();
-    !bytes.contains(&b'"') && (!bytes.contains(&b'\r') || !bytes.windows(2).any(lone_return))
+    let lone_return = |at: usize| bytes.get(at + 1).is_some_and(|&b| b != b'\n');
+    memchr::memchr(b'"', bytes).is_none() && !memchr_iter(b'\r', bytes).any(lone_return)
 }
 
-fn lone_return(pair: &[u8]) -> bool {
-    pair[0] == b'\r' && pair[1] != b'\n'
-}
-
-/// Calls `f` for each line that is not empty, until it says `false`.
+/// Calls `f` for each line that is not empty, until it stops.
 pub(super) fn walk(
     text: &str,
     delimiter: u8,
-    f: &mut dyn FnMut(&dyn Record) -> Result<bool, Error>,
-) -> Result<(), Error> {
+    n_lines_before: usize,
+    f: &mut dyn FnMut(&dyn Record) -> Step,
+) -> Step {
     let bytes = text.as_bytes();
     let mut starts = Vec::new();
-    let (mut at, mut line) = (0, 0);
+    let (mut at, mut line) = (0, n_lines_before);
     while at < bytes.len() {
         line += 1;
         starts.clear();
         starts.push(at);
         let mut has_quote = false;
         let end = loop {
+            at = next_mark(bytes, at, delimiter);
             match bytes.get(at) {
                 None | Some(b'\n') => break at,
                 Some(&b) if b == delimiter => starts.push(at + 1),
-                Some(&b) => has_quote |= b == b'"',
+                Some(_) => has_quote = true,
             }
             at += 1;
         };
@@ -45,14 +46,29 @@ pub(super) fn walk(
         }
         starts.push(end + 1);
         let mut row = PlainRow { text, line, starts: &starts, unquoted: Vec::new() };
-        if has_quote {
+        if has_quote && (0..row.n_cells()).any(|column| row.raw(column).starts_with('"')) {
             row.unquoted = (0..row.n_cells()).map(|column| unquote(row.raw(column))).collect();
         }
-        if !f(&row)? {
-            break;
+        let step = f(&row)?;
+        if step.is_break() {
+            return Ok(step);
         }
     }
-    Ok(())
+    Ok(std::ops::ControlFlow::Continue(()))
+}
+
+/// The next newline, delimiter or quote from `at` on, or the end.
+#[inline]
+fn next_mark(bytes: &[u8], at: usize, delimiter: u8) -> usize {
+    /// Most cells of numbers are shorter, and for them a call costs more than a look at each byte.
+    const NEAR: usize = 16;
+    let rest = &bytes[at..];
+    let is_mark = |&b: &u8| b == b'\n' || b == delimiter || b == b'"';
+    let near = &rest[..rest.len().min(NEAR)];
+    let found = near.iter().position(is_mark);
+    found
+        .or_else(|| memchr3(b'\n', delimiter, b'"', &rest[near.len()..]).map(|n| near.len() + n))
+        .map_or(bytes.len(), |n| at + n)
 }
 
 struct PlainRow<'r> {
@@ -60,7 +76,7 @@ struct PlainRow<'r> {
     line: usize,
     /// Where each cell starts, and one past the delimiter of the last.
     starts: &'r [usize],
-    /// The cells of a row that has quotes; else empty.
+    /// The cells of a row that has one in quotes; else empty.
     unquoted: Vec<Cow<'r, str>>,
 }
 

@@ -1,10 +1,13 @@
 //! What stands in the columns of a table: the counts that guessing their types rests on.
 
+use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeSet, HashSet};
 use std::hash::{Hash, Hasher};
+use std::ops::ControlFlow;
 
+use super::guess::TEXT_WORDS;
 use super::json::Json;
+use super::target::for_each_label;
 use super::{Cell, Rows};
 use crate::error::Error;
 use crate::number::parse_f32;
@@ -21,6 +24,8 @@ pub(super) struct Profile {
     pub(super) n_rows: usize,
     pub(super) n_numbers: usize,
     pub(super) n_names: usize,
+    /// Names of as many words as text has.
+    pub(super) n_wordy: usize,
     /// The first cell that is a name, and its line.
     pub(super) first_name: Option<(String, usize)>,
     pub(super) n_lists: usize,
@@ -29,7 +34,7 @@ pub(super) struct Profile {
     pub(super) first_len: usize,
     pub(super) n_objects: usize,
     /// The keys of objects, where the column may have them.
-    pub(super) keys: BTreeSet<String>,
+    pub(super) keys: HashSet<String>,
     pub(super) distinct: Option<Distinct>,
 }
 
@@ -42,33 +47,51 @@ pub(super) enum Look {
     Guess,
     /// Count and collect up to so many values.
     Collect(usize),
+    /// Collect the values alone.
+    Classes,
+    /// Collect the labels of lists whose names are separated so in text.
+    Labels(char),
 }
 
-/// Walks the table once.
-pub(super) fn profile(rows: &dyn Rows, looks: &[Look]) -> Result<Vec<Profile>, Error> {
+/// Walks up to `most` rows of the table once, and says how many.
+pub(super) fn profile(
+    rows: &dyn Rows,
+    looks: &[Look],
+    most: usize,
+) -> Result<(Vec<Profile>, usize), Error> {
     let mut profiles: Vec<Profile> = looks.iter().map(|_| Profile::default()).collect();
     for (profile, look) in profiles.iter_mut().zip(looks) {
-        if let Look::Collect(most) = *look {
-            profile.distinct = Some(Distinct::new(most));
+        match *look {
+            Look::Collect(most) => profile.distinct = Some(Distinct::new(most)),
+            Look::Classes | Look::Labels(_) => profile.distinct = Some(Distinct::new(usize::MAX)),
+            Look::Skip | Look::Guess => {}
         }
     }
     let with_keys: Vec<bool> = rows.names().iter().map(|name| name == super::FEATURES).collect();
-    rows.for_each(&mut |row| {
+    let wanted: Vec<bool> = looks.iter().map(|look| *look != Look::Skip).collect();
+    let mut n_rows = 0;
+    rows.for_each(&wanted, &mut |row| {
+        n_rows += 1;
         for (column, profile) in profiles.iter_mut().enumerate() {
-            if looks[column] != Look::Skip {
-                profile.add(row.cell(column), with_keys[column], || row.place(column).0);
+            match looks[column] {
+                Look::Skip => {}
+                Look::Classes => profile.add_class(row.cell(column)),
+                Look::Labels(separator) => profile.add_labels(row.cell(column), separator),
+                Look::Guess | Look::Collect(_) => {
+                    profile.add(row.cell(column), with_keys[column], || row.place(column).0);
+                }
             }
-            profile.n_rows += 1;
+            profile.n_rows = n_rows;
         }
-        Ok(())
+        Ok(if n_rows < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     })?;
-    Ok(profiles)
+    Ok((profiles, n_rows))
 }
 
 impl Profile {
     fn add(&mut self, cell: Cell<'_>, with_keys: bool, line: impl Fn() -> usize) {
         let name = match cell {
-            Cell::Missing => None,
+            Cell::Missing | Cell::Names(_) => None,
             // A NaN is a missing number, not a name; an infinity is one too large. Encoding says so.
             Cell::Text(text) if parse_f32(text).is_some() => {
                 self.n_numbers += 1;
@@ -81,7 +104,8 @@ impl Profile {
             }
             Cell::Json(value @ (Json::Number(_) | Json::Big(_))) => {
                 self.n_numbers += 1;
-                value.name()
+                // To spell a number takes longer than to read it.
+                self.distinct.as_ref().and_then(|_| value.name())
             }
             Cell::Json(value @ Json::List(list)) => {
                 if self.n_lists == 0 {
@@ -91,14 +115,15 @@ impl Profile {
                 self.n_other_lists += usize::from(!value.is_list_of_numbers());
                 return;
             }
+            Cell::Features(entries) => {
+                self.n_objects += 1;
+                entries.iter().for_each(|(name, _)| self.key(name));
+                return;
+            }
             Cell::Json(Json::Object(entries)) => {
                 self.n_objects += 1;
                 if with_keys {
-                    for (key, _) in entries {
-                        if !self.keys.contains(key.as_ref()) {
-                            self.keys.insert(key.clone().into_owned());
-                        }
-                    }
+                    entries.iter().for_each(|(key, _)| self.key(key));
                 }
                 return;
             }
@@ -115,8 +140,33 @@ impl Profile {
         }
     }
 
+    fn key(&mut self, key: &str) {
+        if !self.keys.contains(key) {
+            self.keys.insert(key.to_owned());
+        }
+    }
+
+    fn add_class(&mut self, cell: Cell<'_>) {
+        let Some(distinct) = &mut self.distinct else { return };
+        match cell {
+            Cell::Text(text) => distinct.add(text),
+            // More than one is an error, said when it is encoded.
+            Cell::Names([name]) => distinct.add(name),
+            Cell::Json(value) => value.name().iter().for_each(|name| distinct.add(name)),
+            Cell::Names(_) | Cell::Features(_) | Cell::Missing => {}
+        }
+    }
+
+    fn add_labels(&mut self, cell: Cell<'_>, separator: char) {
+        if let Some(distinct) = &mut self.distinct {
+            // What is wrong with a list is said when it is encoded, with its place.
+            let _ = for_each_label(cell, separator, &mut |name| distinct.add(name));
+        }
+    }
+
     fn name(&mut self, name: &str, line: impl Fn() -> usize) {
         self.n_names += 1;
+        self.n_wordy += usize::from(name.split_ascii_whitespace().nth(TEXT_WORDS - 1).is_some());
         self.first_name.get_or_insert_with(|| (name.to_owned(), line()));
     }
 }

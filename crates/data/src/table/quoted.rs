@@ -5,15 +5,17 @@ use csv::{ReaderBuilder, StringRecord, Terminator};
 use super::delimited::Record;
 use super::plain::trim;
 use super::{Cell, TableRow};
+use crate::blocks::Step;
 use crate::error::{Error, ErrorKind};
 
-/// Calls `f` for each record, until it says `false`.
+/// Calls `f` for each record, until it stops.
 pub(super) fn walk(
     text: &str,
     file: &str,
     delimiter: u8,
-    f: &mut dyn FnMut(&dyn Record) -> Result<bool, Error>,
-) -> Result<(), Error> {
+    n_lines_before: usize,
+    f: &mut dyn FnMut(&dyn Record) -> Step,
+) -> Step {
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -24,16 +26,20 @@ pub(super) fn walk(
     let mut last_start = 0;
     loop {
         let more = reader.read_record(&mut record).map_err(|e| {
-            let line = e.position().map(|p| p.line() as usize);
+            let line = e.position().map(|p| n_lines_before + p.line() as usize);
             Error { line, ..Error::new(ErrorKind::Syntax, file, e.to_string()) }
         })?;
         if !more {
-            return check_quotes(text.as_bytes(), file, delimiter, last_start);
+            return match check_quotes(text.as_bytes(), file, delimiter, last_start) {
+                Ok(()) => Ok(std::ops::ControlFlow::Continue(())),
+                Err(error) => Err(error.below(n_lines_before)),
+            };
         }
-        let row = QuotedRow { text: text.as_bytes(), delimiter, record: &record };
+        let row = QuotedRow { text: text.as_bytes(), delimiter, n_lines_before, record: &record };
         last_start = row.start().0;
-        if !f(&row)? {
-            return Ok(());
+        let step = f(&row)?;
+        if step.is_break() {
+            return Ok(step);
         }
     }
 }
@@ -41,6 +47,7 @@ pub(super) fn walk(
 struct QuotedRow<'r> {
     text: &'r [u8],
     delimiter: u8,
+    n_lines_before: usize,
     record: &'r StringRecord,
 }
 
@@ -68,7 +75,7 @@ impl TableRow for QuotedRow<'_> {
         let record = &self.text[offset..];
         let field = fields(record, self.delimiter).nth(column).map_or(0, |(start, _)| start);
         let before = &record[..field];
-        let line = line + before.iter().filter(|&&b| b == b'\n').count();
+        let line = self.n_lines_before + line + before.iter().filter(|&&b| b == b'\n').count();
         (line, Some(1 + before.iter().rev().take_while(|&&b| b != b'\n').count()))
     }
 }

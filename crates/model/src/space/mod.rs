@@ -2,10 +2,12 @@
 
 mod binary;
 mod classes;
+mod columns;
 mod real;
 
 pub use binary::Binary;
 pub use classes::Classes;
+pub use columns::{Columns, Signs};
 pub use real::Real;
 
 use lineal_linalg::Scalar;

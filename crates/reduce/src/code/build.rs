@@ -1,7 +1,7 @@
 //! Ways to make a code. All are deterministic: randomness comes from a seed.
 
 use super::{BitRows, Code, canonical, check_size};
-use crate::{Error, one_vs_one::pairs};
+use crate::{Error, duels::pairs};
 use rand::{Rng, RngExt, SeedableRng, seq::index};
 use rand_pcg::Pcg64Mcg;
 use std::collections::HashSet;

@@ -6,6 +6,7 @@
 //! A [`Code`] is valid by construction: every column has a + and a −, none is a copy or the complement of another (it
 //! would make the same mistakes again), no two classes share a codeword, and none is all zeros.
 
+mod bch;
 mod bits;
 mod build;
 mod text;

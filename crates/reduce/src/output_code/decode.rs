@@ -94,6 +94,11 @@ impl Decoder {
         Self { rows, asked, columns, zeros, seen }
     }
 
+    /// Whether each class has training rows.
+    pub(super) fn seen(&self) -> &[bool] {
+        &self.seen
+    }
+
     /// Decodes `scratch.scores`: a score a column, or for probabilities ln P(+) and ln P(−) side by side.
     pub(super) fn decode(&self, code: &Code, decoding: Decoding, scratch: &mut Scratch) -> u32 {
         match decoding {
@@ -110,11 +115,7 @@ impl Decoder {
     }
 
     /// ln P(answers are the codeword) of each class; −∞ for classes without training rows.
-    pub(super) fn log_likelihoods(
-        &self,
-        code: &Code,
-        log_probas: &[f64],
-    ) -> impl Iterator<Item = f64> {
+    fn log_likelihoods(&self, code: &Code, log_probas: &[f64]) -> impl Iterator<Item = f64> {
         let bit = |k: usize, l: usize| match code.entry(k, l) {
             1 => log_probas[2 * l],
             -1 => log_probas[2 * l + 1],

@@ -90,8 +90,23 @@ impl Tree {
         depths
     }
 
+    /// The nodes in preorder as (lo, split, hi): leaves `lo..split` are under the left child, `split..hi` under the right one.
+    pub fn splits(&self) -> impl Iterator<Item = (u32, u32, u32)> {
+        self.nodes.iter().map(|node| (node.lo, node.split, node.hi))
+    }
+
     pub(crate) fn root(&self) -> At {
         if self.nodes.is_empty() { At::Leaf(0) } else { At::Node(0) }
+    }
+
+    /// The class that a walk down from a place ends in, given which way it turns at nodes.
+    pub(crate) fn walk(&self, mut at: At, mut is_left: impl FnMut(usize) -> bool) -> u32 {
+        loop {
+            match at {
+                At::Leaf(leaf) => return self.class(leaf),
+                At::Node(node) => at = self.children(node)[usize::from(!is_left(node))],
+            }
+        }
     }
 
     pub(crate) fn nodes(&self) -> &[Node] {

@@ -72,6 +72,7 @@ impl BinaryLearner for MeanDifference {
 }
 
 /// Yes on one side of a threshold on one coordinate.
+#[derive(Debug)]
 pub struct Stump {
     axis: usize,
     threshold: f64,

@@ -1,4 +1,4 @@
-//! Random numbers for the built-in sets: SplitMix64, fixed for ever so that the sets are.
+//! Random numbers for the built-in sets and for splits: SplitMix64, fixed for ever so that they are.
 
 /// A stream of random numbers.
 pub struct Random(u64);

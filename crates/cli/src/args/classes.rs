@@ -1,0 +1,166 @@
+//! Flags about several classes and labels, and about probabilities.
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use lineal::{CalibrateKind, CodeKind, DecodingKind, PairKind, Threshold, TreeKind};
+
+use super::choice::{at_least_one, at_least_two, choice};
+
+/// The heading of everything about several classes.
+pub const CLASSES: &str = "Several classes";
+const PROBABILITIES: &str = "Probabilities";
+
+/// Choices of one-vs-one, output codes and label trees.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ReductionArgs {
+    /// ovo: how the duels between two classes decide [default: votes]
+    #[arg(long, value_name = "P", help_heading = CLASSES, value_parser = choice::<PairKind>(&[
+        ("votes", "the class that wins most duels; among equals the highest summed score"),
+        ("scores", "the highest summed score"),
+        ("tournament", "the winner meets the next class: one duel less than classes"),
+    ]))]
+    pub pairs: Option<PairKind>,
+
+    /// ecoc: dense, sparse, exhaustive, hadamard, bch, greedy, ova, ovo, or a file [default: dense]
+    #[arg(long, value_name = "CODE|FILE", help_heading = CLASSES, long_help = CODE)]
+    pub code: Option<CodeArg>,
+
+    /// ecoc: columns of a dense, sparse, bch or greedy code, a binary problem each [default: 10 log₂ of the classes; sparse: 15]
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = CLASSES)]
+    pub code_length: Option<usize>,
+
+    /// ecoc: how the answers to the columns become a class [default: loss]
+    #[arg(long, value_name = "D", help_heading = CLASSES, value_parser = choice::<DecodingKind>(&[
+        ("hamming", "the codeword that the fewest answers contradict"),
+        ("loss", "the codeword of the least summed loss"),
+        ("probability", "the likeliest codeword"),
+    ]))]
+    pub decoding: Option<DecodingKind>,
+
+    /// tree: clusters, random, huffman, or a file [default: clusters]
+    #[arg(long, value_name = "TREE|FILE", help_heading = CLASSES, long_help = TREE)]
+    pub tree: Option<TreeArg>,
+
+    /// tree: groups of up to this many classes are told apart in one node; 1 is halves down to the classes [default: 1; 100 with over
+    /// 200 classes]
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = CLASSES)]
+    pub leaf_size: Option<usize>,
+
+    /// tree: nodes that a prediction follows at each depth; 1 is greedy [default: 10]
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = CLASSES)]
+    pub beam: Option<usize>,
+}
+
+const CODE: &str = "\
+ecoc: which classes say yes to which column [default: dense]
+  dense        random + and −
+  sparse       random + and − and 0, a class that a column leaves out
+  exhaustive   every split of the classes; at most 12 classes
+  hadamard     any two classes differ in half of the columns
+  bch          a BCH code
+  greedy       codewords picked one by one, as far apart as can be
+  ova, ovo     one-vs-all and one-vs-one as codes
+  FILE         a line of + - 0 a class, in the order of the classes,
+               or lines `name: +-0…` in any order";
+
+const TREE: &str = "\
+tree: its shape [default: clusters]
+  clusters   like classes together: halves by clustering
+  random     halves at random
+  huffman    frequent classes near the root
+  FILE       ((a b) (c d)) over class names, \"in quotes\" where they have
+             blanks or parentheses; or over class numbers from 0";
+
+/// From scores to probabilities and labels.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ProbaArgs {
+    /// Make probabilities from scores, by a map fitted to rows that training did not see (any loss and strategy)
+    #[arg(long, value_name = "M", help_heading = PROBABILITIES, value_parser = choice::<CalibrateKind>(&[
+        ("platt", "a sigmoid for each binary problem; from a few hundred rows on"),
+        ("isotonic", "a rising step function for each; from a thousand rows on"),
+        ("temperature", "one number for all: no class moves up or down"),
+    ]))]
+    pub calibrate: Option<CalibrateKind>,
+
+    /// multilabel: when a label is predicted: a probability (default 0.5), f1, micro-f1, or cost:FP,FN
+    #[arg(long, value_name = "P|AIM", allow_negative_numbers = true, help_heading = PROBABILITIES,
+          long_help = THRESHOLD)]
+    pub threshold: Option<Threshold>,
+
+    /// Folds of cross-fitting, for --calibrate and a --threshold that is tuned: as many further trainings [default: 5]
+    #[arg(long, value_name = "N", value_parser = at_least_two, help_heading = PROBABILITIES)]
+    pub folds: Option<usize>,
+}
+
+const THRESHOLD: &str = "\
+multilabel: when a label is predicted [default: 0.5]
+  P            at a probability above P (a score above its logit, without)
+  f1           where each label's F1 is best on rows that training did not see
+  micro-f1     one for all labels, where micro F1 is best on such rows
+  cost:FP,FN   where false positives at FP and false negatives at FN cost
+               least on such rows";
+
+/// An output code: one that is made, or the user's.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CodeArg {
+    Made(CodeKind),
+    File(PathBuf),
+}
+
+impl FromStr for CodeArg {
+    type Err = Infallible;
+
+    fn from_str(s: &str) -> Result<Self, Infallible> {
+        Ok(match s.parse() {
+            Ok(CodeKind::File) | Err(_) => Self::File(s.into()),
+            Ok(kind) => Self::Made(kind),
+        })
+    }
+}
+
+/// A label tree: one that is made, or the user's.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TreeArg {
+    Made(TreeKind),
+    File(PathBuf),
+}
+
+impl FromStr for TreeArg {
+    type Err = Infallible;
+
+    fn from_str(s: &str) -> Result<Self, Infallible> {
+        Ok(match s.parse() {
+            Ok(TreeKind::File) | Err(_) => Self::File(s.into()),
+            Ok(kind) => Self::Made(kind),
+        })
+    }
+}
+
+impl ReductionArgs {
+    /// The files that are named.
+    pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        let code = match &self.code {
+            Some(CodeArg::File(path)) => Some(path),
+            _ => None,
+        };
+        let tree = match &self.tree {
+            Some(TreeArg::File(path)) => Some(path),
+            _ => None,
+        };
+        code.into_iter().chain(tree)
+    }
+}
+
+impl ProbaArgs {
+    /// Whether models are trained beside the one that is asked for.
+    pub fn cross_fits(&self) -> bool {
+        let tuned = matches!(
+            self.threshold,
+            Some(Threshold::F1 | Threshold::MicroF1 | Threshold::Cost { .. })
+        );
+        self.calibrate.is_some() || tuned
+    }
+}

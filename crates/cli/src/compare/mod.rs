@@ -1,0 +1,187 @@
+//! `lineal compare`: every strategy × loss on the same split.
+
+mod json;
+mod measure;
+mod plan;
+mod split;
+pub mod table;
+
+use std::path::Path;
+
+use anyhow::bail;
+use lineal::{Dataset, ReadOptions, Targets, Task, TrainSpec};
+
+use crate::args::CompareArgs;
+use crate::exit::usage;
+use crate::progress::Series;
+use crate::talk::{Talk, count, seconds};
+use crate::train::request::{check_multilabel, check_proba, check_reduction, options_for, target};
+use crate::train::summary;
+use crate::{classes, eval, files, html};
+
+pub use measure::{Measured, Row};
+pub use plan::LeftOut;
+
+/// What a comparison found.
+pub struct Comparison {
+    pub data: String,
+    pub task: Task,
+    /// Rows trained on and measured on.
+    pub n_rows: [usize; 2],
+    pub n_features: usize,
+    pub n_classes: usize,
+    pub rows: Vec<Row>,
+    pub left_out: Vec<LeftOut>,
+    pub seconds: f64,
+}
+
+/// Runs the command.
+pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
+    check(args)?;
+    let found = lineal::with_threads(args.threads, || compare(args))?;
+    let talk = Talk::new(args.quiet);
+    if let Some(path) = &args.report {
+        let page = html::compare_page(&found);
+        files::write_output(Some(path), |out| out.write_all(page.as_bytes()))?;
+        talk.say(format_args!("wrote {}", path.display()));
+    }
+    if args.json {
+        return files::json_to_stdout(&json::object(&found, args)?);
+    }
+    let lines = table::lines(&found);
+    files::to_stdout(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))
+}
+
+fn check(args: &CompareArgs) -> anyhow::Result<()> {
+    let named = &args.strategies;
+    if args.task == Task::Multilabel {
+        let has_cost = args.model.cost.is_some();
+        check_multilabel(None, has_cost)?;
+        named.iter().try_for_each(|&strategy| check_multilabel(Some(strategy), has_cost))?;
+    } else if args.file.label_separator.is_some() {
+        return usage("--label-separator is between the labels of a row: add --task multilabel");
+    }
+    check_reduction(&args.reduction, |strategy| {
+        plan::usual(args.task).contains(&strategy)
+            && (named.is_empty() || named.contains(&strategy))
+    })?;
+    check_proba(&args.proba, args.task)?;
+    let mut inputs = vec![args.data.as_path()];
+    let others = args.test.iter().chain(&args.model.cost).chain(&args.file.labels);
+    inputs.extend(others.chain(args.reduction.files()).map(|path| path.as_path()));
+    if inputs.iter().filter(|path| **path == Path::new("-")).count() > 1 {
+        return usage("standard input can only be read once: give - for one file");
+    }
+    args.report.iter().try_for_each(|report| files::check_output(report, &inputs))
+}
+
+fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
+    let start = std::time::Instant::now();
+    let talk = Talk::new(args.quiet);
+    let options = args.file.learning(&args.columns, target(args.task));
+    let data = lineal::read(&args.data, &options)?;
+    talk.say_all(&summary::data(&data, start.elapsed().as_secs_f64()));
+    check_data(&data, args.task)?;
+    let spec = base(args, &data)?;
+    let [train, test] = match &args.test {
+        None => split::by_share(&data, args.holdout.unwrap_or(0.2), args.seed)?,
+        Some(path) => {
+            let test = read_test(path, args, &options, &data)?;
+            test.warnings.iter().for_each(|warning| talk.warn(warning));
+            [data, test]
+        }
+    };
+    talk.say(format_args!(
+        "trained on {}, measured on {}",
+        count(train.n_rows(), "row"),
+        count(test.n_rows(), "row")
+    ));
+
+    let plan = plan::Plan::new(args, &train);
+    if plan.runs.is_empty() {
+        let why = plan.left_out.first().map_or("", |left| left.reason.as_str());
+        bail!("nothing is left to run: {why}; see --strategies and --losses");
+    }
+    let mut series = Series::new(talk, plan.runs.len());
+    let mut rows = Vec::new();
+    for &(strategy, loss) in &plan.runs {
+        let penalty = args.penalty.of(Some(loss));
+        let spec = TrainSpec { strategy, loss: Some(loss), penalty, ..spec.clone() };
+        let row = Row::measure(&spec, &train, &test, &mut series);
+        series.end(&row.name(), &told(&row));
+        rows.push(row);
+    }
+    series.finish();
+    Ok(Comparison {
+        data: train.source.clone(),
+        task: args.task,
+        n_rows: [train.n_rows(), test.n_rows()],
+        n_features: train.n_features(),
+        n_classes: train.schema.classes.len(),
+        rows,
+        left_out: plan.left_out,
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}
+
+fn told(row: &Row) -> String {
+    match &row.outcome {
+        Ok(m) => format!("{}, {}", seconds(m.train_seconds), eval::in_short(&m.metrics)),
+        Err(why) => format!("failed: {why}"),
+    }
+}
+
+/// What would fail every run alike is said once.
+fn check_data(data: &Dataset, task: Task) -> anyhow::Result<()> {
+    if matches!(data.y, Targets::None) {
+        bail!("{}: no labels to learn from (see --label)", data.source);
+    }
+    let (n_classes, least) =
+        (data.schema.classes.len(), if task == Task::Classify { 2 } else { 1 });
+    if n_classes < least {
+        bail!(
+            "{}: {} only; is the label column right? (see --label)",
+            data.source,
+            count(n_classes, if task == Task::Classify { "class" } else { "label" })
+        );
+    }
+    Ok(())
+}
+
+/// What all runs share.
+fn base(args: &CompareArgs, data: &Dataset) -> anyhow::Result<TrainSpec> {
+    let defaults = TrainSpec::default();
+    let classes = &data.schema.classes;
+    let cost =
+        args.model.cost.as_deref().map(|path| lineal::read_cost(path, classes)).transpose()?;
+    Ok(TrainSpec {
+        task: args.task,
+        reduction: classes::with_files(&args.reduction, classes)?,
+        calibrate: args.proba.calibrate,
+        threshold: args.proba.threshold.unwrap_or(defaults.threshold),
+        folds: args.proba.folds.unwrap_or(defaults.folds),
+        bias: args.model.bias.0,
+        class_weight: args.model.class_weight.clone().unwrap_or_default(),
+        cost,
+        standardize: args.model.standardize,
+        tol: args.stop.tol.unwrap_or(defaults.tol),
+        max_passes: args.stop.max_passes,
+        seed: args.seed,
+        ..defaults
+    })
+}
+
+/// The test file, with the training data's columns and classes.
+fn read_test(
+    path: &Path,
+    args: &CompareArgs,
+    options: &ReadOptions,
+    data: &Dataset,
+) -> anyhow::Result<Dataset> {
+    let options = options_for(path, &args.data, options);
+    let test = lineal::data::read_with(path, &options, &data.schema)?;
+    if matches!(test.y, Targets::None) {
+        bail!("{}: the rows have no labels to compare with; add the label column", test.source);
+    }
+    Ok(test)
+}

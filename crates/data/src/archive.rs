@@ -1,0 +1,95 @@
+//! Bytes out of gzip and zstd, or plain, as they are asked for.
+
+use std::io::{BufRead, Read};
+
+use crate::error::{Error, ErrorKind, thousands};
+use crate::source::explain;
+
+const GZIP: &[u8] = &[0x1f, 0x8b];
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+
+/// How bytes are packed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Packing {
+    Plain,
+    Gzip,
+    Zstd,
+}
+
+impl Packing {
+    /// Magic bytes decide; a name that promises an archive which is not there is an error.
+    fn of(start: &[u8], name: &str) -> Result<Self, Error> {
+        if start.starts_with(GZIP) {
+            return Ok(Packing::Gzip);
+        }
+        if start.starts_with(ZSTD) {
+            return Ok(Packing::Zstd);
+        }
+        let promised = [(".gz", "gzip"), (".zst", "zstd")];
+        match promised.iter().find(|(suffix, _)| name.ends_with(suffix)) {
+            None => Ok(Packing::Plain),
+            Some(_) if start.is_empty() => {
+                Err(Error::new(ErrorKind::Empty, name, "the file is empty"))
+            }
+            Some((suffix, what)) => {
+                let message = format!(
+                    "the name ends in {suffix} but the content is not {what} data; \
+                     rename the file if it is not compressed"
+                );
+                Err(Error::new(ErrorKind::Archive, name, message))
+            }
+        }
+    }
+}
+
+/// Whether the bytes are an archive.
+pub(crate) fn is_packed(bytes: &[u8], name: &str) -> Result<bool, Error> {
+    Ok(Packing::of(bytes, name)? != Packing::Plain)
+}
+
+/// The content of a source, decompressed on the way.
+pub(crate) struct Reader<'a> {
+    name: String,
+    packing: Packing,
+    from: Box<dyn Read + 'a>,
+    n_read: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Looks at the first bytes to tell how they are packed.
+    pub(crate) fn new(mut raw: impl BufRead + 'a, name: &str) -> Result<Self, Error> {
+        let start = raw.fill_buf().map_err(|e| Error::new(ErrorKind::Io, name, explain(&e)))?;
+        let packing = Packing::of(start, name)?;
+        let from: Box<dyn Read + 'a> = match packing {
+            Packing::Plain => Box::new(raw),
+            Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
+            Packing::Zstd => Box::new(
+                zstd::stream::read::Decoder::with_buffer(raw)
+                    .map_err(|e| Error::new(ErrorKind::Archive, name, explain(&e)))?,
+            ),
+        };
+        Ok(Self { name: name.to_owned(), packing, from, n_read: 0 })
+    }
+
+    /// Appends up to `most` bytes, fewer only at the end, and says how many.
+    pub(crate) fn fill(&mut self, buffer: &mut Vec<u8>, most: usize) -> Result<usize, Error> {
+        let before = buffer.len();
+        let read = (&mut self.from).take(most as u64).read_to_end(buffer);
+        let n = buffer.len() - before;
+        self.n_read += n;
+        let (what, e) = match (self.packing, read) {
+            (_, Ok(_)) => return Ok(n),
+            (Packing::Plain, Err(e)) => {
+                return Err(Error::new(ErrorKind::Io, &self.name, explain(&e)));
+            }
+            (Packing::Gzip, Err(e)) => ("gzip", e),
+            (Packing::Zstd, Err(e)) => ("zstd", e),
+        };
+        let message = format!(
+            "the {what} data is damaged or cut short after {} bytes of content ({e}); \
+             fetch or compress the file again",
+            thousands(self.n_read)
+        );
+        Err(Error::new(ErrorKind::Archive, &self.name, message))
+    }
+}

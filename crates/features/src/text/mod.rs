@@ -1,0 +1,31 @@
+//! Text into sparse rows.
+
+mod assemble;
+mod batch;
+mod count;
+mod encoder;
+mod fit;
+mod hashed;
+mod lower;
+mod merge;
+mod murmur;
+mod names;
+mod order;
+mod page;
+mod plan;
+mod rows;
+mod scan;
+mod sort;
+mod spec;
+mod stop;
+mod tables;
+mod unicode;
+mod vocabulary;
+mod weigh;
+
+pub use encoder::{FeatureSpan, TextEncoder, TextParts, TextScratch};
+pub use fit::TextFit;
+pub use names::Collisions;
+pub use rows::TextRows;
+pub use spec::{DocFreq, Norm, StopWords, TextSpec, Tokens, Weights};
+pub use stop::ENGLISH;

@@ -1,0 +1,355 @@
+//! Runs a solver on binary problems side by side: one-vs-all, one-vs-one, output codes, labels, and the nodes of trees.
+
+use crate::Error;
+use crate::certify::{Certificate, Fit};
+use crate::fit::{self, Gold, Job};
+use crate::look_on::Judge;
+use crate::report::CurvePoint;
+use crate::spec::{LossKind, SolverKind, TreeKind};
+use crate::strategy::{self, Plan};
+use crate::watch::Watch;
+use crate::weights::{Number, Weights};
+use lineal_data::Targets;
+use lineal_erm::columns::{self, BlockPass, ColumnTask, Outputs, TreeTask};
+use lineal_loss::{Columnwise, Hinge, Logistic, OfMargin, SquaredHinge};
+use lineal_model::cost::{NoCost, ZeroOne};
+use lineal_model::label_tree::{Child, LabelTree};
+use lineal_model::space::{Columns, OutputSpace, Signs};
+use lineal_reduce::{Examples, Tree, class_centroids};
+use lineal_solver::{self as solver, Outcome};
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+
+/// Runs `$body` with `$loss` bound to the loss of a column.
+macro_rules! with_column_loss {
+    ($kind:expr, $loss:ident => $body:expr) => {
+        match $kind {
+            LossKind::Perceptron => {
+                let $loss = Hinge(NoCost);
+                $body
+            }
+            LossKind::Hinge => {
+                let $loss = Hinge(ZeroOne);
+                $body
+            }
+            LossKind::SquaredHinge => {
+                let $loss = SquaredHinge(ZeroOne);
+                $body
+            }
+            _ => {
+                let $loss = Logistic(NoCost);
+                $body
+            }
+        }
+    };
+}
+
+/// Weights of all columns, by the solver of the job.
+pub(crate) fn fit<F: Number>(
+    job: &mut Job<'_, '_>,
+    plan: &Plan,
+    y: &Targets,
+    held_out: Option<&Targets>,
+) -> Result<Fit, Error> {
+    let kinds = strategy::kinds(y);
+    let mut held_kinds = held_out.map(strategy::kinds).unwrap_or_default();
+    // Where kinds are rows with labels, the held-out ones come after the others.
+    let both = match (y, held_out) {
+        (Targets::Labels(train), Some(Targets::Labels(held_out))) => {
+            held_kinds.iter_mut().for_each(|kind| *kind += kinds.len() as u32);
+            let ends = held_out.starts()[1..].iter().map(|end| end + train.ids().len());
+            let start: Vec<usize> = train.starts().iter().copied().chain(ends).collect();
+            Some((start, [train.ids(), held_out.ids()].concat()))
+        }
+        _ => None,
+    };
+    let signs = match &both {
+        Some((start, ids)) => Signs::Labels { start, ids },
+        None => plan.signs(y),
+    };
+    let space = Columns::new(signs, plan.n_columns);
+    let task = ColumnTask {
+        x: job.x,
+        kinds: &kinds,
+        weights: job.weights,
+        space,
+        bias: job.spec.bias,
+        l2: plan.l2,
+        report: &plan.report,
+    };
+    with_column_loss!(job.loss, loss => {
+        if job.solver == SolverKind::Dual {
+            return in_one_pass::<F, _>(job, &task, loss);
+        }
+        let gold = Gold { train: &kinds, held_out: &held_kinds };
+        let run = (job.loss == LossKind::Logistic || job.loss == LossKind::SquaredHinge)
+            && job.solver != SolverKind::Sgd;
+        let fit = if run {
+            fit::smooth::<F, _, _, _>(job, space, &Columnwise(loss), gold)?
+        } else {
+            fit::convex::<F, _, _, _>(job, space, &Columnwise(loss), gold)?
+        };
+        Ok(by_problem(job, &task, loss, fit))
+    })
+}
+
+/// The certificate of a sum over all rows, as the sum over the problems that the user knows.
+fn by_problem<L: OfMargin<f64>>(
+    job: &Job<'_, '_>,
+    task: &ColumnTask<'_>,
+    loss: L,
+    fit: Fit,
+) -> Fit {
+    if task.report.iter().all(|&r| r == 1.0) {
+        return fit;
+    }
+    let w = fit.weights.to_f64();
+    let l1 = job.spec.l1 > 0.0;
+    let columns = columns::certify(task, loss, &w, None);
+    let [objective, gap] = sum(&columns, task.report);
+    let gap = if l1 || job.l2 <= 0.0 { None } else { Some(gap) };
+    let certificate = Certificate { objective, gap, ..fit.certificate };
+    Fit { certificate, ..fit }
+}
+
+fn sum(certificates: &[[f64; 2]], report: &[f64]) -> [f64; 2] {
+    certificates
+        .iter()
+        .zip(report)
+        .fold([0.0; 2], |sum, (c, r)| [sum[0] + r * c[0], sum[1] + r * c[1]])
+}
+
+/// Dual ascent in blocks of columns.
+fn in_one_pass<F: Number, L: OfMargin<F> + OfMargin<f64>>(
+    job: &mut Job<'_, '_>,
+    task: &ColumnTask<'_>,
+    loss: L,
+) -> Result<Fit, Error> {
+    let config = dual_config(job, task.space.len());
+    let watch = BlockWatch::new(&mut job.watch);
+    let fit = columns::dual::<F, L>(task, loss, &config, &|pass| watch.see(pass));
+    let [objective, gap] = sum(&fit.certificates, task.report);
+    Ok(Fit {
+        weights: F::own(fit.w),
+        certificate: certificate(objective, gap, job.spec.tol)?,
+        outcome: Outcome { passes: fit.passes, converged: fit.converged, ..Outcome::default() },
+        best_pass: None,
+    })
+}
+
+fn dual_config(job: &Job<'_, '_>, n_outputs: usize) -> solver::Dual {
+    solver::Dual { stop: job.stop(n_outputs), seed: job.spec.seed, ..Default::default() }
+}
+
+fn certificate(objective: f64, gap: f64, tol: f64) -> Result<Certificate, Error> {
+    if !objective.is_finite() {
+        return Err(solver::Error::Diverged { value: objective, pass: 1 }.into());
+    }
+    let converged = gap <= tol * objective.abs();
+    Ok(Certificate { objective, gap: Some(gap), grad_norm: None, converged })
+}
+
+/// A trained tree.
+pub(crate) struct TreeFit {
+    pub fit: Fit,
+    pub tree: LabelTree,
+    pub rows: u64,
+}
+
+/// Weights of all nodes of a tree, by dual ascent in each.
+pub(crate) fn fit_tree<F: Number>(
+    job: &mut Job<'_, '_>,
+    y: &Targets,
+    n_outputs: usize,
+) -> Result<TreeFit, Error> {
+    let nodes = shape(job, y, n_outputs)?;
+    let outputs = match y {
+        Targets::Labels(labels) => Outputs::Labels { start: labels.starts(), ids: labels.ids() },
+        Targets::Classes(y) => Outputs::Classes(y),
+        _ => return Err(Error::request("a label tree needs classes or labels")),
+    };
+    let costs: Option<Vec<f64>> = job
+        .spec
+        .cost
+        .as_ref()
+        .map(|cost| (0..n_outputs as u32).flat_map(|y| cost.row(y).to_vec()).collect());
+    let task = TreeTask {
+        x: job.x,
+        outputs,
+        n_outputs,
+        weights: job.weights,
+        nodes: &nodes,
+        bias: job.spec.bias,
+        penalty: strategy::node_penalty(job.spec.penalty),
+        costs: costs.as_deref(),
+    };
+    let config = dual_config(job, 2);
+    let (kind, tol) = (job.loss, job.spec.tol);
+    let watch = BlockWatch::new(&mut job.watch);
+    let fit = with_column_loss!(kind, loss => {
+        columns::dual_tree::<F, _>(&task, loss, &config, &|pass| watch.see(pass))
+    })
+    .map_err(|why| Error::request(format!("the label tree has {why}")))?;
+    let [objective, gap] = fit.certificate;
+    let outcome = Outcome { passes: fit.passes, converged: fit.converged, ..Outcome::default() };
+    let certificate = certificate(objective, gap, tol)?;
+    let weights = F::own(fit.w);
+    let tree_fit = Fit { weights, certificate, outcome, best_pass: None };
+    Ok(TreeFit { fit: tree_fit, tree: fit.tree, rows: fit.rows })
+}
+
+/// The nodes of the tree that the spec asks for.
+fn shape(job: &Job<'_, '_>, y: &Targets, n_outputs: usize) -> Result<Vec<Vec<Child>>, Error> {
+    let (spec, seed) = (&job.spec.reduction, job.spec.seed);
+    let fail = |why: &dyn std::fmt::Display| Error::request(format!("--tree: {why}"));
+    let tree = match spec.tree {
+        TreeKind::Random => Tree::balanced(n_outputs, seed).map_err(|e| fail(&e))?,
+        TreeKind::Huffman => Tree::huffman(&counts(y, n_outputs)).map_err(|e| fail(&e))?,
+        TreeKind::Clusters => {
+            let centroids = match y {
+                Targets::Classes(y) => {
+                    let examples = Examples::new(job.x, y, n_outputs).map_err(|e| fail(&e))?;
+                    class_centroids(&examples).map_err(|e| fail(&e))?
+                }
+                _ => label_centroids(job.x, y, n_outputs).map_err(|e| fail(&e))?,
+            };
+            Tree::clustered(&centroids, seed).map_err(|e| fail(&e))?
+        }
+        TreeKind::File => {
+            let text = spec.tree_text.as_deref().ok_or_else(|| fail(&"it needs a file"))?;
+            let tree: Tree = text.parse().map_err(|e| fail(&e))?;
+            if tree.n_classes() != n_outputs {
+                return Err(fail(&format!(
+                    "it has {} leaves, the data {n_outputs} classes",
+                    tree.n_classes()
+                )));
+            }
+            tree
+        }
+    };
+    let splits: Vec<(u32, u32, u32)> = tree.splits().collect();
+    // Halving 1,000 classes ten times multiplies the mistakes of ten nodes; a node of 100 classes asks them all at once for what one
+    // pass over its rows costs. On 1,016 occupations: accuracy .380 halved down to the classes, .390 with groups of 100.
+    let usual = if n_outputs > 200 { 100 } else { 1 };
+    Ok(columns::cut(tree.leaves(), &splits, spec.leaf_size.unwrap_or(usual)))
+}
+
+fn counts(y: &Targets, n_outputs: usize) -> Vec<u64> {
+    let mut counts = vec![0; n_outputs];
+    let ids = match y {
+        Targets::Classes(y) => y.as_slice(),
+        Targets::Labels(labels) => labels.ids(),
+        _ => &[],
+    };
+    ids.iter().for_each(|&id| counts[id as usize] += 1);
+    counts
+}
+
+/// The sum of the rows that have a label, for each label.
+fn label_centroids(
+    x: &lineal_linalg::Matrix,
+    y: &Targets,
+    n_outputs: usize,
+) -> Result<lineal_linalg::Csr, lineal_reduce::Error> {
+    let Targets::Labels(labels) = y else { unreachable!("trees are of classes or labels") };
+    let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); n_outputs];
+    for (row, labels) in (0u32..).zip(labels.iter()) {
+        labels.iter().for_each(|&label| rows_of[label as usize].push(row));
+    }
+    let order: Vec<usize> = rows_of.iter().flatten().map(|&row| row as usize).collect();
+    let classes: Vec<u32> =
+        (0u32..).zip(&rows_of).flat_map(|(label, rows)| rows.iter().map(move |_| label)).collect();
+    let picked = x.select(&order);
+    let examples = Examples::new(&picked, &classes, n_outputs)?;
+    class_centroids(&examples).map_err(|_| lineal_reduce::Error::NoRows)
+}
+
+/// Passes the news of blocks, from several threads, to the watch of a run.
+struct BlockWatch<'a, 'w> {
+    state: Mutex<State<'a, 'w>>,
+}
+
+struct State<'a, 'w> {
+    watch: &'a mut Watch<'w>,
+    gaps: Vec<f64>,
+    done: usize,
+    last: usize,
+    stopped: bool,
+}
+
+impl<'a, 'w> BlockWatch<'a, 'w> {
+    fn new(watch: &'a mut Watch<'w>) -> Self {
+        let state = State { watch, gaps: Vec::new(), done: 0, last: 0, stopped: false };
+        Self { state: Mutex::new(state) }
+    }
+
+    /// One point of the curve whenever the furthest block makes another pass, and whenever a block ends.
+    fn see(&self, news: BlockPass) -> ControlFlow<()> {
+        let Ok(mut state) = self.state.lock() else { return ControlFlow::Break(()) };
+        state.gaps.resize(news.n_blocks, f64::NAN);
+        state.gaps[news.block] = news.gap;
+        state.done += usize::from(news.done);
+        if news.pass > state.last || news.done {
+            state.last = state.last.max(news.pass);
+            let gap: f64 = state.gaps.iter().sum();
+            let point = CurvePoint {
+                pass: state.last,
+                objective: None,
+                train_loss: None,
+                gap: None,
+                gap_estimate: gap.is_finite().then_some(gap),
+                held_out_loss: None,
+                held_out_metric: None,
+                blocks: Some((state.done, news.n_blocks)),
+                seconds: 0.0,
+            };
+            state.stopped |= state.watch.note(point).is_break();
+        }
+        if state.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+impl Judge<u32> for Columns<'_> {
+    fn error<F: lineal_linalg::Scalar>(self, scores: &[F], kind: u32) -> f64 {
+        if self.has_lists() {
+            return self.wrong(kind, scores);
+        }
+        let y_hat = OutputSpace::<F>::decode(&self, scores);
+        f64::from(u8::from(y_hat != kind))
+    }
+
+    fn metric(mean_error: f64) -> f64 {
+        1.0 - mean_error
+    }
+}
+
+/// Weights of standardised features as weights of the features themselves, node by node.
+pub(crate) fn unscale_tree(
+    weights: Weights,
+    tree: &LabelTree,
+    scaling: &lineal_data::Standardizer,
+) -> Weights {
+    fn fold<F: Number>(
+        mut w: Vec<F>,
+        tree: &LabelTree,
+        scaling: &lineal_data::Standardizer,
+    ) -> Weights {
+        tree.for_each_node(&mut w, |features, columns, w| {
+            let (features_w, bias) = w.split_at_mut(features.len() * columns);
+            for (&j, row) in features.iter().zip(features_w.chunks_exact_mut(columns)) {
+                let scale = F::from_f32(scaling.scale[j as usize]);
+                row.iter_mut().for_each(|w| *w *= scale);
+                if let Some(mean) = &scaling.mean {
+                    let mean = F::from_f32(mean[j as usize]);
+                    bias.iter_mut().zip(row.iter()).for_each(|(b, &w)| *b -= mean * w);
+                }
+            }
+        });
+        F::own(w)
+    }
+    match weights {
+        Weights::F32(w) => fold(w, tree, scaling),
+        Weights::F64(w) => fold(w, tree, scaling),
+        mapped => mapped,
+    }
+}
