@@ -12,10 +12,10 @@ pub(super) struct Found {
     pub(super) ids: Option<Vec<u32>>,
 }
 
-/// One column an index, unless most indices up to the largest never occur (hashes, say), so that their weights would cost more than the
+/// One column an index, unless there are many and seven in eight never occur (hashes, say), so that their weights would cost more than the
 /// others': then one column for each index that occurs.
 pub(super) fn learn(mut idx: Vec<u32>, max_index: u32) -> Found {
-    const SMALL: usize = 1 << 14;
+    const SMALL: usize = 1 << 17;
     let n_features = max_index as usize;
     if n_features <= SMALL || n_features <= idx.len() / 64 {
         return Found { n_features, idx, ids: None };
@@ -24,7 +24,7 @@ pub(super) fn learn(mut idx: Vec<u32>, max_index: u32) -> Found {
         let mut occurs = vec![false; n_features];
         idx.iter().for_each(|&j| occurs[j as usize] = true);
         let ids: Vec<u32> = (0..max_index).filter(|&j| occurs[j as usize]).collect();
-        if 2 * ids.len() > n_features {
+        if 8 * ids.len() > n_features {
             return Found { n_features, idx, ids: None };
         }
         let mut place = vec![0u32; n_features];
