@@ -6,11 +6,13 @@ mod compare;
 mod fit;
 mod read;
 mod run;
+mod text;
 mod train;
 
 pub use classes::{CodeArg, ProbaArgs, ReductionArgs, TreeArg};
 pub use compare::CompareArgs;
 pub use run::{DemoArgs, EvalArgs, InspectArgs, Output, PredictArgs};
+pub use text::TextArgs;
 pub use train::{Held, TrainArgs};
 
 use clap::{Parser, Subcommand};
