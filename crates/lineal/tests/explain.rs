@@ -24,6 +24,7 @@ fn dataset(x: Matrix, y: Targets, k: usize) -> Dataset {
         columns: None,
         feature_ids: None,
         image: None,
+        made: 0,
     };
     Dataset { x, y, weights: None, schema, warnings: Vec::new(), source: "memory".into() }
 }
