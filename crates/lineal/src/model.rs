@@ -5,7 +5,7 @@ use crate::features::{self, AboutFeatures, Features};
 use crate::layout::{Decoder, Layout};
 use crate::report::Report;
 use crate::spec::{Task, TrainSpec};
-use crate::stream::{self, AboutStream, StreamTensors};
+use crate::stream::{self, AboutStream, StreamSpec, StreamTensors};
 use crate::weights::{TENSOR, Weights, with_weights};
 use lineal_calibrate::Calibration;
 use lineal_data::{Dataset, Labels, ReadOptions, Schema, Source, TargetKind};
@@ -289,6 +289,11 @@ impl Model {
     /// Multilabel: the score from which on each label is predicted, where thresholds were tuned.
     pub fn thresholds(&self) -> Option<&[f64]> {
         self.about.thresholds.as_deref()
+    }
+
+    /// How it was trained, where that was on a stream.
+    pub fn stream_spec(&self) -> Option<&StreamSpec> {
+        self.about.stream.as_ref().map(|stream| &stream.spec)
     }
 
     /// How many weights are not 0.

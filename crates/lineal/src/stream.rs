@@ -43,8 +43,8 @@ pub struct StreamSpec {
     pub bias: Bias,
     /// λ of mean loss + (λ/2)‖W‖²: a step shrinks the weights by 1 − ηλ.
     pub l2: f64,
-    /// How a gradient becomes a step.
-    pub update: UpdateKind,
+    /// How a gradient becomes a step; by default `adagrad` where features are made of text, which are of one scale, else `normalised`.
+    pub update: Option<UpdateKind>,
     /// η; by default ½, and for plain updates 1 for the perceptron, else 1 / (the loss's curvature × the mean squared norm of the first rows).
     pub rate: Option<f64>,
     /// How η falls; by default constant for plain updates of the perceptron and for the other two rules, else inverse.
@@ -75,7 +75,7 @@ impl Default for StreamSpec {
             sum: false,
             bias: Bias::Free,
             l2: 0.0,
-            update: UpdateKind::Normalised,
+            update: None,
             rate: None,
             schedule: None,
             average: false,
@@ -307,10 +307,12 @@ fn begin(
     learner::check(&spec)?;
     let learnt = lineal_data::learn_schema(source, options, spec.sample_rows)?;
     let mut schema = learnt.schema;
-    let features = Features::untrained(features, &mut schema)?;
+    let features = Features::sampled(features, &mut schema, source, options, spec.sample_rows)?;
     if schema.format == Format::Svmlight {
         schema.feature_ids = None;
     }
+    let usual = if features.is_empty() { UpdateKind::Normalised } else { UpdateKind::AdaGrad };
+    let spec = StreamSpec { update: spec.update.or(Some(usual)), ..spec };
     let learner = Learner::new(spec, schema.n_features, schema.classes.len());
     let (passes, unfinished) = (Vec::new(), None);
     // What the first rows gave rise to, the pass over all of them will say again.
@@ -457,6 +459,14 @@ impl Run<'_> {
                 self.source.name()
             ));
         }
+        warnings.extend(self.start.learner.grouped().map(|(mean, all)| {
+            format!(
+                "{}: rows come grouped by class: {mean:.1} of {all} classes in {} rows on average. What comes first is forgotten: shuffle the \
+                 file, or take more passes (--epochs)",
+                self.source.name(),
+                self.start.learner.spec().rows_per_chunk
+            )
+        }));
         let report = StreamReport {
             passes: self.start.passes.clone(),
             rows: self.rows,

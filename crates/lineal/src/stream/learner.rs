@@ -103,11 +103,13 @@ pub(crate) struct Learner {
     n_features: usize,
     n_classes: usize,
     n_left_out: u64,
+    /// Full chunks, and the classes that each of them had, summed.
+    groups: (u64, u64),
 }
 
 impl Learner {
     pub(super) fn new(spec: StreamSpec, n_features: usize, n_classes: usize) -> Self {
-        Self { spec, online: None, n_features, n_classes, n_left_out: 0 }
+        Self { spec, online: None, n_features, n_classes, n_left_out: 0, groups: (0, 0) }
     }
 
     /// Where a model left off; `None` if the parts do not fit.
@@ -136,6 +138,25 @@ impl Learner {
         self.n_left_out
     }
 
+    /// How many classes a chunk has on average, and all, where these are far apart.
+    pub(super) fn grouped(&self) -> Option<(f64, usize)> {
+        let (chunks, classes) = self.groups;
+        let mean = classes as f64 / chunks as f64;
+        (chunks > 0 && 2.0 * mean <= self.n_classes as f64).then_some((mean, self.n_classes))
+    }
+
+    /// Chunks with many more rows than there are classes should have most of these.
+    fn note_groups(&mut self, chunk: &Dataset) {
+        let Targets::Classes(y) = &chunk.y else { return };
+        if y.len() < 50 * self.n_classes {
+            return;
+        }
+        let mut has = vec![false; self.n_classes];
+        y.iter().filter_map(|&y| has.get_mut(y as usize)).for_each(|has| *has = true);
+        self.groups.0 += 1;
+        self.groups.1 += has.iter().filter(|has| **has).count() as u64;
+    }
+
     pub(super) fn steps(&self) -> u64 {
         self.online.as_ref().map_or(0, Online::steps)
     }
@@ -159,12 +180,12 @@ impl Learner {
 
     fn config(&self, rate: f64) -> OnlineConfig {
         let spec = &self.spec;
-        let steady = spec.update != UpdateKind::Plain || spec.loss() == LossKind::Perceptron;
+        let steady = spec.update != Some(UpdateKind::Plain) || spec.loss() == LossKind::Perceptron;
         OnlineConfig {
             rule: match spec.update {
-                UpdateKind::Plain => Rule::Plain,
-                UpdateKind::AdaGrad => Rule::AdaGrad,
-                UpdateKind::Normalised => Rule::Normalised,
+                Some(UpdateKind::Plain) => Rule::Plain,
+                Some(UpdateKind::AdaGrad) => Rule::AdaGrad,
+                Some(UpdateKind::Normalised) | None => Rule::Normalised,
             },
             rate,
             fall: match spec.schedule {
@@ -200,6 +221,7 @@ impl Learner {
             order.shuffle(&mut Pcg64Mcg::seed_from_u64(seed));
         }
         self.make_room(chunk, &order)?;
+        self.note_groups(chunk);
         let weights = self.row_weights(chunk);
         let weight = |i: usize| weights.as_ref().map_or(1.0, |w| f64::from(w[i]));
         let mut tally = Tally { rows: (chunk.n_rows() - skip) as u64, ..Tally::default() };
@@ -296,7 +318,7 @@ impl Learner {
 
     fn usual_rate(&self, chunk: &Dataset, order: &[usize], n_outputs: usize) -> f64 {
         let loss = self.spec.loss();
-        if self.spec.update != UpdateKind::Plain {
+        if self.spec.update != Some(UpdateKind::Plain) {
             return 0.5;
         }
         let curvature = match (loss, self.spec.sum && n_outputs > 1) {
