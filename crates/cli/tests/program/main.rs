@@ -12,6 +12,7 @@ mod multilabel;
 mod output;
 mod predict;
 mod strategies;
+mod text;
 mod training;
 mod transcript;
 mod world;
