@@ -19,7 +19,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("lineal-calibrate", &["lineal-linalg"]),
     ("lineal-features", &["lineal-linalg"]),
     ("lineal-chain", &["lineal-linalg"]),
-    ("lineal-erm", &["lineal-linalg", "lineal-loss", "lineal-model", "lineal-solver"]),
+    (
+        "lineal-erm",
+        &["lineal-chain", "lineal-linalg", "lineal-loss", "lineal-model", "lineal-solver"],
+    ),
     (
         "lineal",
         &[
