@@ -54,6 +54,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/add-a/space.md",
     "docs/add-a/solver.md",
     "docs/add-a/format.md",
+    "docs/explain.md",
     "docs/reductions.md",
 ];
 
