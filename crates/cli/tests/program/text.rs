@@ -38,7 +38,8 @@ fn columns_of_text_become_words_that_the_model_keeps() {
         "text as words",
         "sublinear tf–idf",
     ]);
-    let new = "body,plan,age,subject\nwhere is my invoice?,free,30,\nlog in fails,paid,50,Login\n";
+    let new =
+        "body,plan,age,subject\nrefund the invoice please,free,30,\nlog in fails,paid,50,Login\n";
     let run = world.run_with_input(&["predict", "m.lineal", "-", "--format", "csv"], new).done();
     assert_eq!(run.out, "money\naccess\n");
     let shown = world.run(&["inspect", "m.lineal", "--top", "5"]).done().out;
