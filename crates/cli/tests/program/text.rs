@@ -42,7 +42,7 @@ fn columns_of_text_become_words_that_the_model_keeps() {
         "body,plan,age,subject\nrefund the invoice please,free,30,\nlog in fails,paid,50,Login\n";
     let run = world.run_with_input(&["predict", "m.lineal", "-", "--format", "csv"], new).done();
     assert_eq!(run.out, "money\naccess\n");
-    let shown = world.run(&["inspect", "m.lineal", "--top", "5"]).done().out;
+    let shown = world.run(&["inspect", "m.lineal", "--top", "40"]).done().out;
     for part in ["text as words", "body:invoice", "subject:login"] {
         assert!(shown.contains(part), "no {part:?} in\n{shown}");
     }
