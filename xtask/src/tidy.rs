@@ -19,7 +19,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("lineal-calibrate", &["lineal-linalg"]),
     ("lineal-features", &["lineal-linalg"]),
     ("lineal-chain", &["lineal-linalg"]),
-    ("lineal-erm", &["lineal-linalg", "lineal-loss", "lineal-model", "lineal-solver"]),
+    (
+        "lineal-erm",
+        &["lineal-chain", "lineal-linalg", "lineal-loss", "lineal-model", "lineal-solver"],
+    ),
     (
         "lineal",
         &[
@@ -53,6 +56,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/add-a/format.md",
     "docs/explain.md",
     "docs/reductions.md",
+    "docs/streaming.md",
 ];
 
 /// The two commands that the README promises.

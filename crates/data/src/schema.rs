@@ -118,7 +118,7 @@ impl Schema {
     /// What people call feature `j`: `age`, `color=red`, `x[2]`; LIBSVM: the 1-based index `17`;
     /// IDX: the pixel `r3c14`.
     pub fn feature_name(&self, j: usize) -> String {
-        if let Some([_, width]) = self.image.filter(|_| j < self.n_read()) {
+        if let Some([_, width]) = self.image.filter(|_| self.made == 0 || j < self.n_read()) {
             return format!("r{}c{}", j / width.max(1), j % width.max(1));
         }
         if let Some(id) = self.feature_ids.as_ref().and_then(|ids| ids.get(j)) {

@@ -349,7 +349,7 @@ impl Run<'_> {
             schema.n_features = u32::MAX as usize;
         }
         let rows_per_chunk = self.start.learner.spec().rows_per_chunk;
-        let (to_learn, chunks) = sync_channel::<Result<Dataset, Error>>(2);
+        let (to_learn, chunks) = sync_channel::<Result<Dataset, Error>>(1);
         std::thread::scope(|scope| {
             let reader = scope.spawn(move || {
                 lineal_data::stream(

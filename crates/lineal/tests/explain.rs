@@ -23,8 +23,8 @@ fn dataset(x: Matrix, y: Targets, k: usize) -> Dataset {
         n_features: x.n_cols(),
         columns: None,
         feature_ids: None,
-        image: None,
         made: 0,
+        image: None,
     };
     Dataset { x, y, weights: None, schema, warnings: Vec::new(), source: "memory".into() }
 }

@@ -53,8 +53,8 @@ fn train(args: &TrainArgs, request: &mut Request) -> anyhow::Result<()> {
     text::check(&args.text, &data, &features)?;
     request.meet(args, &data.schema.classes)?;
     let read_labelled = |path: &Path| labelled(path, request, (&data, &features), talk);
-    let held_out = request.held_out.as_deref().map(|path| read_labelled(path)).transpose()?;
-    let test = args.test.as_deref().map(|path| read_labelled(path)).transpose()?;
+    let held_out = request.held_out.as_deref().map(read_labelled).transpose()?;
+    let test = args.test.as_deref().map(read_labelled).transpose()?;
 
     if args.proba.cross_fits() {
         let folds = request.spec.folds;

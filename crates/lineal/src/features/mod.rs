@@ -79,7 +79,7 @@ impl Features {
             return Ok(Self::default());
         }
         let encoder = TextEncoder::untrained(TextSpec { slots, ..spec.text.clone() })
-            .map_err(|e| Error::request(e.to_string()))?;
+            .map_err(|e| Error::request(said(&e)))?;
         Ok(Self::of_text(encoder, schema))
     }
 
@@ -196,5 +196,18 @@ impl fmt::Debug for Features {
 }
 
 fn text_error(source: &str, error: &lineal_features::Error) -> Error {
-    Error::request(format!("{source}: {error}"))
+    Error::request(format!("{source}: {}", said(error)))
+}
+
+/// The message, with settings called as the program's flags are.
+fn said(error: &lineal_features::Error) -> String {
+    let flags = [
+        ("min_df", "--min-df"),
+        ("max_df", "--max-df"),
+        ("max_features", "--max-features"),
+        ("hash_bits", "--hash"),
+        ("ngrams ", "--ngrams "),
+        ("stop_words", "--stop-words"),
+    ];
+    flags.iter().fold(error.to_string(), |text, (name, flag)| text.replace(name, flag))
 }

@@ -1,5 +1,6 @@
 //! Text on its way from a reader to an encoder.
 
+use super::said;
 use lineal_data::{Schema, TextBatch, TextSink};
 use lineal_features::text::{TextEncoder, TextFit, TextRows, TextSpec};
 use lineal_linalg::Csr;
@@ -42,13 +43,13 @@ impl TextSink for Learning<'_> {
     fn start(&mut self, schema: &Schema) -> Result<(), String> {
         let slots = schema.text_columns().map(str::to_owned).collect();
         let fit = TextFit::new(TextSpec { slots, ..self.spec.clone() });
-        self.fit = Some(fit.map_err(|e| e.to_string())?);
+        self.fit = Some(fit.map_err(|e| said(&e))?);
         Ok(())
     }
 
     fn batch(&mut self, batch: &TextBatch) -> Result<(), String> {
         match &mut self.fit {
-            Some(fit) => fit.push(&Cells(batch)).map_err(|e| e.to_string()),
+            Some(fit) => fit.push(&Cells(batch)).map_err(|e| said(&e)),
             None => Ok(()),
         }
     }

@@ -152,7 +152,9 @@ impl Learner {
             return;
         }
         let mut has = vec![false; self.n_classes];
-        y.iter().filter_map(|&y| has.get_mut(y as usize)).for_each(|has| *has = true);
+        for &class in y.iter().filter(|&&y| y != UNSEEN) {
+            has[class as usize] = true;
+        }
         self.groups.0 += 1;
         self.groups.1 += has.iter().filter(|has| **has).count() as u64;
     }
