@@ -440,7 +440,8 @@ mod tests {
         let mut seen = Vec::new();
         for t in from..from + steps {
             let x = [0u64, 1, 2].map(|j| ((t * (7 + j) + 3 * j) % 11) as f32 * 0.3 - 1.0);
-            let x = [0, 1, 2].map(|j| if (t + j as u64) % 3 == 0 { 0.0 } else { x[j] * units[j] });
+            let x = [0, 1, 2]
+                .map(|j| if (t + j as u64).is_multiple_of(3) { 0.0 } else { x[j] * units[j] });
             let x = Row::Dense(&x);
             online.meet(x);
             let (v, a) = online.weights();
