@@ -11,6 +11,7 @@ mod confusion;
 mod demo;
 mod eval;
 mod exit;
+mod explain;
 mod files;
 mod html;
 mod inspect;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Predict(args) => predict::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Demo(args) => demo::run(&args),
     };

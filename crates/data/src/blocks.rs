@@ -49,6 +49,8 @@ pub(crate) struct Block<'a> {
 pub(crate) enum RowEnd {
     /// Each newline.
     Newline,
+    /// A line with nothing on it.
+    BlankLine,
     /// A newline that is not in quotes. A quote opens at the start of a field only.
     Unquoted {
         /// What separates fields.
@@ -197,7 +199,21 @@ fn block_end(text: &[u8], ends: RowEnd) -> Option<usize> {
     let tail = text.get(near..)?;
     match ends {
         RowEnd::Newline => memchr(b'\n', tail).map(|n| near + n + 1),
+        RowEnd::BlankLine => blank_line(tail).map(|n| near + n),
         RowEnd::Unquoted { delimiter } => unquoted_newline(text, near, delimiter).map(|n| n + 1),
+    }
+}
+
+/// Where the first blank line ends that follows a newline.
+fn blank_line(text: &[u8]) -> Option<usize> {
+    let mut start = memchr(b'\n', text)? + 1;
+    loop {
+        let line = &text[start..];
+        let end = start + memchr(b'\n', line)? + 1;
+        if text[start..end].trim_ascii().is_empty() {
+            return Some(end);
+        }
+        start = end;
     }
 }
 

@@ -29,10 +29,16 @@ pub enum Format {
     Vw,
     /// Images of bytes, as MNIST comes in.
     Idx,
+    /// Sequences: a line of columns a token, a blank line between sequences.
+    Conll,
+    /// Sequences: the ten columns of Universal Dependencies.
+    Conllu,
+    /// Sequences: `label<tab>attribute:value…`, as CRFsuite reads it.
+    Crfsuite,
 }
 
 impl Format {
-    /// Every format.
+    /// Every format of rows.
     pub const ALL: [Format; 7] = [
         Format::Svmlight,
         Format::Csv,
@@ -42,6 +48,10 @@ impl Format {
         Format::Vw,
         Format::Idx,
     ];
+
+    /// Every format of sequences.
+    pub const SEQUENCES: [Format; 4] =
+        [Format::Conll, Format::Conllu, Format::Crfsuite, Format::Jsonl];
 
     /// The format that a file's name tells, `.gz` and `.zst` aside.
     pub fn from_name(name: &str) -> Option<Format> {
@@ -58,17 +68,33 @@ impl Format {
             "ft" | "fasttext" => Some(Format::FastText),
             "vw" => Some(Format::Vw),
             "idx" => Some(Format::Idx),
+            "conll" | "conll2000" | "conll2003" | "iob" | "iob2" | "bio" | "bioes" => {
+                Some(Format::Conll)
+            }
+            "conllu" => Some(Format::Conllu),
+            "crfsuite" => Some(Format::Crfsuite),
             _ => None,
         }
     }
 
     /// Whether rows are made of named columns.
     pub fn is_table(self) -> bool {
-        !matches!(self, Format::Svmlight | Format::Idx)
+        !matches!(self, Format::Svmlight | Format::Idx) && !self.is_for_tags()
+    }
+
+    /// Whether it can hold sequences of tokens.
+    pub fn has_sequences(self) -> bool {
+        self.is_for_tags() || self == Format::Jsonl
+    }
+
+    /// Whether it holds sequences and nothing else.
+    pub(crate) fn is_for_tags(self) -> bool {
+        matches!(self, Format::Conll | Format::Conllu | Format::Crfsuite)
     }
 }
 
-const KNOWN: &str = "libsvm, csv, tsv, jsonl, fasttext, vw, idx";
+const KNOWN: &str =
+    "libsvm, csv, tsv, jsonl, fasttext, vw, idx; conll, conllu, crfsuite with --task tag";
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -80,6 +106,9 @@ impl fmt::Display for Format {
             Format::FastText => "fasttext",
             Format::Vw => "vw",
             Format::Idx => "idx",
+            Format::Conll => "conll",
+            Format::Conllu => "conllu",
+            Format::Crfsuite => "crfsuite",
         })
     }
 }
@@ -96,6 +125,9 @@ impl FromStr for Format {
             "fasttext" | "ft" => Ok(Format::FastText),
             "vw" => Ok(Format::Vw),
             "idx" => Ok(Format::Idx),
+            "conll" => Ok(Format::Conll),
+            "conllu" => Ok(Format::Conllu),
+            "crfsuite" => Ok(Format::Crfsuite),
             _ => Err(format!("unknown format `{s}`; known are {KNOWN}")),
         }
     }
@@ -170,7 +202,7 @@ mod tests {
         ] {
             assert_eq!(Format::from_name(name), format, "{name}");
         }
-        for format in Format::ALL {
+        for format in Format::ALL.into_iter().chain(Format::SEQUENCES) {
             assert_eq!(format.to_string().parse(), Ok(format));
         }
     }

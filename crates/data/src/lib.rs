@@ -1,5 +1,5 @@
 //! Files into datasets: LIBSVM/svmlight, csv, tsv, JSON lines, fastText, Vowpal Wabbit and IDX images, plain or
-//! compressed.
+//! compressed; and into [`Sequences`]: CoNLL columns, CoNLL-U, CRFsuite attributes, JSON lines.
 //!
 //! [`read`] learns a [`Schema`] (what columns and classes mean) together with the examples; [`read_with`]
 //! applies that schema to other files, so that column 17 and class 3 mean the same at prediction as at
@@ -45,6 +45,7 @@ mod number;
 mod options;
 mod read;
 mod schema;
+mod sequences;
 mod source;
 mod standardize;
 mod stream;
@@ -59,6 +60,10 @@ pub use label_lists::Labels;
 pub use options::ReadOptions;
 pub use read::{read, read_text, read_text_with, read_with};
 pub use schema::{Column, ColumnKind, Schema, TargetKind};
+pub use sequences::{
+    Sequence, SequenceOptions, SequenceSchema, Sequences, UNLABELLED, read_sequences,
+    read_sequences_with, stream_sequences,
+};
 pub use source::Source;
 pub use standardize::Standardizer;
 pub use stream::{Learnt, OnChunk, learn_schema, stream};

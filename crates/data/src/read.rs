@@ -151,7 +151,13 @@ pub(crate) fn tell_format(file: &str, options: &ReadOptions, head: &[u8]) -> Res
     if head.is_empty() {
         return Err(Error::new(ErrorKind::Empty, file, "the file is empty"));
     }
-    options.format.map_or_else(|| format::guess(file, head), Ok)
+    let format = options.format.map_or_else(|| format::guess(file, head), Ok)?;
+    if format.is_for_tags() {
+        let message =
+            format!("{format} holds sequences of tokens: add --task tag, or say --format");
+        return Err(Error::new(ErrorKind::Format, file, message));
+    }
+    Ok(format)
 }
 
 /// An error if a file of this format cannot be read with the schema.

@@ -5,6 +5,7 @@ mod bad_model;
 mod calibration;
 mod compare;
 mod demo;
+mod explain;
 mod help;
 #[cfg(unix)]
 mod interrupt;

@@ -8,7 +8,7 @@ mod delimited;
 mod encode;
 mod fasttext;
 mod guess;
-mod json;
+pub(crate) mod json;
 mod jsonl;
 mod learn;
 mod matrix;

@@ -1,7 +1,5 @@
 //! Learnt features at work: texts in, rows out, and names for what a model says about them.
 
-use super::batch::Batch;
-use super::count::Counter;
 use super::fit::{CHUNK, TextFit, check_slots};
 use super::hashed::{HashWork, Hashed, SparseRows};
 use super::lower::origins;
@@ -10,15 +8,13 @@ use super::names::{Collisions, Names, column};
 use super::page::Page;
 use super::plan::Plan;
 use super::rows::{OneRow, TextRows};
-use super::sort::sort_row;
+use super::sort::sort_ids;
 use super::spec::TextSpec;
-use super::vocabulary::{Fixed, Vocabulary, check_names};
-use super::weigh::Weigher;
+use super::vocabulary::{Vocabulary, Work, check_names};
 use crate::Error;
 use lineal_linalg::Csr;
 use rayon::prelude::*;
 use std::borrow::Cow;
-use std::ops::Range;
 
 /// Turns texts into rows as its training did. Made by [`TextFit`], or from stored [`TextParts`].
 #[derive(Clone)]
@@ -36,44 +32,13 @@ enum Columns {
 /// Buffers for one row at a time: keep one a thread.
 #[derive(Default)]
 pub struct TextScratch {
-    batch: Batch,
-    counter: Counter,
+    page: Page,
+    work: Work,
     ids: Vec<u32>,
+    buffer: Vec<u32>,
     row: Vec<u64>,
-    buffer: Vec<u64>,
     hash: HashWork,
     out: SparseRows,
-}
-
-impl TextScratch {
-    /// Appends the rows of the batch.
-    fn count(
-        &mut self,
-        plan: &Plan,
-        tables: &mut [&Fixed],
-        n_features: usize,
-        weigher: &Weigher<'_>,
-        out: &mut SparseRows,
-    ) {
-        self.batch.lengthen(plan, tables);
-        for row in 0..self.batch.n_rows() {
-            self.ids.clear();
-            for block in 0..plan.blocks.len() {
-                self.batch.ids(plan, block, row, &mut self.ids);
-            }
-            // Numbers above those of features are of words that are only part of n-grams.
-            let entries = self.counter.count(&self.ids, n_features.saturating_sub(1) as u32);
-            self.row.clear();
-            self.row.extend(entries.iter().map(|&(j, n)| u64::from(j) << 32 | u64::from(n)));
-            sort_row(&mut self.row, &mut self.buffer, n_features);
-            let (before, len) = (out.idx.len(), self.row.len());
-            out.idx.resize(before + len, 0);
-            out.val.resize(before + len, 0.0);
-            weigher.fill(&self.row, &mut out.idx[before..], &mut out.val[before..]);
-            out.lens.push(len);
-        }
-        self.batch.clear();
-    }
 }
 
 /// A feature and the part of the text that it came from.
@@ -246,7 +211,9 @@ impl TextEncoder {
             .map_init(TextScratch::default, |scratch, chunk| {
                 let range = chunk * CHUNK..rows.n_rows().min((chunk + 1) * CHUNK);
                 let mut out = SparseRows::default();
-                self.append(rows, range, scratch, &mut out);
+                for row in range {
+                    self.append(rows, row, scratch, &mut out);
+                }
                 out
             })
             .collect();
@@ -265,7 +232,7 @@ impl TextEncoder {
         check_slots(&self.plan, &row)?;
         let mut out = std::mem::take(&mut scratch.out);
         out.clear();
-        self.append(&row, 0..1, scratch, &mut out);
+        self.append(&row, 0, scratch, &mut out);
         scratch.out = out;
         Ok((&scratch.out.idx, &scratch.out.val))
     }
@@ -273,33 +240,44 @@ impl TextEncoder {
     fn append(
         &self,
         rows: &(impl TextRows + ?Sized),
-        range: Range<usize>,
+        row: usize,
         scratch: &mut TextScratch,
         out: &mut SparseRows,
     ) {
         let plan = &self.plan;
-        match &self.columns {
+        let before = out.idx.len();
+        let vocabulary = match &self.columns {
             Columns::Hashed(hashed) => {
                 let weigher = hashed.weigher(plan);
-                for row in range {
-                    let before = out.idx.len();
-                    let hash = &mut scratch.hash;
-                    hash.encode(plan, &weigher, hashed.mask(), (rows, row), None, out);
-                    weigher.finish(&out.idx[before..], &mut out.val[before..]);
-                }
+                let hash = &mut scratch.hash;
+                hash.encode(plan, &weigher, hashed.mask(), (rows, row), None, out);
+                weigher.finish(&out.idx[before..], &mut out.val[before..]);
+                return;
             }
-            Columns::Vocabulary(vocabulary) => {
-                let mut tables: Vec<&Fixed> = vocabulary.tables(plan).iter().collect();
-                let weigher = vocabulary.weigher(plan);
-                for row in range {
-                    scratch.batch.push(plan, &mut tables, rows, row);
-                    if scratch.batch.is_large() {
-                        scratch.count(plan, &mut tables, vocabulary.len(), &weigher, out);
-                    }
+            Columns::Vocabulary(vocabulary) => vocabulary,
+        };
+        scratch.ids.clear();
+        for slot in 0..plan.n_slots {
+            scratch.page.read(plan, rows.get(row, slot));
+            for (block, table) in plan.blocks.iter().zip(vocabulary.tables(plan)) {
+                if block.slot == slot {
+                    let TextScratch { page, work, ids, .. } = scratch;
+                    table.ids(page, block, work, ids);
                 }
-                scratch.count(plan, &mut tables, vocabulary.len(), &weigher, out);
             }
         }
+        // Numbers above those of features are of words that are only part of n-grams.
+        scratch.ids.retain(|&id| (id as usize) < vocabulary.len());
+        sort_ids(&mut scratch.ids, &mut scratch.buffer, vocabulary.len(), |id| id);
+        scratch.row.clear();
+        let equals = scratch.ids.chunk_by(|a, b| a == b);
+        scratch.row.extend(equals.map(|equals| u64::from(equals[0]) << 32 | equals.len() as u64));
+        let len = scratch.row.len();
+        out.idx.resize(before + len, 0);
+        out.val.resize(before + len, 0.0);
+        let (idx, val) = (&mut out.idx[before..], &mut out.val[before..]);
+        vocabulary.weigher(plan).fill(&scratch.row, idx, val);
+        out.lens.push(len);
     }
 
     /// The features of a text and where in it they are, in order of place: for showing which words decided.
@@ -334,14 +312,15 @@ impl TextEncoder {
         let mut ids = Vec::new();
         for (b, block) in plan.blocks.iter().enumerate().filter(|(_, block)| block.slot == slot) {
             ids.clear();
-            page.names(block, |name| {
-                ids.push(match &self.columns {
-                    Columns::Vocabulary(vocabulary) => {
-                        vocabulary.tables(plan)[b].find(block.kind, name)
-                    }
-                    Columns::Hashed(hashed) => column(murmur3_32(name, block.seed), hashed.mask()),
-                });
-            });
+            match &self.columns {
+                Columns::Vocabulary(vocabulary) => {
+                    let table = &vocabulary.tables(plan)[b];
+                    table.ids(&mut page, block, &mut Work::default(), &mut ids);
+                }
+                Columns::Hashed(hashed) => page.names(block, |buffer, start, end| {
+                    ids.push(column(murmur3_32(buffer, start, end, block.seed), hashed.mask()));
+                }),
+            }
             for (&id, (start, end)) in ids.iter().zip(page.spans(block)) {
                 if (id as usize) < self.n_features() {
                     add(id, start, end);

@@ -1,26 +1,28 @@
 //! Learning a vocabulary in one pass, batch by batch.
 //!
-//! Each thread has a *lane*: tables of its own, in which strings and n-grams get provisional numbers. A batch is cut into
-//! chunks of [`CHUNK`] rows and a lane takes the next chunk when it has done one. What a chunk leaves behind is its rows
-//! as (provisional number, count): four bytes and one an entry, less than the text. At the end lanes are merged and
-//! features numbered by falling document frequency, ties by name. Neither depends on which lane saw what, so the
-//! result has the same bits at any number of threads and for any batches.
+//! Each thread has a *lane*: tables of its own, in which strings get provisional numbers. A batch is cut into chunks of
+//! [`CHUNK`] rows and a lane takes the next chunk when it has done one. What a chunk leaves behind is its rows: the
+//! (number, count) of each string that is a feature, five bytes an entry; and, where n-grams are to be found, all words'
+//! numbers one after the other, four bytes each. Both are less than the text. At the end lanes are merged, n-grams found by sorting
+//! ([`ngrams`](super::ngrams)), and features numbered by falling document frequency, ties by name. None of it
+//! depends on which lane saw what, so the result has the same bits at any number of threads and for any batches.
 //!
-//! Nothing is dropped on the way: a feature that was seen once may be seen again in the last document. Only
-//! [`finish`](TextFit::finish) can tell what `min_df` leaves.
+//! Nothing is dropped on the way: what was seen once may be seen again in the last document. Only
+//! [`finish`](TextFit::finish) can tell what `min_df` leaves; it drops n-grams of a word that `min_df` drops before they
+//! are formed.
 
-use super::assemble::{Rows, assemble};
-use super::batch::Batch;
+use super::assemble::{Chunks, Rows, Source, assemble};
 use super::count::Counter;
 use super::encoder::TextEncoder;
 use super::hashed::HashFit;
-use super::merge::merge;
-use super::order::{Renumbering, Totals, number};
-use super::page::Lookup;
+use super::merge::{Merged, merge};
+use super::ngrams::{Limits, Texts, levels};
+use super::order::{Feature, Sorted, by_falling_df, in_order, keep_most};
+use super::page::Page;
 use super::plan::Plan;
 use super::rows::TextRows;
 use super::spec::TextSpec;
-use super::tables::{MOST, NONE, PAIR, Pairs, Sorter, Strings};
+use super::tables::{NONE, Strings};
 use super::vocabulary::Vocabulary;
 use crate::Error;
 use lineal_linalg::Csr;
@@ -175,31 +177,54 @@ fn finish_vocabulary(
     lanes: Vec<Lane>,
 ) -> Result<(Vocabulary, Csr), Error> {
     let mut tables: Vec<Vec<Growing>> = plan.blocks.iter().map(|_| Vec::new()).collect();
-    let mut chunks = Vec::new();
+    let mut chunks: Vec<Chunks> = plan.blocks.iter().map(|_| Vec::new()).collect();
     for (l, lane) in lanes.into_iter().enumerate() {
         for (table, of_block) in lane.tables.into_iter().zip(&mut tables) {
             of_block.push(table);
         }
-        chunks.extend(lane.chunks.into_iter().map(|(order, rows)| (order, l, rows)));
-    }
-    chunks.sort_unstable_by_key(|&(order, ..)| order);
-    if tables.iter().flatten().any(Growing::is_full) {
-        return Err(Error::TooMany { what: "strings or n-grams", limit: u64::from(PAIR) - 1 });
-    }
-    let (blocks, maps): (Vec<_>, Vec<_>) = tables.into_par_iter().map(merge).unzip();
-    let totals = plan.spec.max_features.map(|_| {
-        let mut totals: Vec<_> = blocks.iter().map(Totals::new).collect();
-        for (_, lane, in_blocks) in &chunks {
-            for (block, rows) in in_blocks.iter().enumerate() {
-                let map = maps[block][*lane].as_ref();
-                rows.entries().for_each(|(id, count)| totals[block].add(map, id, count));
+        for (order, in_blocks) in lane.chunks {
+            for (rows, of_block) in in_blocks.into_iter().zip(&mut chunks) {
+                of_block.push((order, l, rows));
             }
         }
-        totals
-    });
-    let (features, sorted) = number(&plan.spec, n_rows, &blocks, totals.as_deref());
+    }
+    if tables.iter().flatten().any(|table| table.words.is_full()) {
+        return Err(Error::TooMany { what: "strings", limit: u64::from(u32::MAX / 2) });
+    }
+    chunks.iter_mut().for_each(|chunks| chunks.sort_unstable_by_key(|&(order, ..)| order));
+    let chunk_rows: Vec<usize> = chunks[0].iter().map(|(.., rows)| rows.n_rows()).collect();
+    let limits = Limits::new(&plan.spec, n_rows);
+    let mut sorted = Vec::new();
+    let mut sources = Vec::new();
+    for ((block, tables), chunks) in plan.blocks.iter().zip(tables).zip(chunks) {
+        let Merged { words, df, places } = merge(tables);
+        let mut chunks = chunks;
+        let (mut entries, mut postings) = (Vec::new(), Vec::new());
+        if block.is_chained {
+            let texts = Texts::new(&mut chunks, &places, |word| limits.lives(df[word as usize]))?;
+            let levels = levels(texts, words.len(), block.range, &limits);
+            (entries, postings) = levels.into_iter().map(|l| (l.entries, l.postings)).unzip();
+        }
+        let rows = block.has_strings().then_some((chunks, places));
+        sorted.push(Sorted::new(words, rows.is_some().then_some(&df), entries));
+        sources.push(Source { rows, postings });
+    }
+    let mut features = in_order(&sorted, &sources, &limits);
+    let most = plan.spec.max_features.unwrap_or(usize::MAX);
+    let has_all = features.len() <= most;
+    if !has_all {
+        let totals: Vec<Vec<u64>> =
+            sources.iter().zip(&sorted).map(|(s, sorted)| s.totals(sorted.n_strings())).collect();
+        keep_most(&mut features, most, |feature: &Feature| {
+            let block = feature.block as usize;
+            match feature.level {
+                0 => totals[block][feature.at as usize],
+                _ => sources[block].postings(feature).iter().map(|&p| u64::from(p as u32)).sum(),
+            }
+        });
+    }
     if features.is_empty() {
-        let seen: usize = blocks.iter().map(|block| block.words.len()).sum();
+        let seen: usize = sorted.iter().map(Sorted::n_strings).sum();
         let why = if seen == 0 {
             "no text has a token: there are no features".to_owned()
         } else {
@@ -207,17 +232,16 @@ fn finish_vocabulary(
         };
         return Err(Error::Empty(why));
     }
+    let features = by_falling_df(&features);
     let vocabulary = Vocabulary::new(plan, &features, &sorted, n_rows)?;
-    let renumber = Renumbering::all(&blocks, &features, &sorted);
-    drop((blocks, sorted, features));
-    let rows = assemble(plan, &vocabulary, renumber, maps, chunks);
+    let rows = assemble(plan, &vocabulary, &chunk_rows, (&features, has_all), sorted, sources);
     Ok((vocabulary, rows))
 }
 
 /// One thread's share of the work.
 struct Lane {
     tables: Vec<Growing>,
-    batch: Batch,
+    page: Page,
     counter: Counter,
     ids: Vec<u32>,
     /// One a block.
@@ -226,11 +250,19 @@ struct Lane {
     chunks: Vec<(usize, Vec<Rows>)>,
 }
 
+/// One lane's table for one block.
+#[derive(Default)]
+pub(crate) struct Growing {
+    pub(crate) words: Strings,
+    /// Documents with each string.
+    pub(crate) df: Vec<u32>,
+}
+
 impl Lane {
     fn new(plan: &Plan) -> Self {
         Self {
             tables: plan.blocks.iter().map(|_| Growing::default()).collect(),
-            batch: Batch::default(),
+            page: Page::default(),
             counter: Counter::default(),
             ids: Vec::new(),
             rows: plan.blocks.iter().map(|_| Rows::default()).collect(),
@@ -246,69 +278,27 @@ impl Lane {
     ) -> Vec<Rows> {
         self.rows.iter_mut().for_each(Rows::clear);
         for row in range {
-            self.batch.push(plan, &mut self.tables, rows, row);
-            if self.batch.is_large() {
-                self.count(plan);
+            for slot in 0..plan.n_slots {
+                self.page.read(plan, rows.get(row, slot));
+                for (b, block) in plan.blocks.iter().enumerate().filter(|(_, b)| b.slot == slot) {
+                    let (Growing { words, df }, out) = (&mut self.tables[b], &mut self.rows[b]);
+                    self.ids.clear();
+                    let intern = |buffer: &[u8], spans: &[_], out: &mut _| {
+                        words.intern_all(buffer, spans, out);
+                    };
+                    self.page.strings(block, intern, &mut self.ids);
+                    if block.is_chained {
+                        out.push_words(&self.ids);
+                    }
+                    df.resize(words.len(), 0);
+                    let entries = self.counter.count(&self.ids, NONE - 1);
+                    entries.iter().for_each(|&(id, _)| df[id as usize] += 1);
+                    if block.has_strings() {
+                        out.push(entries);
+                    }
+                }
             }
         }
-        self.count(plan);
         self.rows.clone() // as large as they must be
-    }
-
-    /// Counts what the batch holds.
-    fn count(&mut self, plan: &Plan) {
-        self.batch.lengthen(plan, &mut self.tables);
-        for (block, (table, rows)) in self.tables.iter_mut().zip(&mut self.rows).enumerate() {
-            for row in 0..self.batch.n_rows() {
-                self.ids.clear();
-                self.batch.ids(plan, block, row, &mut self.ids);
-                let entries = self.counter.count(&self.ids, NONE - 1);
-                table.count_documents(entries);
-                rows.push(entries);
-            }
-        }
-        self.batch.clear();
-    }
-}
-
-/// One lane's tables for one block.
-#[derive(Default)]
-pub(crate) struct Growing {
-    pub(crate) words: Strings,
-    /// For each n-gram of two or more words: the n-gram without its last word, and that word.
-    pub(crate) pairs: Vec<[u32; 2]>,
-    table: Pairs,
-    /// Documents with each string, and with each n-gram.
-    pub(crate) df_words: Vec<u32>,
-    pub(crate) df_pairs: Vec<u32>,
-}
-
-impl Growing {
-    fn count_documents(&mut self, entries: &[(u32, u32)]) {
-        self.df_words.resize(self.words.len(), 0);
-        self.df_pairs.resize(self.pairs.len(), 0);
-        for &(id, _) in entries {
-            let df = if id & PAIR == 0 {
-                &mut self.df_words[id as usize]
-            } else {
-                &mut self.df_pairs[(id & !PAIR) as usize]
-            };
-            *df = df.saturating_add(1);
-        }
-    }
-
-    /// Whether something may have found no number.
-    fn is_full(&self) -> bool {
-        self.words.is_full() || self.pairs.len() >= MOST
-    }
-}
-
-impl Lookup for Growing {
-    fn words(&mut self, buffer: &[u8], spans: &[(usize, usize)], out: &mut Vec<u32>) {
-        self.words.intern_all(buffer, spans, out);
-    }
-
-    fn lengthen(&mut self, grams: &mut [u32], words: &[u32], sorter: &mut Sorter) {
-        self.table.intern_all(grams, words, &mut self.pairs, sorter);
     }
 }

@@ -4,23 +4,26 @@
 //! `HashingVectorizer(alternate_sign=True)`. Dampening, and counting as 0 or 1, happen to a feature, before columns are
 //! added up.
 
-use super::count::Counter;
 use super::fit::CHUNK;
 use super::murmur::murmur3_32;
-use super::names::{ChunkNames, Names, Voting, column};
+use super::names::{ChunkNames, NameTable, Names, Voting, column};
 use super::page::Page;
 use super::plan::Plan;
 use super::rows::TextRows;
-use super::sort::sort_row;
+use super::sort::sort_ids;
 use super::weigh::{Weigher, smooth_idf};
 use lineal_linalg::Csr;
 use rayon::prelude::*;
 
-/// Chunks that are all looked at for names; of later ones, every eighth is.
-const NAMED_CHUNKS: usize = 512;
+/// Chunks of which every row is looked at for names, and every name counts. Of later ones it is every other row, and names that
+/// occur twice.
+const FIRST_CHUNKS: usize = 16;
 
 /// Chunks between two votes on names.
 const WAVE: usize = 64;
+
+/// No column has this number.
+const NO_COLUMN: u32 = u32::MAX;
 
 /// What a hashing encoder knows.
 #[derive(Clone)]
@@ -108,10 +111,7 @@ impl SparseRows {
 pub(crate) struct HashWork {
     page: Page,
     hashes: Vec<u32>,
-    counter: Counter,
-    /// column << 32 | bits of the value.
-    row: Vec<u64>,
-    buffer: Vec<u64>,
+    buffer: Vec<u32>,
 }
 
 impl HashWork {
@@ -124,7 +124,7 @@ impl HashWork {
         weigher: &Weigher<'_>,
         mask: u32,
         (rows, row): (&(impl TextRows + ?Sized), usize),
-        mut names: Option<&mut ChunkNames>,
+        mut names: Option<&mut NameTable>,
         out: &mut SparseRows,
     ) {
         self.hashes.clear();
@@ -132,35 +132,59 @@ impl HashWork {
             self.page.read(plan, rows.get(row, slot));
             for (b, block) in plan.blocks.iter().enumerate().filter(|(_, b)| b.slot == slot) {
                 let hashes = &mut self.hashes;
-                self.page.names(block, |name| {
-                    let hash = murmur3_32(name, block.seed);
-                    hashes.push(hash);
-                    if let Some(names) = &mut names {
-                        names.note(hash, b as u8, name);
-                    }
-                });
+                match &mut names {
+                    None => self.page.names(block, |buffer, start, end| {
+                        hashes.push(murmur3_32(buffer, start, end, block.seed));
+                    }),
+                    Some(names) => self.page.names(block, |buffer, start, end| {
+                        let hash = murmur3_32(buffer, start, end, block.seed);
+                        hashes.push(hash);
+                        names.note(hash, b as u8, &buffer[start..end]);
+                    }),
+                }
             }
         }
-        self.row.clear();
-        self.row.extend(self.counter.count(&self.hashes, u32::MAX).iter().map(|&(hash, count)| {
-            let value = weigher.of_count(count) as f32;
-            let signed = if hash as i32 >= 0 { value } else { -value };
-            u64::from(column(hash, mask)) << 32 | u64::from(signed.to_bits())
-        }));
-        sort_row(&mut self.row, &mut self.buffer, mask as usize + 1);
+        let columns = mask as usize + 1;
+        sort_ids(&mut self.hashes, &mut self.buffer, columns, |hash| column(hash, mask));
         let before = out.idx.len();
-        for &entry in &self.row {
-            let (j, value) = ((entry >> 32) as u32, f32::from_bits(entry as u32));
-            if out.idx.len() > before && out.idx.last() == Some(&j) {
-                if let Some(sum) = out.val.last_mut() {
-                    *sum += value;
-                }
-            } else {
-                out.idx.push(j);
-                out.val.push(value);
-            }
+        if weigher.is_plain() {
+            self.sum_signs(mask, out);
+        } else {
+            self.sum_features(mask, weigher, out);
         }
         out.lens.push(out.idx.len() - before);
+    }
+
+    /// Where a feature counts as often as it occurs: ±1 for each hash, without a branch.
+    fn sum_signs(&self, mask: u32, out: &mut SparseRows) {
+        let (before, n) = (out.idx.len(), self.hashes.len());
+        out.idx.resize(before + n, 0);
+        out.val.resize(before + n, 0.0);
+        let (idx, val) = (&mut out.idx[before..], &mut out.val[before..]);
+        let (mut len, mut last, mut sum) = (0usize, NO_COLUMN, 0i32);
+        for &hash in &self.hashes {
+            let j = column(hash, mask);
+            len += usize::from(j != last);
+            sum = if j == last { sum } else { 0 } + ((hash as i32) >> 31 | 1);
+            idx[len - 1] = j;
+            val[len - 1] = sum as f32;
+            last = j;
+        }
+        out.idx.truncate(before + len);
+        out.val.truncate(before + len);
+    }
+
+    fn sum_features(&mut self, mask: u32, weigher: &Weigher<'_>, out: &mut SparseRows) {
+        for in_column in self.hashes.chunk_by_mut(|&a, &b| column(a, mask) == column(b, mask)) {
+            out.idx.push(column(in_column[0], mask));
+            in_column.sort_unstable();
+            let mut sum = 0.0;
+            for equals in in_column.chunk_by(|a, b| a == b) {
+                let value = weigher.of_count(equals.len() as u32);
+                sum += if equals[0] as i32 >= 0 { value } else { -value };
+            }
+            out.val.push(sum as f32);
+        }
     }
 }
 
@@ -175,7 +199,7 @@ pub(crate) struct HashFit {
 
 impl HashFit {
     pub(crate) fn new(plan: &Plan, bits: u8) -> Self {
-        let voting = Voting::new(plan.spec.hash_names, bits);
+        let voting = Voting::new(plan.spec.hash_names, (1 << bits) - 1);
         Self { bits, chunks: Vec::new(), n_chunks: 0, voting }
     }
 
@@ -197,26 +221,27 @@ impl HashFit {
         let weigher = weigher(plan, &[]);
         let mask = (1 << self.bits) - 1;
         let mut out = Vec::with_capacity(n_chunks);
+        let new_work = || {
+            let names = (plan.spec.hash_names > 0).then(|| NameTable::new(mask));
+            (HashWork::default(), names)
+        };
         for wave in (0..n_chunks).step_by(WAVE) {
             let first = self.n_chunks;
             let done: Vec<(SparseRows, Option<ChunkNames>)> = (wave..n_chunks.min(wave + WAVE))
                 .into_par_iter()
-                .map_init(HashWork::default, |work, chunk| {
-                    let nth = first + chunk - wave;
-                    let is_named = nth < NAMED_CHUNKS || nth.is_multiple_of(8);
-                    let wanted = is_named && plan.spec.hash_names > 0;
-                    let mut names = wanted.then(ChunkNames::default);
+                .map_init(new_work, |(work, names), chunk| {
+                    let step = if first + chunk - wave < FIRST_CHUNKS { 1 } else { 2 };
                     let range = chunk * CHUNK..rows.n_rows().min((chunk + 1) * CHUNK);
                     let mut chunk = SparseRows::default();
                     for row in range {
-                        let names = names.as_mut();
+                        let names = names.as_mut().filter(|_| row.is_multiple_of(step));
                         work.encode(plan, &weigher, mask, (rows, row), names, &mut chunk);
                     }
                     if !plan.spec.weights.has_idf() {
                         chunk.finish(&weigher);
                     }
                     chunk.shrink();
-                    (chunk, names)
+                    (chunk, names.as_mut().map(|names| names.take(step as u32)))
                 })
                 .collect();
             self.n_chunks += done.len();

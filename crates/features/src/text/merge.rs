@@ -1,95 +1,97 @@
-//! Many lanes' tables into one.
+//! Many lanes' strings into one list, in order.
 
 use super::fit::Growing;
-use super::page::Lookup;
-use super::tables::{NONE, PAIR, Sorter, Strings};
+use super::tables::{PAD, Strings, ZEROS};
+use rayon::prelude::*;
 
-/// All strings and n-grams of a block.
+/// All strings of a block, in order of their bytes.
 pub(crate) struct Merged {
-    pub(crate) words: Strings,
-    /// For each n-gram of two or more words: the n-gram without its last word, which stands before it in this list
-    /// or is a word, and the last word.
-    pub(crate) pairs: Vec<[u32; 2]>,
-    pub(crate) df_words: Vec<u32>,
-    pub(crate) df_pairs: Vec<u32>,
+    pub(crate) words: SortedStrings,
+    /// Documents with each.
+    pub(crate) df: Vec<u32>,
+    /// For each lane: its numbers → places in the order.
+    pub(crate) places: Vec<Vec<u32>>,
 }
 
-/// A lane's numbers → merged numbers.
-pub(crate) struct LaneMap {
-    words: Vec<u32>,
-    pairs: Vec<u32>,
+/// Strings one after the other, then a pad.
+pub(crate) struct SortedStrings {
+    bytes: Vec<u8>,
+    ends: Vec<u32>,
 }
 
-impl LaneMap {
+impl SortedStrings {
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Appends a string.
     #[inline]
-    pub(crate) fn get(&self, id: u32) -> u32 {
-        if id & PAIR == 0 { self.words[id as usize] } else { self.pairs[(id & !PAIR) as usize] }
-    }
-
-    /// How many strings and n-grams the lane has.
-    pub(crate) fn n_words(&self) -> usize {
-        self.words.len()
-    }
-
-    pub(crate) fn n_pairs(&self) -> usize {
-        self.pairs.len()
+    pub(crate) fn write(&self, i: usize, out: &mut Vec<u8>) {
+        let mut at = if i == 0 { 0 } else { self.ends[i - 1] as usize };
+        let end = self.ends[i] as usize;
+        let len = out.len() + end - at;
+        // Eight bytes at a time, then cut: most words are one store instead of a call.
+        while at < end {
+            let eight: [u8; PAD] = self.bytes[at..at + PAD].try_into().expect("a pad follows");
+            out.extend_from_slice(&eight);
+            at += PAD;
+        }
+        out.truncate(len);
     }
 }
 
-/// Merges the lanes' tables of one block. No map means that a lane's numbers stay.
-pub(crate) fn merge(lanes: Vec<Growing>) -> (Merged, Vec<Option<LaneMap>>) {
-    let mut lanes = lanes.into_iter();
-    let mut all = lanes.next().unwrap_or_default();
-    let mut maps = vec![None];
-    for lane in lanes {
-        maps.push(Some(add(&mut all, lane)));
+/// Merges the lanes' tables of one block.
+pub(crate) fn merge(lanes: Vec<Growing>) -> Merged {
+    let mut all = Strings::default();
+    let mut maps: Vec<Vec<u32>> = Vec::with_capacity(lanes.len());
+    let mut dfs = Vec::with_capacity(lanes.len());
+    for (l, Growing { words, df }) in lanes.into_iter().enumerate() {
+        dfs.push(df);
+        if l == 0 {
+            maps.push((0..words.len() as u32).collect());
+            all = words;
+            continue;
+        }
+        let spans: Vec<(usize, usize)> = (0..words.len()).map(|i| words.span(i)).collect();
+        let mut map = Vec::with_capacity(words.len());
+        all.intern_all(words.buffer(), &spans, &mut map);
+        maps.push(map);
     }
-    all.df_words.resize(all.words.len(), 0);
-    all.df_pairs.resize(all.pairs.len(), 0);
-    let Growing { words, pairs, df_words, df_pairs, .. } = all;
-    (Merged { words, pairs, df_words, df_pairs }, maps)
+    let order = in_order(&all);
+    let mut place = vec![0u32; order.len()];
+    let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(order.len()));
+    for (at, &id) in order.iter().enumerate() {
+        place[id as usize] = at as u32;
+        bytes.extend_from_slice(all.get(id as usize));
+        ends.push(bytes.len() as u32);
+    }
+    bytes.extend_from_slice(ZEROS.as_bytes());
+    let mut df = vec![0u32; order.len()];
+    for (map, of_lane) in maps.iter_mut().zip(dfs) {
+        for id in map.iter_mut() {
+            *id = place[*id as usize];
+        }
+        for (&at, n) in map.iter().zip(of_lane) {
+            df[at as usize] += n;
+        }
+    }
+    Merged { words: SortedStrings { bytes, ends }, df, places: maps }
 }
 
-fn add(all: &mut Growing, lane: Growing) -> LaneMap {
-    let Growing { words, pairs, df_words, df_pairs, .. } = lane;
-    let mut of_words = Vec::with_capacity(words.len());
-    let spans: Vec<(usize, usize)> = (0..words.len()).map(|i| words.span(i)).collect();
-    all.words(words.buffer(), &spans, &mut of_words);
-    // An n-gram comes after the one that it lengthens, and that one's new number is known once all of fewer words are.
-    let mut of_pairs = vec![NONE; pairs.len()];
-    let mut left_over: Vec<u32> = (0..pairs.len() as u32).collect();
-    let mut sorter = Sorter::default();
-    while !left_over.is_empty() {
-        let is_ready = |&i: &u32| {
-            let left = pairs[i as usize][0];
-            left & PAIR == 0 || of_pairs[(left & !PAIR) as usize] != NONE
-        };
-        let (ready, later): (Vec<u32>, Vec<u32>) = left_over.iter().partition(|i| is_ready(i));
-        if ready.is_empty() {
-            break; // numbers have run out, which is an error already
-        }
-        let new = |id: u32| {
-            if id & PAIR == 0 { of_words[id as usize] } else { of_pairs[(id & !PAIR) as usize] }
-        };
-        let mut grams: Vec<u32> = ready.iter().map(|&i| new(pairs[i as usize][0])).collect();
-        let lasts: Vec<u32> = ready.iter().map(|&i| new(pairs[i as usize][1])).collect();
-        all.lengthen(&mut grams, &lasts, &mut sorter);
-        for (&i, gram) in ready.iter().zip(grams) {
-            of_pairs[i as usize] = gram;
-        }
-        left_over = later;
-    }
-    all.df_words.resize(all.words.len(), 0);
-    all.df_pairs.resize(all.pairs.len(), 0);
-    for (&id, df) in of_words.iter().zip(df_words) {
-        if let Some(sum) = all.df_words.get_mut(id as usize) {
-            *sum = sum.saturating_add(df);
-        }
-    }
-    for (&id, df) in of_pairs.iter().zip(df_pairs) {
-        if let Some(sum) = all.df_pairs.get_mut((id & !PAIR) as usize) {
-            *sum = sum.saturating_add(df);
-        }
-    }
-    LaneMap { words: of_words, pairs: of_pairs }
+/// The numbers of all strings, in order of their bytes.
+fn in_order(strings: &Strings) -> Vec<u32> {
+    let mut order: Vec<(u64, u32)> = (0..strings.len())
+        .map(|i| {
+            let string = strings.get(i);
+            let mut head = [0; 8];
+            let n = string.len().min(8);
+            head[..n].copy_from_slice(&string[..n]);
+            (u64::from_be_bytes(head), i as u32)
+        })
+        .collect();
+    // Most are told apart by their first eight bytes, without a look at the strings.
+    order.par_sort_unstable_by(|a, b| {
+        a.0.cmp(&b.0).then_with(|| strings.get(a.1 as usize).cmp(strings.get(b.1 as usize)))
+    });
+    order.into_iter().map(|(_, i)| i).collect()
 }

@@ -1,7 +1,6 @@
 //! Text into sparse rows.
 
 mod assemble;
-mod batch;
 mod count;
 mod encoder;
 mod fit;
@@ -10,6 +9,7 @@ mod lower;
 mod merge;
 mod murmur;
 mod names;
+mod ngrams;
 mod order;
 mod page;
 mod plan;

@@ -4,16 +4,13 @@ use super::lower::lower_into;
 use super::plan::{Block, Kind, Plan};
 use super::scan::{split, words};
 use super::spec::Tokens;
-use super::tables::{PAD, Sorter, ZEROS};
+use super::tables::{PAD, ZEROS};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Where strings and n-grams get their number from, or [`NONE`](super::tables::NONE).
-pub(crate) trait Lookup {
-    /// Appends the numbers of strings in a padded buffer.
-    fn words(&mut self, buffer: &[u8], spans: &[(usize, usize)], out: &mut Vec<u32>);
-    /// Replaces the number of each n-gram by that of the one which the word beside it lengthens it to.
-    fn lengthen(&mut self, grams: &mut [u32], words: &[u32], sorter: &mut Sorter);
-}
+/// Appends the numbers of strings in a padded buffer to a list; [`NONE`](super::tables::NONE) for those without one.
+pub(crate) trait Lookup: FnMut(&[u8], &[(usize, usize)], &mut Vec<u32>) {}
+
+impl<F: FnMut(&[u8], &[(usize, usize)], &mut Vec<u32>)> Lookup for F {}
 
 /// Strings that are gathered before they are looked up.
 const TOGETHER: usize = 512;
@@ -24,8 +21,6 @@ pub(crate) struct Page {
     /// The text, lower-cased if so asked, then [`PAD`] zeros.
     text: String,
     tokens: Vec<(usize, usize)>,
-    /// Whether a token may hold a space: only a pattern finds such.
-    may_hold_spaces: bool,
     /// Tokens or whitespace-separated words, one space between them; then the pad.
     joined: Vec<u8>,
     /// Where each of them stands in `joined`, and in `text`.
@@ -53,7 +48,6 @@ impl Page {
             self.text.push_str(text);
         }
         self.tokens.clear();
-        self.may_hold_spaces = plan.pattern.is_some();
         let needs_tokens = plan.blocks.iter().any(|block| block.kind != Kind::Chars);
         if needs_tokens {
             let tokens = &mut self.tokens;
@@ -82,97 +76,76 @@ impl Page {
         }
     }
 
-    /// Appends the number of each token, or of each feature of another kind of block than words.
-    pub(crate) fn strings(&mut self, block: &Block, lookup: &mut impl Lookup, out: &mut Vec<u32>) {
+    /// Appends the number of each string of a block: of tokens if its features are n-grams of tokens, else of features, in
+    /// the order of [`names`](Self::names).
+    pub(crate) fn strings(&mut self, block: &Block, mut lookup: impl Lookup, out: &mut Vec<u32>) {
         let (lo, hi) = block.range;
         let mut spans = std::mem::take(&mut self.spans);
         match block.kind {
-            Kind::Words => lookup.words(self.text.as_bytes(), &self.tokens, out),
+            Kind::Words if block.is_chained || hi == 1 => {
+                lookup(self.text.as_bytes(), &self.tokens, out);
+            }
+            Kind::Words => {
+                self.join_tokens();
+                for n in lo..=hi {
+                    spans.extend(
+                        self.places.windows(n).map(|gram| (gram[0].start, gram[n - 1].end)),
+                    );
+                }
+                lookup(&self.joined, &spans, out);
+            }
             Kind::Chars => {
                 self.join_split();
                 self.char_windows(lo, hi, |buffer, _, start, end| {
                     spans.push((start, end));
                     if spans.len() == TOGETHER {
-                        lookup.words(buffer, &spans, out);
+                        lookup(buffer, &spans, out);
                         spans.clear();
                     }
                 });
-                lookup.words(&self.joined, &spans, out);
+                lookup(&self.joined, &spans, out);
             }
             Kind::Prefixes | Kind::Suffixes => {
                 self.ends(block.kind, lo, hi, |start, end| spans.push((start, end)));
-                lookup.words(self.text.as_bytes(), &spans, out);
+                lookup(self.text.as_bytes(), &spans, out);
             }
         }
         spans.clear();
         self.spans = spans;
     }
 
-    /// Whether a token holds a space. Only a pattern finds such.
-    pub(crate) fn has_spaces(&self) -> bool {
-        let buffer = self.text.as_bytes();
-        self.may_hold_spaces
-            && self.tokens.iter().any(|&(start, end)| buffer[start..end].contains(&b' '))
-    }
-
-    /// Appends the numbers of word n-grams where a token may hold spaces: such a token is the n-gram of its pieces, which
-    /// has the same name.
-    pub(crate) fn spaced_ngrams(
-        &self,
-        (lo, hi): (usize, usize),
-        lookup: &mut impl Lookup,
-        out: &mut Vec<u32>,
-    ) {
-        let buffer = self.text.as_bytes();
-        let (mut spans, mut firsts) = (Vec::new(), Vec::new());
-        for &(start, end) in &self.tokens {
-            firsts.push(spans.len());
-            let mut at = start;
-            for piece in buffer[start..end].split(|&b| b == b' ') {
-                spans.push((at, at + piece.len()));
-                at += piece.len() + 1;
-            }
-        }
-        firsts.push(spans.len());
-        let mut words = Vec::new();
-        lookup.words(buffer, &spans, &mut words);
-        let mut sorter = Sorter::default();
-        for n in lo..=hi {
-            for ends in firsts.windows(n + 1) {
-                let pieces = &words[ends[0]..ends[n]];
-                let mut gram = [pieces[0]];
-                for &word in &pieces[1..] {
-                    lookup.lengthen(&mut gram, &[word], &mut sorter);
-                }
-                out.push(gram[0]);
-            }
-        }
-    }
-
-    /// Calls `f` with the name of each feature of a block, in the order of [`Batch::ids`](super::batch::Batch::ids).
-    pub(crate) fn names(&mut self, block: &Block, mut f: impl FnMut(&[u8])) {
+    /// Calls `f(buffer, start, end)` with where the name of each feature of a block is in a padded buffer, shorter n-grams
+    /// first.
+    pub(crate) fn names(&mut self, block: &Block, mut f: impl FnMut(&[u8], usize, usize)) {
         let (lo, hi) = block.range;
         match block.kind {
             Kind::Words => {
+                if lo == 1 {
+                    let buffer = self.text.as_bytes();
+                    self.tokens.iter().for_each(|&(start, end)| f(buffer, start, end));
+                }
+                if hi == 1 {
+                    return;
+                }
                 self.join_tokens();
-                for n in lo..=hi {
+                for n in lo.max(2)..=hi {
                     for gram in self.places.windows(n) {
-                        f(&self.joined[gram[0].start..gram[n - 1].end]);
+                        f(&self.joined, gram[0].start, gram[n - 1].end);
                     }
                 }
             }
             Kind::Chars => {
                 self.join_split();
-                self.char_windows(lo, hi, |buffer, _, start, end| f(&buffer[start..end]));
+                self.char_windows(lo, hi, |buffer, _, start, end| f(buffer, start, end));
             }
             Kind::Prefixes | Kind::Suffixes => {
                 let buffer = self.text.as_bytes();
-                self.ends(block.kind, lo, hi, |start, end| f(&buffer[start..end]));
+                self.ends(block.kind, lo, hi, |start, end| f(buffer, start, end));
             }
         }
     }
 
-    /// Where in the lower-cased text each feature of a block is, in the order of [`Batch::ids`](super::batch::Batch::ids).
+    /// Where in the lower-cased text each feature of a block is, in the order of [`names`](Self::names).
     pub(crate) fn spans(&mut self, block: &Block) -> Vec<(usize, usize)> {
         let (lo, hi) = block.range;
         let mut out = Vec::new();
@@ -204,10 +177,17 @@ impl Page {
         let buffer = self.text.as_bytes();
         for &(from, to) in &self.tokens {
             let start = self.joined.len();
-            self.joined.extend_from_slice(&buffer[from..to]);
-            self.places.push(Place { start, end: self.joined.len(), from });
+            let end = start + to - from;
+            // Eight bytes at a time, then cut: most words are one store instead of a call.
+            for at in (from..to).step_by(PAD) {
+                let eight: [u8; PAD] = buffer[at..at + PAD].try_into().expect("a pad follows");
+                self.joined.extend_from_slice(&eight);
+            }
+            self.joined.truncate(end);
             self.joined.push(b' ');
+            self.places.push(Place { start, end, from });
         }
+        self.joined.extend_from_slice(ZEROS.as_bytes());
     }
 
     /// What whitespace separates, each word with a space before and after it.
@@ -301,8 +281,9 @@ mod tests {
         let mut out = Vec::new();
         for (b, block) in plan.blocks.iter().enumerate() {
             let before = out.len();
-            page.names(block, |name| {
-                out.push(plan.show_name(b, std::str::from_utf8(name).unwrap()));
+            page.names(block, |buffer, start, end| {
+                let name = std::str::from_utf8(&buffer[start..end]).unwrap();
+                out.push(plan.show_name(b, name));
             });
             assert_eq!(page.spans(block).len(), out.len() - before);
         }

@@ -1,6 +1,6 @@
 //! A checked [`TextSpec`]: what every other file here works from.
 
-use super::murmur::murmur3_32;
+use super::murmur::murmur3_32_str;
 use super::spec::{DocFreq, Norm, StopWords, TextSpec, Tokens};
 use super::stop::ENGLISH;
 use super::tables::{NONE, Strings, ZEROS};
@@ -20,10 +20,20 @@ pub(crate) struct Block {
     pub(crate) kind: Kind,
     /// Shortest and longest n.
     pub(crate) range: (usize, usize),
+    /// Whether its features are n-grams that are told by their words, one after the other, instead of by their name. Tokens of a
+    /// pattern may hold spaces: there, n-grams of different tokens may have one name and are one feature.
+    pub(crate) is_chained: bool,
     /// What stands in front of its features' names.
     prefix: String,
     /// Where hashing its names starts: 0 without a prefix, so that scikit-learn's numbers come out.
     pub(crate) seed: u32,
+}
+
+impl Block {
+    /// Whether single strings are features, not only n-grams of them.
+    pub(crate) fn has_strings(&self) -> bool {
+        !self.is_chained || self.range.0 == 1
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,8 +116,10 @@ impl Plan {
                 if several_kinds {
                     prefix.push_str(kind.mark());
                 }
-                let seed = if prefix.is_empty() { 0 } else { murmur3_32(prefix.as_bytes(), 0) };
-                blocks.push(Block { slot, kind, range, prefix, seed });
+                let seed = if prefix.is_empty() { 0 } else { murmur3_32_str(&prefix, 0) };
+                let has_pattern = matches!(spec.tokens, Tokens::Pattern(_));
+                let is_chained = kind == Kind::Words && range.1 > 1 && !has_pattern;
+                blocks.push(Block { slot, kind, range, is_chained, prefix, seed });
             }
         }
         if blocks.len() > MAX_BLOCKS {

@@ -16,14 +16,11 @@ pub(crate) const PAD: usize = 8;
 /// The pad itself.
 pub(crate) const ZEROS: &str = "\0\0\0\0\0\0\0\0";
 
-/// Marks the number of an n-gram of two or more words; without it, it is the number of a string.
-pub(crate) const PAIR: u32 = 1 << 31;
-
 /// Lookups that are prepared together: 64 cache lines are a fraction of the nearest cache.
 const AHEAD: usize = 64;
 
-/// The most strings, or pairs, in a table: their numbers have 31 bits.
-pub(crate) const MOST: usize = (1 << 31) - 2;
+/// The most strings in a table.
+const MOST: usize = (1 << 31) - 1;
 
 /// A table grows when it is fuller than 5/8: at linear probing, 1.8 looks a hit and 4 a miss.
 fn is_full(len: usize, capacity: usize) -> bool {
@@ -281,23 +278,8 @@ impl Strings {
 }
 
 /// Pairs (left, right) of numbers with a number; none is [`NONE`].
-///
-/// N-grams of two words and more are many and mostly rare: a table of them does not fit a cache, and every lookup would
-/// wait for memory. So the table has parts, by the top bits of the hash, and many lookups at once are sorted by part
-/// first; then one part after the other is near while it is used.
-#[derive(Clone)]
-pub(crate) struct Pairs {
-    parts: Vec<Part>,
-}
-
-const PART_BITS: u32 = 6;
-
-/// From so many lookups in a table of so many pairs, sorting by part pays.
-const MANY_LOOKUPS: usize = 2048;
-const MANY_PAIRS: usize = 1 << 15;
-
 #[derive(Clone, Default)]
-struct Part {
+pub(crate) struct Pairs {
     /// left, right and number. A pair nobody entered has left [`NONE`].
     slots: Vec<[u32; 3]>,
     len: usize,
@@ -305,201 +287,72 @@ struct Part {
 
 const EMPTY: [u32; 3] = [NONE; 3];
 
-impl Default for Pairs {
-    fn default() -> Self {
-        Self { parts: vec![Part::default(); 1 << PART_BITS] }
+impl Pairs {
+    pub(crate) fn with_capacity(n: usize) -> Self {
+        let capacity = (n * 8 / 5 + 2).next_power_of_two();
+        Self { slots: vec![EMPTY; capacity], len: 0 }
     }
-}
 
-#[inline(always)]
-fn pair_hash(left: u32, right: u32) -> u64 {
-    let pair = u64::from(left) << 32 | u64::from(right);
-    fold(pair ^ 0x2d35_8dcc_aa6c_78a5, 0x8bb8_4b93_962e_acc9)
-}
-
-#[inline(always)]
-fn part_of(hash: u64) -> usize {
-    (hash >> (64 - PART_BITS)) as usize
-}
-
-impl Part {
     #[inline(always)]
-    fn seek(&self, hash: u64, left: u32, right: u32) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut at = hash as usize & mask;
+    fn home(&self, left: u32, right: u32) -> usize {
+        let pair = u64::from(left) << 32 | u64::from(right);
+        let hash = fold(pair ^ 0x2d35_8dcc_aa6c_78a5, 0x8bb8_4b93_962e_acc9);
+        hash as usize & (self.slots.len() - 1)
+    }
+
+    #[inline(always)]
+    fn seek(&self, left: u32, right: u32) -> usize {
+        let mut at = self.home(left, right);
         loop {
             let slot = &self.slots[at];
             if slot[0] == NONE || (slot[0] == left && slot[1] == right) {
                 return at;
             }
-            at = (at + 1) & mask;
+            at = (at + 1) & (self.slots.len() - 1);
         }
     }
 
-    /// See [`Strings::touch`].
+    /// The number of a pair, or [`NONE`].
     #[inline(always)]
-    fn touch(&self, asked: &[[u32; 3]]) {
-        if !self.slots.is_empty() {
-            let home = |&[left, right, _]: &[u32; 3]| {
-                self.slots[pair_hash(left, right) as usize & (self.slots.len() - 1)][0]
-            };
-            black_box(asked.iter().fold(0, |sum, asked| sum ^ home(asked)));
-        }
-    }
-
-    #[inline(always)]
-    fn find(&self, hash: u64, left: u32, right: u32) -> u32 {
-        if self.slots.is_empty() {
+    pub(crate) fn find(&self, left: u32, right: u32) -> u32 {
+        if left == NONE || right == NONE || self.len == 0 {
             return NONE;
         }
-        self.slots[self.seek(hash, left, right)][2]
+        self.slots[self.seek(left, right)][2]
     }
 
-    /// The number of a pair; `new` if it was not there.
-    #[inline(always)]
-    fn find_or_insert(&mut self, hash: u64, left: u32, right: u32, new: u32) -> u32 {
-        if is_full(self.len, self.slots.len()) {
-            self.grow();
+    /// Replaces each left number by that of its pair with the right one beside it, or [`NONE`].
+    pub(crate) fn find_all(&self, lefts: &mut [u32], rights: &[u32]) {
+        if self.len == 0 {
+            return lefts.fill(NONE);
         }
-        let at = self.seek(hash, left, right);
+        for (lefts, rights) in lefts.chunks_mut(AHEAD).zip(rights.chunks(AHEAD)) {
+            // See `Strings::touch`.
+            let pairs = lefts.iter().zip(rights);
+            black_box(pairs.fold(0, |sum, (&l, &r)| sum ^ self.slots[self.home(l, r)][0]));
+            for (left, &right) in lefts.iter_mut().zip(rights) {
+                *left = self.find(*left, right);
+            }
+        }
+    }
+
+    /// The number of a pair; `new` if it was not there. Neither half is [`NONE`].
+    pub(crate) fn find_or_insert(&mut self, left: u32, right: u32, new: u32) -> u32 {
+        if is_full(self.len, self.slots.len()) {
+            let old = std::mem::take(&mut self.slots);
+            self.slots = vec![EMPTY; (old.len() * 2).max(16)];
+            for slot in old.into_iter().filter(|slot| slot[0] != NONE) {
+                let at = self.seek(slot[0], slot[1]);
+                self.slots[at] = slot;
+            }
+        }
+        let at = self.seek(left, right);
         let slot = &mut self.slots[at];
         if slot[0] == NONE {
             *slot = [left, right, new];
             self.len += 1;
         }
         slot[2]
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self) {
-        let old = std::mem::take(&mut self.slots);
-        self.slots = vec![EMPTY; (old.len() * 2).max(16)];
-        for slot in old.into_iter().filter(|slot| slot[0] != NONE) {
-            let at = self.seek(pair_hash(slot[0], slot[1]), slot[0], slot[1]);
-            self.slots[at] = slot;
-        }
-    }
-}
-
-impl Pairs {
-    /// The number of a pair, or [`NONE`].
-    #[inline(always)]
-    pub(crate) fn find(&self, left: u32, right: u32) -> u32 {
-        if left == NONE || right == NONE {
-            return NONE;
-        }
-        let hash = pair_hash(left, right);
-        self.parts[part_of(hash)].find(hash, left, right)
-    }
-
-    /// The number of a pair; `new` if it was not there. Neither half is [`NONE`].
-    #[inline(always)]
-    pub(crate) fn find_or_insert(&mut self, left: u32, right: u32, new: u32) -> u32 {
-        let hash = pair_hash(left, right);
-        self.parts[part_of(hash)].find_or_insert(hash, left, right, new)
-    }
-
-    /// Replaces each left number by that of its pair with the right one beside it, or [`NONE`].
-    pub(crate) fn find_all(&self, lefts: &mut [u32], rights: &[u32], sorter: &mut Sorter) {
-        let len: usize = self.parts.iter().map(|part| part.len).sum();
-        if lefts.len() < MANY_LOOKUPS || len < MANY_PAIRS {
-            for (left, &right) in lefts.iter_mut().zip(rights) {
-                *left = self.find(*left, right);
-            }
-            return;
-        }
-        sorter.sort(lefts, rights);
-        lefts.fill(NONE);
-        for (part, asked) in self.parts.iter().zip(sorter.parts()) {
-            for asked in asked.chunks(AHEAD) {
-                part.touch(asked);
-                for &[left, right, i] in asked {
-                    lefts[i as usize] = part.find(pair_hash(left, right), left, right);
-                }
-            }
-        }
-    }
-
-    /// The same, but numbers pairs that were not there: 2³¹ and up, in the order in which they are listed.
-    /// Those for which there is no number left are [`NONE`].
-    pub(crate) fn intern_all(
-        &mut self,
-        lefts: &mut [u32],
-        rights: &[u32],
-        list: &mut Vec<[u32; 2]>,
-        sorter: &mut Sorter,
-    ) {
-        let intern = |part: &mut Part, list: &mut Vec<[u32; 2]>, left, right| {
-            let hash = pair_hash(left, right);
-            if list.len() >= MOST {
-                return part.find(hash, left, right);
-            }
-            let new = list.len() as u32 | PAIR;
-            let id = part.find_or_insert(hash, left, right, new);
-            if id == new {
-                list.push([left, right]);
-            }
-            id
-        };
-        if lefts.len() < MANY_LOOKUPS || list.len() < MANY_PAIRS {
-            for (left, &right) in lefts.iter_mut().zip(rights) {
-                if *left != NONE && right != NONE {
-                    let part = &mut self.parts[part_of(pair_hash(*left, right))];
-                    *left = intern(part, list, *left, right);
-                } else {
-                    *left = NONE;
-                }
-            }
-            return;
-        }
-        sorter.sort(lefts, rights);
-        lefts.fill(NONE);
-        for (part, asked) in self.parts.iter_mut().zip(sorter.parts()) {
-            for asked in asked.chunks(AHEAD) {
-                part.touch(asked);
-                for &[left, right, i] in asked {
-                    lefts[i as usize] = intern(part, list, left, right);
-                }
-            }
-        }
-    }
-}
-
-/// Sorts lookups by part.
-#[derive(Default)]
-pub(crate) struct Sorter {
-    /// left, right and which of the lookups it is.
-    asked: Vec<[u32; 3]>,
-    ends: Vec<usize>,
-}
-
-impl Sorter {
-    fn sort(&mut self, lefts: &[u32], rights: &[u32]) {
-        let pairs = || {
-            let pairs = lefts.iter().zip(rights).enumerate();
-            pairs.filter(|&(_, (&left, &right))| left != NONE && right != NONE)
-        };
-        self.ends.clear();
-        self.ends.resize(1 << PART_BITS, 0);
-        for (_, (&left, &right)) in pairs() {
-            self.ends[part_of(pair_hash(left, right))] += 1;
-        }
-        let mut sum = 0;
-        for end in &mut self.ends {
-            sum += std::mem::replace(end, sum);
-        }
-        self.asked.resize(sum, EMPTY);
-        for (i, (&left, &right)) in pairs() {
-            let at = &mut self.ends[part_of(pair_hash(left, right))];
-            self.asked[*at] = [left, right, i as u32];
-            *at += 1;
-        }
-    }
-
-    fn parts(&self) -> impl Iterator<Item = &[[u32; 3]]> {
-        let starts = [0].into_iter().chain(self.ends.iter().copied());
-        starts.zip(self.ends.iter()).map(|(start, &end)| &self.asked[start..end])
     }
 }
 
@@ -579,35 +432,10 @@ mod tests {
                 let want = *map.entry((left, right)).or_insert(new);
                 prop_assert_eq!(table.find_or_insert(left, right, new), want);
             }
-            for ((left, right), id) in map {
-                prop_assert_eq!(table.find(left, right), id);
-            }
+            let (mut found, rights): (Vec<u32>, Vec<u32>) = map.keys().copied().unzip();
+            table.find_all(&mut found, &rights);
+            prop_assert_eq!(found, map.values().copied().collect::<Vec<u32>>());
             prop_assert_eq!(table.find(999, 0), NONE);
-        }
-    }
-
-    #[test]
-    fn many_pairs_at_once_are_as_one_by_one() {
-        let lefts: Vec<u32> = (0..200_000u32)
-            .map(|i| if i % 97 == 0 { NONE } else { (i / 1009 + i) % 1009 })
-            .collect();
-        let rights: Vec<u32> = (0..200_000u32).map(|i| i * 7 % 1013).collect();
-        let (mut table, mut list) = (Pairs::default(), Vec::new());
-        let mut sorter = Sorter::default();
-        let mut ids = lefts.clone();
-        for (lefts, rights) in ids.chunks_mut(50_000).zip(rights.chunks(50_000)) {
-            table.intern_all(lefts, rights, &mut list, &mut sorter);
-        }
-        assert!(list.len() > MANY_PAIRS);
-        let mut found = lefts.clone();
-        table.find_all(&mut found, &rights, &mut sorter);
-        assert_eq!(ids, found);
-        for ((&left, &right), &id) in lefts.iter().zip(&rights).zip(&ids) {
-            match left {
-                NONE => assert_eq!(id, NONE),
-                _ => assert_eq!(list[(id & !PAIR) as usize], [left, right]),
-            }
-            assert_eq!(table.find(left, right), id);
         }
     }
 }

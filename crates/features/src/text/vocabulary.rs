@@ -1,10 +1,10 @@
 //! Names of features, and from a string to its feature.
 
 use super::order::{Feature, Sorted};
-use super::page::Lookup;
-use super::plan::{Kind, Plan};
+use super::page::Page;
+use super::plan::{Block, Plan};
 use super::spec::Norm;
-use super::tables::{NONE, PAD, PAIR, Pairs, Sorter, Strings, ZEROS};
+use super::tables::{NONE, PAD, Pairs, Strings, ZEROS};
 use super::weigh::{Weigher, smooth_idf};
 use crate::Error;
 use std::sync::OnceLock;
@@ -32,32 +32,37 @@ pub(crate) struct Fixed {
 }
 
 impl Fixed {
-    /// The number of a name: a feature's if it is one.
-    pub(crate) fn find(&self, kind: Kind, name: &[u8]) -> u32 {
-        let mut buffer = name.to_vec();
-        buffer.extend_from_slice(ZEROS.as_bytes());
-        if kind != Kind::Words {
-            return self.words.find(&buffer, 0, name.len());
+    /// Appends the number of each feature of a block that a page has. Some are no feature's.
+    pub(crate) fn ids(&self, page: &mut Page, block: &Block, work: &mut Work, out: &mut Vec<u32>) {
+        let find =
+            |buffer: &[u8], spans: &[_], out: &mut _| self.words.find_all(buffer, spans, out);
+        if !block.is_chained {
+            return page.strings(block, find, out);
         }
-        let mut at = 0;
-        let mut gram = NONE;
-        for (i, word) in name.split(|&b| b == b' ').enumerate() {
-            let id = self.words.find(&buffer, at, at + word.len());
-            gram = if i == 0 { id } else { self.pairs.find(gram, id) };
-            at += word.len() + 1;
+        let Work { words, grams } = work;
+        let (lo, hi) = block.range;
+        words.clear();
+        page.strings(block, find, words);
+        if lo == 1 {
+            out.extend_from_slice(words);
         }
-        gram
+        grams.clear();
+        grams.extend_from_slice(words);
+        for n in 2..=hi.min(words.len()) {
+            grams.truncate(words.len() - (n - 1));
+            self.pairs.find_all(grams, &words[n - 1..]);
+            if n >= lo {
+                out.extend_from_slice(grams);
+            }
+        }
     }
 }
 
-impl Lookup for &Fixed {
-    fn words(&mut self, buffer: &[u8], spans: &[(usize, usize)], out: &mut Vec<u32>) {
-        self.words.find_all(buffer, spans, out);
-    }
-
-    fn lengthen(&mut self, grams: &mut [u32], words: &[u32], sorter: &mut Sorter) {
-        self.pairs.find_all(grams, words, sorter);
-    }
+/// Buffers for [`Fixed::ids`].
+#[derive(Default)]
+pub(crate) struct Work {
+    words: Vec<u32>,
+    grams: Vec<u32>,
 }
 
 impl Vocabulary {
@@ -104,7 +109,7 @@ impl Vocabulary {
     ) -> Result<Self, Error> {
         let n = ends.len();
         check_names(&bytes, &ends)?;
-        if n >= PAIR as usize {
+        if n > (u32::MAX / 2) as usize {
             return Err(Error::Damaged(format!("{n} features are too many")));
         }
         let expected = if plan.spec.weights.has_idf() { n } else { 0 };
@@ -166,21 +171,26 @@ impl Vocabulary {
         let n = self.ends.len();
         // Shorter names first: an n-gram's words have their numbers when it needs them.
         let mut order = Vec::with_capacity(n);
-        let mut n_strings = vec![0; plan.blocks.len()];
+        let mut counts = vec![(0, 0); plan.blocks.len()];
         for j in 0..n {
             let Some((block, start, end)) = self.bare_name(plan, j) else {
                 return Err(Error::Damaged(format!("feature {j} is of a kind that is not used")));
             };
-            let spaces = match plan.blocks[block].kind {
-                Kind::Words => self.bytes[start..end].iter().filter(|&&b| b == b' ').count(),
-                _ => 0,
+            let spaces = if plan.blocks[block].is_chained {
+                self.bytes[start..end].iter().filter(|&&b| b == b' ').count()
+            } else {
+                0
             };
-            n_strings[block] += usize::from(spaces == 0);
+            counts[block].0 += usize::from(spaces == 0);
+            counts[block].1 += usize::from(spaces > 0);
             order.push((spaces as u32, j as u32));
         }
         order.sort_by_key(|&(spaces, _)| spaces);
-        let new = |n| Fixed { words: Strings::with_capacity(n), pairs: Pairs::default() };
-        let mut tables: Vec<Fixed> = n_strings.into_iter().map(new).collect();
+        let new = |(words, pairs)| Fixed {
+            words: Strings::with_capacity(words),
+            pairs: Pairs::with_capacity(pairs),
+        };
+        let mut tables: Vec<Fixed> = counts.into_iter().map(new).collect();
         let mut next = n as u32; // the number of what is not a feature itself
         for (spaces, j) in order {
             let Some((block, mut at, end)) = self.bare_name(plan, j as usize) else { continue };

@@ -1,0 +1,14 @@
+//! What a user may say about a file of sequences.
+
+use crate::format::Format;
+
+/// How to read a file of sequences. The default tells the format by the name, and takes the last column for the label.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SequenceOptions {
+    /// The format, where the name does not tell it or tells it wrongly.
+    pub format: Option<Format>,
+    /// The column with the label: its number from 0, a name of CoNLL-U (`upos`), or a key of JSON.
+    pub label: Option<String>,
+    /// What stands where a label is not known.
+    pub unlabelled: Option<String>,
+}
