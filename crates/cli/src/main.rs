@@ -21,6 +21,7 @@ mod progress;
 mod random;
 mod table;
 mod talk;
+mod text;
 mod train;
 
 use args::{Cli, Command};
