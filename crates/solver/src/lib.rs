@@ -49,7 +49,7 @@ mod search;
 mod sgd;
 mod view;
 
-pub use dual::{Dual, DualBlocks, DualStep, dual};
+pub use dual::{Dual, DualBlocks, DualStep, Soon, dual};
 pub use gd::{Gd, GdStep, gd};
 pub use lbfgs::{Lbfgs, lbfgs};
 pub use newton::{Newton, newton};
