@@ -24,6 +24,7 @@ mod table;
 mod talk;
 mod text;
 mod train;
+mod tune;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Demo(args) => demo::run(&args),
     };
     exit::code(done)

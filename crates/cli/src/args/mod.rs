@@ -10,13 +10,15 @@ mod run;
 mod stream;
 mod text;
 mod train;
+mod tune;
 
 pub use classes::{CodeArg, ProbaArgs, ReductionArgs, TreeArg};
 pub use compare::CompareArgs;
 pub use explain::{ExplainArgs, ExplainOutput};
 pub use run::{DemoArgs, EvalArgs, InspectArgs, Output, PredictArgs};
-pub use text::TextArgs;
+pub use text::{Lengths, TextArgs};
 pub use train::{Held, TrainArgs};
+pub use tune::TuneArgs;
 
 use clap::{Parser, Subcommand};
 
@@ -29,6 +31,8 @@ Examples:
   lineal inspect flowers.lineal                   certificate, margins, top features
   lineal explain flowers.lineal new.csv           why this class, feature by feature
   lineal compare flowers.csv --label species      every strategy × loss: time and accuracy
+  lineal tune flowers.csv --label species -o best.lineal
+                                                  C and loss by cross-validation
 
 Several classes, several labels, probabilities:
   lineal train letter.svm -o m.lineal --strategy ova --loss squared-hinge
@@ -63,5 +67,6 @@ pub enum Command {
     Inspect(InspectArgs),
     Explain(ExplainArgs),
     Compare(Box<CompareArgs>),
+    Tune(Box<TuneArgs>),
     Demo(DemoArgs),
 }

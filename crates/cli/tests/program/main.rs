@@ -17,4 +17,5 @@ mod stream;
 mod text;
 mod training;
 mod transcript;
+mod tune;
 mod world;
