@@ -137,5 +137,4 @@ fn what_cannot_be_tuned() {
     tune(&["--try-ngrams", "1,1-2"]).failed(1, &["no column is text"]);
     tune(&["--metric", "log-loss", "--losses", "hinge"]).failed(1, &["--losses", "probabilities"]);
     tune(&["-o", "a.svm"]).failed(2, &["also an input"]);
-    tune(&["--strategy", "ova", "--losses", "squared"]).failed(1, &["squared"]);
 }

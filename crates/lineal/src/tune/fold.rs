@@ -9,7 +9,7 @@ use crate::model::{Body, Model, Provenance};
 use crate::prepare::example_weights;
 use crate::report::Report;
 use crate::request::Request;
-use crate::spec::{Precision, TrainSpec};
+use crate::spec::{Precision, Strategy, TrainSpec};
 use crate::train::{self, Trained};
 use crate::warm::WarmStart;
 use crate::watch::Watch;
@@ -35,6 +35,8 @@ pub(super) struct Fold<'d> {
     /// 0 for the rows held out.
     weights: Vec<f32>,
     held_out: Dataset,
+    /// A label tree is shaped by rows and their labels, whatever these weigh: it gets a copy of its rows.
+    copy: Option<Dataset>,
     warm: WarmStart,
 }
 
@@ -64,10 +66,17 @@ impl<'d> Fold<'d> {
             return Err(Error::request("all example weights of a fold are 0; give fewer --folds"));
         }
         let mut held_out = data.select(&held);
-        if spec.standardize {
+        let is_tree = spec.strategy == Strategy::Tree;
+        if spec.standardize && !is_tree {
             held_out.x = x.select(&held);
         }
-        Ok(Self { data, x, weights, held_out, warm: WarmStart::default() })
+        let copy = is_tree.then(|| {
+            let mut copy = data.select(&kept);
+            // Nobody will read text with the models of folds.
+            copy.schema.made = 0;
+            copy
+        });
+        Ok(Self { data, x, weights, held_out, copy, warm: WarmStart::default() })
     }
 
     pub(super) fn measure(
@@ -75,6 +84,11 @@ impl<'d> Fold<'d> {
         spec: &TrainSpec,
         metric: TuneMetric,
     ) -> Result<Measured, Error> {
+        if let Some(copy) = &self.copy {
+            let (model, report) = train::train(copy, spec)?;
+            let score = score(&model.evaluate(&self.held_out)?, metric);
+            return Ok(Measured { score, passes: report.passes, converged: report.converged });
+        }
         let request = Request::check(self.data, spec)?;
         let total: f64 = self.weights.iter().map(|&w| f64::from(w)).sum();
         let l2 = spec.penalty.l2(total);
