@@ -52,6 +52,7 @@ pub use dual::{Dual, DualBlocks, DualStep, dual};
 pub use gd::{Gd, GdStep, gd};
 pub use lbfgs::{Lbfgs, lbfgs};
 pub use newton::{Newton, newton};
+pub use run::least_subgradient_norm;
 pub use sgd::{Draws, Schedule, Sgd, Stochastic, sgd};
 pub use view::{
     CurvedObjective, Error, L1, Monitor, Objective, Outcome, Pass, Stop, Verdict, silent,
