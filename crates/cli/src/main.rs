@@ -19,8 +19,10 @@ mod interrupt;
 mod predict;
 mod progress;
 mod random;
+mod stream;
 mod table;
 mod talk;
+mod text;
 mod train;
 
 use args::{Cli, Command};

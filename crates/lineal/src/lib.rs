@@ -29,6 +29,7 @@ mod crossfit;
 mod error;
 mod evaluate;
 mod explain;
+mod features;
 mod fit;
 mod layout;
 mod learner;
@@ -40,6 +41,7 @@ mod request;
 mod scoring;
 mod spec;
 mod strategy;
+mod stream;
 mod summary;
 mod train;
 mod watch;
@@ -51,6 +53,7 @@ pub use lineal_data::{
     Dataset, Format, Labels, ReadOptions, Schema, Source, TargetKind, Targets, UNSEEN,
 };
 pub use lineal_erm as erm;
+pub use lineal_features::text;
 pub use lineal_linalg as linalg;
 pub use lineal_loss as loss;
 pub use lineal_metrics as metrics;
@@ -66,6 +69,7 @@ pub use cost::read_cost;
 pub use error::Error;
 pub use evaluate::Metrics;
 pub use explain::{Contribution, Decision, ExplainSpec, Explanation};
+pub use features::{FeatureSpec, Features, read_features};
 pub use learner::{LinearLearner, LinearScorer};
 pub use model::{Model, Predicted, Provenance, Table};
 pub use report::{CodeReport, CurvePoint, Margins, Report, TreeReport};
@@ -73,12 +77,15 @@ pub use scoring::highest;
 pub use spec::{
     CalibrateKind, ClassWeight, CodeKind, DecodingKind, LossKind, PairKind, Penalty, Precision,
     ReductionSpec, ScheduleKind, SgdSpec, SolverKind, Strategy, Task, Threshold, TrainSpec,
-    TreeKind,
+    TreeKind, UpdateKind,
+};
+pub use stream::{
+    OnCheckpoint, OnChunk, Progressive, StreamPoint, StreamReport, StreamSpec, Streaming,
 };
 pub use train::{Training, train};
 pub use watch::OnPass;
 
-/// Reads a file and learns its schema.
+/// Reads a file and learns its schema. For files with running text see [`read_features`].
 pub fn read(source: impl Into<Source>, options: &ReadOptions) -> Result<Dataset, Error> {
     Ok(lineal_data::read(source, options)?)
 }

@@ -1,9 +1,11 @@
 //! A trained model: what it predicts, what it knows of itself, and its file.
 
 use crate::Error;
+use crate::features::{self, AboutFeatures, Features};
 use crate::layout::{Decoder, Layout};
 use crate::report::Report;
 use crate::spec::{Task, TrainSpec};
+use crate::stream::{self, AboutStream, StreamSpec, StreamTensors};
 use crate::weights::{TENSOR, Weights, with_weights};
 use lineal_calibrate::Calibration;
 use lineal_data::{Dataset, Labels, ReadOptions, Schema, Source, TargetKind};
@@ -32,6 +34,8 @@ pub struct Model {
     pub(crate) weights: Weights,
     pub(crate) tree: Option<LabelTree>,
     pub(crate) decoder: Decoder,
+    pub(crate) features: Features,
+    pub(crate) stream: Option<StreamTensors>,
     pub(crate) about: About,
 }
 
@@ -51,6 +55,12 @@ pub(crate) struct About {
     pub provenance: Provenance,
     #[serde(default)]
     pub layout: Layout,
+    /// How raw columns become features, where some are text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub features: Option<AboutFeatures>,
+    /// Where a stream left off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<AboutStream>,
     /// Maps from scores to probabilities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
@@ -100,6 +110,7 @@ impl Model {
         body: Body,
         spec: TrainSpec,
         schema: Schema,
+        features: Features,
         report: &Report,
         provenance: Provenance,
     ) -> Result<Self, Error> {
@@ -115,11 +126,13 @@ impl Model {
             report,
             provenance,
             layout,
+            features: features.about(),
+            stream: None,
             calibration,
             sharpness: 1.0,
             thresholds,
         };
-        Ok(Self { weights, tree, decoder, about })
+        Ok(Self { weights, tree, decoder, features, stream: None, about })
     }
 
     /// Maps a model file. Nothing in it is believed before it is checked.
@@ -141,6 +154,13 @@ impl Model {
             .map_err(|why| Error::from(file.bad_tensor("model", why)))?;
         let n_outputs = outputs(&about, &decoder)
             .ok_or_else(|| file.bad_tensor(TENSOR, "the task and its classes disagree"))?;
+        let features = match &about.features {
+            Some(features) => Features::from_file(&file, features, &about.schema)?,
+            None if about.schema.made == 0 => Features::default(),
+            None => {
+                return Err(file.bad_tensor("model", "it does not say how text is read").into());
+            }
+        };
         let tree = match about.layout {
             Layout::Tree => Some(read_tree(&file, &about)?),
             _ => None,
@@ -174,7 +194,7 @@ impl Model {
                 .bad_tensor("model", "its cost matrix does not fit its classes")
                 .into());
         }
-        Ok(Self { weights: Weights::Mapped(file), tree, decoder, about })
+        Ok(Self { weights: Weights::Mapped(file), tree, decoder, features, stream: None, about })
     }
 
     /// Writes the model beside and renames it into place; returns its size in bytes.
@@ -189,9 +209,13 @@ impl Model {
         let about = serde_json::to_value(&self.about)
             .map_err(|e| Error::request(format!("the model cannot be written: {e}")))?;
         let weights = self.weights.as_tensor();
+        let parts = self.features.parts();
+        let text = parts.as_ref().map(features::tensors).unwrap_or_default();
         let Some(tree) = &self.tree else {
-            let shape = vec![self.n_rows(), self.n_outputs()];
-            return Ok(file::encode(&about, &[(TENSOR, shape, weights)])?);
+            let mut tensors = vec![(TENSOR, vec![self.n_rows(), self.n_outputs()], weights)];
+            tensors.extend(text);
+            tensors.extend(stream::tensors(self));
+            return Ok(file::encode(&about, &tensors)?);
         };
         let flat = tree.to_flat();
         let tensor = |values: &'static str, data: &'_ [u32]| (values, vec![data.len()]);
@@ -200,12 +224,13 @@ impl Model {
             tensor(CHILDREN, &flat.children),
             tensor(FEATURES, &flat.features),
         ];
-        let tensors = [
+        let mut tensors = vec![
             (TENSOR, vec![tree.n_weights()], weights),
             (nodes.0, nodes.1, TensorData::U32(&flat.nodes)),
             (children.0, children.1, TensorData::U32(&flat.children)),
             (features.0, features.1, TensorData::U32(&flat.features)),
         ];
+        tensors.extend(text);
         Ok(file::encode(&about, &tensors)?)
     }
 
@@ -266,14 +291,34 @@ impl Model {
         self.about.thresholds.as_deref()
     }
 
+    /// How it was trained, where that was on a stream.
+    pub fn stream_spec(&self) -> Option<&StreamSpec> {
+        self.about.stream.as_ref().map(|stream| &stream.spec)
+    }
+
     /// How many weights are not 0.
     pub fn nonzeros(&self) -> usize {
         with_weights!(self.weights, w => w.iter().filter(|w| w.to_f64() != 0.0).count())
     }
 
-    /// Reads data as this model's training data was read.
+    /// How raw columns become features: empty unless some are text.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// What people call feature `j`.
+    pub fn feature_name(&self, j: usize) -> String {
+        self.features.feature_name(self.schema(), j)
+    }
+
+    /// Reads data as this model's training data was read: raw text too.
     pub fn read(&self, source: impl Into<Source>, options: &ReadOptions) -> Result<Dataset, Error> {
-        Ok(lineal_data::read_with(source, options, self.schema())?)
+        self.features.read(source, options, self.schema())
+    }
+
+    /// Rows of texts at hand, for a model of one text column and no other.
+    pub fn texts(&self, texts: &[impl AsRef<str> + Sync]) -> Result<Dataset, Error> {
+        self.features.of_texts(self.schema(), texts)
     }
 
     /// The class of least expected cost under probabilities, by the cost matrix of training.
@@ -360,14 +405,14 @@ impl Model {
         let mut order: Vec<(usize, f64)> = weights.filter(|(_, w)| *w != 0.0).collect();
         order.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
         order.truncate(n);
-        order.into_iter().map(|(j, w)| (self.schema().feature_name(j), w)).collect()
+        order.into_iter().map(|(j, w)| (self.feature_name(j), w)).collect()
     }
 
     pub(crate) fn n_outputs(&self) -> usize {
         outputs(&self.about, &self.decoder).unwrap_or(1)
     }
 
-    fn n_rows(&self) -> usize {
+    pub(crate) fn n_rows(&self) -> usize {
         self.n_features() + usize::from(self.about.spec.bias != Bias::None)
     }
 }

@@ -7,12 +7,15 @@ mod explain;
 mod fit;
 mod read;
 mod run;
+mod stream;
+mod text;
 mod train;
 
 pub use classes::{CodeArg, ProbaArgs, ReductionArgs, TreeArg};
 pub use compare::CompareArgs;
 pub use explain::{ExplainArgs, ExplainOutput};
 pub use run::{DemoArgs, EvalArgs, InspectArgs, Output, PredictArgs};
+pub use text::TextArgs;
 pub use train::{Held, TrainArgs};
 
 use clap::{Parser, Subcommand};

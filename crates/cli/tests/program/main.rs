@@ -13,6 +13,8 @@ mod multilabel;
 mod output;
 mod predict;
 mod strategies;
+mod stream;
+mod text;
 mod training;
 mod transcript;
 mod world;
