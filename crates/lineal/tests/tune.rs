@@ -66,6 +66,9 @@ fn views_and_warm_starts_measure_what_copies_and_cold_ones_do() {
             (Strategy::Ecoc, SolverKind::Auto),
             (Strategy::Tree, SolverKind::Auto),
         ] {
+            if k == 2 && strategy != Strategy::Joint {
+                continue;
+            }
             let losses = match solver {
                 SolverKind::Lbfgs => vec![LossKind::Logistic],
                 _ => vec![LossKind::Logistic, LossKind::Hinge, LossKind::SquaredHinge],
@@ -73,7 +76,7 @@ fn views_and_warm_starts_measure_what_copies_and_cold_ones_do() {
             let base = TrainSpec {
                 strategy,
                 solver,
-                tol: 1e-6,
+                tol: 1e-5,
                 class_weight: ClassWeight::Balanced,
                 ..TrainSpec::default()
             };
