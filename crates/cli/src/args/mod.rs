@@ -8,6 +8,7 @@ mod explain;
 mod fit;
 mod read;
 mod run;
+mod stream;
 mod text;
 mod train;
 
