@@ -6,6 +6,7 @@ features, predicting, with the model in memory.
 
 import json
 import pickle
+import re
 import resource
 import sys
 import time
@@ -48,6 +49,11 @@ def rows(path):
     return labels, texts
 
 
+def words(text):
+    """What scikit-learn takes for words, between spaces."""
+    return " ".join(re.findall(r"(?u)\b\w\w+\b", text.lower()))
+
+
 def accuracy(gold, found):
     return sum(a == b for a, b in zip(gold, found)) / len(gold)
 
@@ -83,13 +89,11 @@ def vectorize(job):
 
 def as_fasttext(source, target, names):
     """The same rows as fastText reads them: tokens as its users make them, lower-cased words."""
-    import re
-
     labels, texts = rows(source)
     with open(target, "w", encoding="utf-8") as out:
         for label, text in zip(labels, texts):
             names.setdefault(label, len(names) + 1)
-            out.write(f"__label__{label.replace(' ', '_')} {' '.join(re.findall(r'(?u)\b\w\w+\b', text.lower()))}\n")
+            out.write(f"__label__{label.replace(' ', '_')} {words(text)}\n")
 
 
 def fasttext(job):
@@ -111,8 +115,6 @@ def fasttext(job):
 
 def vw(job):
     """One pass of one-against-all over words as VW splits them. Writing its format is left out, in its favour."""
-    import re
-
     import vowpalwabbit
 
     names = {}
@@ -121,7 +123,7 @@ def vw(job):
         with open(job["out"] + f".{part}.vw", "w", encoding="utf-8") as out:
             for label, text in zip(labels, texts):
                 number = names.setdefault(label, len(names) + 1)
-                out.write(f"{number} | {' '.join(re.findall(r'(?u)\b\w\w+\b', text.lower()))}\n")
+                out.write(f"{number} | {words(text)}\n")
     flags = f"--oaa {len(names)} -b {job['bits']} --loss_function hinge --quiet"
     clock = Clock()
     model = vowpalwabbit.Workspace(f"{flags} -d {job['out']}.train.vw -f {job['out']}")

@@ -10,7 +10,7 @@ use crate::source::utf8;
 /// How often a walk replaced bytes, and where first.
 #[derive(Debug, Default)]
 pub(crate) struct Replaced {
-    allowed: bool,
+    allowed: Cell<bool>,
     n: Cell<usize>,
     first_line: Cell<usize>,
 }
@@ -18,12 +18,17 @@ pub(crate) struct Replaced {
 impl Replaced {
     /// Whether bytes may be replaced at all: where they may not, they are an error.
     pub(crate) fn new(allowed: bool) -> Self {
-        Self { allowed, ..Self::default() }
+        Self { allowed: Cell::new(allowed), ..Self::default() }
     }
 
     /// Whether the walk has replaced any.
     pub(crate) fn any(&self) -> bool {
         self.n.get() > 0
+    }
+
+    /// From here on such bytes are an error: the file turned out to have no text.
+    pub(crate) fn forbid(&self) {
+        self.allowed.set(false);
     }
 
     /// Forgets what the last walk did.
@@ -35,7 +40,7 @@ impl Replaced {
     pub(crate) fn decode<'t>(&self, block: &Block<'t>, file: &str) -> Result<Cow<'t, str>, Error> {
         match utf8(block.text, file) {
             Ok(text) => Ok(Cow::Borrowed(text)),
-            Err(error) if !self.allowed => Err(error.below(block.n_lines_before)),
+            Err(error) if !self.allowed.get() => Err(error.below(block.n_lines_before)),
             Err(_) => Ok(Cow::Owned(self.replace(block))),
         }
     }

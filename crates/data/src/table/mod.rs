@@ -123,6 +123,9 @@ pub(crate) fn read(table: Table<'_>, sink: Option<&mut dyn TextSink>) -> Result<
         learnt = learn::learn(&*rows, table, usize::MAX);
     }
     let learnt = learnt?;
+    if learnt.schema.text_columns().next().is_none() {
+        table.replaced.forbid();
+    }
     let use_of = learnt.schema.columns.iter().flatten().enumerate().map(|(at, c)| (at, &c.kind));
     let encoder = Encoder::new(&*rows, table, use_of.collect(), &learnt.schema, Mode::Learn);
     let mut dataset = fill(&*rows, encoder, &learnt.schema, sink)?;

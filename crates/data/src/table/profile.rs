@@ -106,7 +106,7 @@ impl Profile {
                 Some(text.into())
             }
             Cell::Json(value @ (Json::Number(_) | Json::Big(_))) => {
-                self.number(value.number());
+                self.number(value.number().map(|v| f64::from(v as f32)));
                 // To spell a number takes longer than to read it.
                 self.distinct.as_ref().and_then(|_| value.name())
             }
