@@ -43,9 +43,16 @@ def texts(path):
             return [(row["label"], row["text"]) for row in rows]
         if ".tsv" in path.name:
             rows = [line.rstrip("\n").split("\t", 1) for line in file]
-            return [(label, text) for label, text in rows[1:]]
+            return [(label, unquoted(text)) for label, text in rows[1:]]
         rows = list(csv.reader(io.StringIO(file.read())))
         return [(row[1], row[0]) for row in rows[1:]]
+
+
+def unquoted(cell):
+    """A cell of a tsv that is wholly in quotes, as pandas writes it, is read without them."""
+    if len(cell) >= 2 and cell[0] == cell[-1] == '"' and '"' not in cell[1:-1].replace('""', ""):
+        return cell[1:-1].replace('""', '"')
+    return cell
 
 
 def folder(sets):

@@ -6,6 +6,7 @@ features, predicting, with the model in memory.
 
 import json
 import pickle
+import random
 import re
 import resource
 import sys
@@ -49,6 +50,13 @@ def rows(path):
     return labels, texts
 
 
+def shuffled(path):
+    """The rows in a random order, always the same: those who learn row by row need one."""
+    pairs = list(zip(*rows(path)))
+    random.Random(0).shuffle(pairs)
+    return pairs
+
+
 def words(text):
     """What scikit-learn takes for words, between spaces."""
     return " ".join(re.findall(r"(?u)\b\w\w+\b", text.lower()))
@@ -89,9 +97,8 @@ def vectorize(job):
 
 def as_fasttext(source, target, names):
     """The same rows as fastText reads them: tokens as its users make them, lower-cased words."""
-    labels, texts = rows(source)
     with open(target, "w", encoding="utf-8") as out:
-        for label, text in zip(labels, texts):
+        for label, text in shuffled(source):
             names.setdefault(label, len(names) + 1)
             out.write(f"__label__{label.replace(' ', '_')} {words(text)}\n")
 
@@ -119,9 +126,8 @@ def vw(job):
 
     names = {}
     for part in ("train", "test"):
-        labels, texts = rows(job[part])
         with open(job["out"] + f".{part}.vw", "w", encoding="utf-8") as out:
-            for label, text in zip(labels, texts):
+            for label, text in shuffled(job[part]):
                 number = names.setdefault(label, len(names) + 1)
                 out.write(f"{number} | {words(text)}\n")
     flags = f"--oaa {len(names)} -b {job['bits']} --loss_function hinge --quiet"
