@@ -8,6 +8,7 @@ mod by_label;
 mod classes;
 mod compare;
 mod confusion;
+mod convert;
 mod demo;
 mod eval;
 mod exit;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Tune(args) => tune::run(&args),
+        Command::Convert(args) => convert::run(&args),
         Command::Demo(args) => demo::run(&args),
     };
     exit::code(done)

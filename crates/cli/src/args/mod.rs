@@ -3,6 +3,7 @@
 mod choice;
 mod classes;
 mod compare;
+mod convert;
 mod explain;
 mod fit;
 mod read;
@@ -14,6 +15,7 @@ mod tune;
 
 pub use classes::{CodeArg, ProbaArgs, ReductionArgs, TreeArg};
 pub use compare::CompareArgs;
+pub use convert::ConvertArgs;
 pub use explain::{ExplainArgs, ExplainOutput};
 pub use run::{DemoArgs, EvalArgs, InspectArgs, Output, PredictArgs};
 pub use text::{Lengths, TextArgs};
@@ -33,6 +35,12 @@ Examples:
   lineal compare flowers.csv --label species      every strategy × loss: time and accuracy
   lineal tune flowers.csv --label species -o best.lineal
                                                   C and loss by cross-validation
+  lineal convert tickets.csv tickets.jsonl        data in another format
+
+Running text:
+  lineal train tickets.csv --label desk --text subject,body -o tickets.lineal
+  lineal predict tickets.lineal new.csv
+  lineal train news.jsonl -o m.lineal --ngrams 1-2 --chars 3-5 --norm each
 
 Several classes, several labels, probabilities:
   lineal train letter.svm -o m.lineal --strategy ova --loss squared-hinge
@@ -44,7 +52,7 @@ numbers become numeric features, other columns categorical ones; `train` shows w
 --categorical and --ignore overrule it.
 
 DATA of - is standard input; .gz and .zst files are read as they are. The format follows from the name: .csv, \
-.tsv, .jsonl, .svm or .libsvm, .idx (else say --format).
+.tsv, .jsonl, .svm or .libsvm, .ft, .vw, .idx (else say --format).
 
 Exit codes: 0 done; 1 the data or the request is wrong; 2 usage; 3 did not converge, with \
 --require-convergence; 130 interrupted.";
@@ -68,5 +76,6 @@ pub enum Command {
     Explain(ExplainArgs),
     Compare(Box<CompareArgs>),
     Tune(Box<TuneArgs>),
+    Convert(Box<ConvertArgs>),
     Demo(DemoArgs),
 }

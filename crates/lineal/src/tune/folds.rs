@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn in_order_they_are_those_of_scikit_learn() {
-        // for _, test in StratifiedKFold(3).split(y, y): print(test), scikit-learn 1.7, with
+        // for _, test in StratifiedKFold(3).split(y, y): print(test), scikit-learn 1.9.1, with
         // y = [1, 0, 0, 2, 1, 0, 2, 2, 0, 1, 0, 0, 1]; and the same with KFold(3).
         let y = Targets::Classes(vec![1, 0, 0, 2, 1, 0, 2, 2, 0, 1, 0, 0, 1]);
         let stratified = folds(&y, 13, 3, Shuffle::InOrder).unwrap();
