@@ -20,6 +20,7 @@ mod predict;
 mod progress;
 mod random;
 mod table;
+mod tag;
 mod talk;
 mod train;
 

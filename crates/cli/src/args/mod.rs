@@ -7,11 +7,13 @@ mod explain;
 mod fit;
 mod read;
 mod run;
+mod tag;
 mod train;
 
 pub use classes::{CodeArg, ProbaArgs, ReductionArgs, TreeArg};
 pub use compare::CompareArgs;
 pub use explain::{ExplainArgs, ExplainOutput};
+pub use read::FileArgs;
 pub use run::{DemoArgs, EvalArgs, InspectArgs, Output, PredictArgs};
 pub use train::{Held, TrainArgs};
 

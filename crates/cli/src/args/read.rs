@@ -20,14 +20,19 @@ pub struct FileArgs {
         ("tsv", "tab-separated, with a header row"),
         ("jsonl", "one JSON object a line"),
         ("idx", "images of bytes, as MNIST comes"),
+        ("conll", "tag: a line of columns a token, a blank line between sequences"),
+        ("conllu", "tag: the ten columns of Universal Dependencies"),
+        ("crfsuite", "tag: label<tab>attribute:value…"),
     ]), hide_possible_values = true)]
     #[arg(
         long_help = "Format of the data, where the file's name does not tell it: libsvm (or svmlight), csv, tsv, \
-        jsonl, idx. Names that tell: .svm .libsvm .csv .tsv .jsonl .ndjson .idx -ubyte, with or without .gz or .zst"
+        jsonl, idx; with --task tag conll, conllu, crfsuite, jsonl. Names that tell: .svm .libsvm .csv .tsv .jsonl .ndjson .idx -ubyte \
+        .conll .conllu .crfsuite, with or without .gz or .zst"
     )]
     pub format: Option<Format>,
 
-    /// Column to predict [default: the one named label, class, target or y; multilabel: also labels]
+    /// Column to predict [default: the one named label, class, target or y; multilabel: also labels; tag: the last
+    /// one, by number from 0, or by name in conllu (upos) and jsonl (labels)]
     #[arg(long, value_name = "COL", help_heading = HEADING)]
     pub label: Option<String>,
 

@@ -10,6 +10,7 @@ use super::choice::{at_least_one, choice, not_negative, positive};
 use super::classes::{CLASSES, ProbaArgs, ReductionArgs};
 use super::fit::{MODEL, ModelArgs, PENALTY, PenaltyArgs, SOLVER, StopArgs};
 use super::read::{ColumnArgs, FileArgs};
+use super::tag::TagArgs;
 
 const SGD: &str =
     "Stochastic gradient descent (any of these chooses --solver sgd where that is auto)";
@@ -43,7 +44,11 @@ Examples:
   lineal train letter.svm -o m.lineal --strategy ecoc --code hadamard
   lineal train many.svm -o m.lineal --strategy tree --beam 20
   lineal train films.csv --label genres --label-separator ';' --task multilabel \\
-      --threshold f1 -o films.lineal";
+      --threshold f1 -o films.lineal
+  lineal train train.conll --task tag --template chunk.tpl -o m.lineal \\
+      --test test.conll
+  lineal train en.conllu --task tag --label upos --loss perceptron --epochs 10 \\
+      --features word,lower,shape,suffix:1-4,window:2 -o pos.lineal --dev dev.conllu";
 
 /// Train a model on DATA and write it to MODEL
 ///
@@ -52,7 +57,7 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = HELP)]
 pub struct TrainArgs {
-    /// Labelled rows: csv, tsv, jsonl, libsvm or idx; - is standard input
+    /// Labelled rows: csv, tsv, jsonl, libsvm or idx; sequences: conll, conllu, crfsuite, jsonl; - is standard input
     pub data: PathBuf,
 
     /// Where to write the model
@@ -65,6 +70,7 @@ pub struct TrainArgs {
         ("classify", "one of two or more classes"),
         ("multilabel", "any number of labels a row, none included"),
         ("regress", "a number"),
+        ("tag", "a label for each position of a sequence"),
     ]))]
     pub task: Task,
 
@@ -182,7 +188,7 @@ pub struct TrainArgs {
     pub with_replacement: bool,
 
     /// Labelled rows to watch during training: a file, or a fraction of DATA to hold out (0.2)
-    #[arg(long, value_name = "FILE|FRACTION", allow_negative_numbers = true, help_heading = WATCH)]
+    #[arg(long, value_name = "FILE|FRACTION", visible_alias = "dev", allow_negative_numbers = true, help_heading = WATCH)]
     pub validation: Option<Held>,
 
     /// Stop after N passes without a better held-out metric, and keep the best weights
@@ -203,6 +209,9 @@ pub struct TrainArgs {
 
     #[command(flatten)]
     pub columns: ColumnArgs,
+
+    #[command(flatten)]
+    pub tag: TagArgs,
 
     /// Seed of every random choice: same seed and data, same model bytes, at any --threads
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = RUNNING)]

@@ -1,0 +1,1 @@
+//! The built-in set of sequences: lines of addresses, made by formula.
