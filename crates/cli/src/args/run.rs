@@ -190,6 +190,7 @@ Examples:
   lineal demo houses       regression
   lineal demo four-classes --picture four.svg
                            where one-vs-all fails and joint and one-vs-one do not
+  lineal demo tags         the parts of addresses: sequences
   lineal demo --write .    write the set's files, to go on by hand
 
 The sets are made by formula from a fixed seed: nothing is downloaded.")]

@@ -72,7 +72,7 @@ fn explain(args: &ExplainArgs) -> anyhow::Result<(Sequences, Found)> {
     Ok((data, found))
 }
 
-fn write_text(
+pub fn write_text(
     out: &mut dyn Write,
     sequence: Sequence<'_>,
     found: &TagExplanation,

@@ -13,6 +13,7 @@ mod multilabel;
 mod output;
 mod predict;
 mod strategies;
+mod tags;
 mod training;
 mod transcript;
 mod world;
