@@ -22,6 +22,7 @@ mod random;
 mod table;
 mod tag;
 mod talk;
+mod text;
 mod train;
 
 use args::{Cli, Command};

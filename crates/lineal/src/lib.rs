@@ -29,6 +29,7 @@ mod crossfit;
 mod error;
 mod evaluate;
 mod explain;
+mod features;
 mod fit;
 mod layout;
 mod learner;
@@ -54,6 +55,7 @@ pub use lineal_data::{
     Sequences, Source, TargetKind, Targets, UNLABELLED, UNSEEN,
 };
 pub use lineal_erm as erm;
+pub use lineal_features::text;
 pub use lineal_linalg as linalg;
 pub use lineal_loss as loss;
 pub use lineal_metrics as metrics;
@@ -69,6 +71,7 @@ pub use cost::read_cost;
 pub use error::Error;
 pub use evaluate::Metrics;
 pub use explain::{Contribution, Decision, ExplainSpec, Explanation};
+pub use features::{FeatureSpec, Features, read_features};
 pub use learner::{LinearLearner, LinearScorer};
 pub use model::{Model, Predicted, Provenance, Table};
 pub use report::{CodeReport, CurvePoint, Margins, Report, TreeReport};
@@ -86,7 +89,7 @@ pub use tag::{
 pub use train::{Training, train};
 pub use watch::OnPass;
 
-/// Reads a file and learns its schema.
+/// Reads a file and learns its schema. For files with running text see [`read_features`].
 pub fn read(source: impl Into<Source>, options: &ReadOptions) -> Result<Dataset, Error> {
     Ok(lineal_data::read(source, options)?)
 }

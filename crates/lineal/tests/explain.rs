@@ -23,6 +23,7 @@ fn dataset(x: Matrix, y: Targets, k: usize) -> Dataset {
         n_features: x.n_cols(),
         columns: None,
         feature_ids: None,
+        made: 0,
         image: None,
     };
     Dataset { x, y, weights: None, schema, warnings: Vec::new(), source: "memory".into() }

@@ -8,6 +8,7 @@ mod fit;
 mod read;
 mod run;
 mod tag;
+mod text;
 mod train;
 
 pub use classes::{CodeArg, ProbaArgs, ReductionArgs, TreeArg};
@@ -15,6 +16,7 @@ pub use compare::CompareArgs;
 pub use explain::{ExplainArgs, ExplainOutput};
 pub use read::FileArgs;
 pub use run::{DemoArgs, EvalArgs, InspectArgs, Output, PredictArgs};
+pub use text::TextArgs;
 pub use train::{Held, TrainArgs};
 
 use clap::{Parser, Subcommand};

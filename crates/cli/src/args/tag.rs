@@ -36,10 +36,6 @@ pub struct TagArgs {
     #[arg(long, value_name = "LIST", help_heading = TAG, long_help = FEATURES)]
     pub features: Option<String>,
 
-    /// Number attributes by so many bits of a hash in place of keeping a table: bounded memory
-    #[arg(long, value_name = "BITS", help_heading = TAG)]
-    pub hash: Option<u8>,
-
     /// Leave out attributes that come less often [default: 1]
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = TAG)]
     pub min_count: Option<usize>,
@@ -95,7 +91,6 @@ impl TagArgs {
         let given = [
             ("--template", self.template.is_some()),
             ("--features", self.features.is_some()),
-            ("--hash", self.hash.is_some()),
             ("--min-count", self.min_count.is_some()),
             ("--order", self.order.is_some()),
             ("--scheme", self.scheme.is_some()),

@@ -21,7 +21,7 @@ fn object(explanation: &Explanation, found: &Explained) -> Value {
     let name = |class: Option<u32>| class.map(|class| name_of(model, class));
     let feature = |c: &Contribution| {
         json!({
-            "name": model.schema().feature_name(c.feature),
+            "name": model.feature_name(c.feature),
             "value": c.value,
             "weight": c.weight,
             "contribution": c.amount(),

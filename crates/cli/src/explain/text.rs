@@ -98,7 +98,7 @@ pub fn name_of(model: &Model, class: u32) -> &str {
 
 /// A feature's name, and its value where that says more than that it is there.
 pub fn value_of(contribution: &Contribution, model: &Model) -> String {
-    let name = cut(&model.schema().feature_name(contribution.feature), 60);
+    let name = cut(&model.feature_name(contribution.feature), 60);
     match contribution.value {
         1.0 => name,
         value => format!("{name} = {}", rough(value)),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use lineal::{Format, LossKind, SequenceOptions, SolverKind, TagFeatures, TagSpec};
 
-use crate::args::{FileArgs, Held, TrainArgs};
+use crate::args::{FileArgs, Held, TextArgs, TrainArgs};
 use crate::exit::usage;
 use crate::files;
 
@@ -31,7 +31,7 @@ impl Request {
         let loss = args.loss.unwrap_or(defaults.loss);
         let spec = TagSpec {
             features: features(args)?,
-            hash_bits: args.tag.hash.map(u32::from),
+            hash_bits: args.text.hash.map(u32::from),
             min_count: args.tag.min_count.map_or(1, |n| n.min(u32::MAX as usize) as u32),
             order: args.tag.order.unwrap_or(defaults.order),
             ends: !args.tag.no_ends,
@@ -136,7 +136,12 @@ fn check_flags(args: &TrainArgs) -> anyhow::Result<()> {
         ("--delta", args.delta.is_some()),
         ("--epsilon", args.epsilon.is_some()),
         ("--report", args.report.is_some()),
+        ("--text", !args.text.text.is_empty()),
     ];
+    // Of the flags about text, --hash is about the attributes of tokens as well.
+    let text = TextArgs { hash: None, ..args.text.clone() };
+    let of_text = text.first().map(|flag| (flag, true));
+    let given: Vec<(&str, bool)> = given.into_iter().chain(of_text).collect();
     if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
         return usage(format!("{flag} has no meaning for sequences: leave it out with --task tag"));
     }

@@ -14,6 +14,7 @@ mod output;
 mod predict;
 mod strategies;
 mod tags;
+mod text;
 mod training;
 mod transcript;
 mod world;
