@@ -56,6 +56,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/add-a/format.md",
     "docs/explain.md",
     "docs/reductions.md",
+    "docs/tagging.md",
 ];
 
 /// The two commands that the README promises.

@@ -115,3 +115,8 @@ pub fn with_threads<R: Send>(threads: Option<usize>, f: impl FnOnce() -> R + Sen
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// So do those of the tutorial about sequences.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tagging.md")]
+struct Tagging;

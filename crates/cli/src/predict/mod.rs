@@ -18,6 +18,7 @@ pub use write::write as write_rows;
 
 /// Runs the command.
 pub fn run(args: &PredictArgs) -> anyhow::Result<()> {
+    check_flags(args)?;
     if lineal::is_tag_model(&args.model)? {
         return tag::predict(args);
     }
@@ -27,7 +28,6 @@ pub fn run(args: &PredictArgs) -> anyhow::Result<()> {
             args.model.display()
         );
     }
-    check_flags(args)?;
     if let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) {
         files::check_output(out, &[&args.model, &args.data])?;
     }
