@@ -56,6 +56,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/add-a/format.md",
     "docs/explain.md",
     "docs/reductions.md",
+    "docs/streaming.md",
     "docs/tagging.md",
 ];
 

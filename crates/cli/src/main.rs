@@ -19,6 +19,7 @@ mod interrupt;
 mod predict;
 mod progress;
 mod random;
+mod stream;
 mod table;
 mod tag;
 mod talk;

@@ -41,6 +41,7 @@ mod request;
 mod scoring;
 mod spec;
 mod strategy;
+mod stream;
 mod summary;
 mod tag;
 mod train;
@@ -79,7 +80,10 @@ pub use scoring::highest;
 pub use spec::{
     CalibrateKind, ClassWeight, CodeKind, DecodingKind, LossKind, PairKind, Penalty, Precision,
     ReductionSpec, ScheduleKind, SgdSpec, SolverKind, Strategy, Task, Threshold, TrainSpec,
-    TreeKind,
+    TreeKind, UpdateKind,
+};
+pub use stream::{
+    OnCheckpoint, OnChunk, Progressive, StreamPoint, StreamReport, StreamSpec, Streaming,
 };
 pub use tag::{
     Ask, Border, Notable, Ranking, Reason, SchemeKind, TagExplanation, TagFeatures, TagMetrics,

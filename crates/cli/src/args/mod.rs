@@ -7,6 +7,7 @@ mod explain;
 mod fit;
 mod read;
 mod run;
+mod stream;
 mod tag;
 mod text;
 mod train;

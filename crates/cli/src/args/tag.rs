@@ -79,10 +79,6 @@ pub struct TagArgs {
     /// Make the model at most so large, as 2MB: weights of 8 bits, then without the smallest; says what it costs
     #[arg(long, value_name = "SIZE", help_heading = TAG)]
     pub max_size: Option<Size>,
-
-    /// Start from the weights of this model, where attributes and labels are the same
-    #[arg(long, value_name = "MODEL", help_heading = TAG)]
-    pub start_from: Option<PathBuf>,
 }
 
 impl TagArgs {
@@ -100,14 +96,13 @@ impl TagArgs {
             ("--passive-aggressive", self.passive_aggressive.is_some()),
             ("--unlabelled", self.unlabelled.is_some()),
             ("--max-size", self.max_size.is_some()),
-            ("--start-from", self.start_from.is_some()),
         ];
         given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
     }
 
     /// The files that are named.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
-        self.template.iter().chain(&self.forbid).chain(&self.start_from)
+        self.template.iter().chain(&self.forbid)
     }
 }
 

@@ -10,6 +10,7 @@ use super::choice::{at_least_one, choice, not_negative, positive};
 use super::classes::{CLASSES, ProbaArgs, ReductionArgs};
 use super::fit::{MODEL, ModelArgs, PENALTY, PenaltyArgs, SOLVER, StopArgs};
 use super::read::{ColumnArgs, FileArgs};
+use super::stream::StreamArgs;
 use super::tag::TagArgs;
 use super::text::TextArgs;
 
@@ -34,6 +35,9 @@ and l1 > 0 needs lbfgs.
 where there is no dual, the gradient norm relative to that at the start. sgd runs its epochs and then certifies \
 what it reached.
 
+--stream keeps no rows: each is scored, judged (progressive validation) and learnt from as it goes by, so files may be larger than \
+memory. Ctrl-C keeps what was learnt so far, and --resume goes on from there.
+
 Examples:
   lineal train flowers.csv --label species -o flowers.lineal --test test.csv
   lineal train a9a.svm -o a9a.lineal --loss hinge -C 0.1
@@ -43,6 +47,8 @@ Examples:
   lineal train data.csv -o m.lineal --class-weight balanced --json > run.json
   lineal train letter.svm -o m.lineal --strategy ovo --loss hinge --calibrate platt
   lineal train letter.svm -o m.lineal --strategy ecoc --code hadamard
+  lineal train huge.svm.zst -o m.lineal --stream --update adagrad
+  lineal train today.svm -o m2.lineal --resume m.lineal
   lineal train many.svm -o m.lineal --strategy tree --beam 20
   lineal train films.csv --label genres --label-separator ';' --task multilabel \\
       --threshold f1 -o films.lineal
@@ -187,6 +193,9 @@ pub struct TrainArgs {
     /// Draw examples with replacement
     #[arg(long, help_heading = SGD)]
     pub with_replacement: bool,
+
+    #[command(flatten)]
+    pub stream: StreamArgs,
 
     /// Labelled rows to watch during training: a file, or a fraction of DATA to hold out (0.2)
     #[arg(long, value_name = "FILE|FRACTION", visible_alias = "dev", allow_negative_numbers = true, help_heading = WATCH)]

@@ -137,10 +137,11 @@ fn check_flags(args: &TrainArgs) -> anyhow::Result<()> {
         ("--epsilon", args.epsilon.is_some()),
         ("--report", args.report.is_some()),
         ("--text", !args.text.text.is_empty()),
+        ("--stream", args.stream.stream),
     ];
     // Of the flags about text, --hash is about the attributes of tokens as well.
     let text = TextArgs { hash: None, ..args.text.clone() };
-    let of_text = text.first().map(|flag| (flag, true));
+    let of_text = text.first().or(args.stream.given()).map(|flag| (flag, true));
     let given: Vec<(&str, bool)> = given.into_iter().chain(of_text).collect();
     if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
         return usage(format!("{flag} has no meaning for sequences: leave it out with --task tag"));
@@ -165,7 +166,12 @@ fn check_files(args: &TrainArgs, held_out: Option<&Path>) -> anyhow::Result<()> 
     let mut inputs: Vec<&Path> = vec![&args.data];
     inputs.extend(held_out);
     inputs.extend(
-        args.test.iter().chain(&args.model.cost).chain(args.tag.files()).map(PathBuf::as_path),
+        args.test
+            .iter()
+            .chain(&args.model.cost)
+            .chain(args.tag.files())
+            .chain(&args.stream.resume)
+            .map(PathBuf::as_path),
     );
     if inputs.iter().filter(|path| **path == Path::new("-")).count() > 1 {
         return usage("standard input can only be read once: give - for one file");

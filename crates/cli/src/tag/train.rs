@@ -48,7 +48,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<()> {
 fn train(args: &TrainArgs, request: &mut Request) -> anyhow::Result<()> {
     let start = Instant::now();
     let talk = Talk::new(args.quiet);
-    let old = args.tag.start_from.as_deref().map(TagModel::load).transpose()?;
+    let old = args.stream.resume.as_deref().map(TagModel::load).transpose()?;
     let data = lineal::read_sequences(&args.data, &request.options)?;
     let read = start.elapsed().as_secs_f64();
     talk.say_all(&data_lines(&data, read));

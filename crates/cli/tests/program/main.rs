@@ -13,6 +13,7 @@ mod multilabel;
 mod output;
 mod predict;
 mod strategies;
+mod stream;
 mod tags;
 mod text;
 mod training;

@@ -309,7 +309,7 @@ fn partial_labels_warm_starts_and_sizes() {
     world.run(&train).done().says(&["10 tokens without a label"]);
     world.run(&[&TRAIN[..], &["-q"]].concat()).done();
     let run = world.run(
-        &[&TRAIN[..4], &["--template", "chunk.tpl", "-o", "n.lineal", "--start-from", "m.lineal"]]
+        &[&TRAIN[..4], &["--template", "chunk.tpl", "-o", "n.lineal", "--resume", "m.lineal"]]
             .concat(),
     );
     run.done().says(&["wrote n.lineal"]);

@@ -4,6 +4,7 @@
 //! In the matrix the columns that come straight from the file are first, as the [`Schema`] has them; those made of text follow.
 
 mod numbers;
+mod sampled;
 mod sinks;
 mod stored;
 
