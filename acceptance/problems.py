@@ -72,6 +72,7 @@ class Sets:
     origin: str
     folder: Path
     problems: dict = field(default_factory=dict)
+    data: Path | None = None  # the folder with the real files
 
     def __getitem__(self, name):
         return self.problems[name]
@@ -97,7 +98,9 @@ def find(folder):
     atexit.register(shutil.rmtree, work, ignore_errors=True)
     needed = [folder / file for train, test, *_ in REAL.values() for file in (train, test)] + [folder / HEART]
     if all(os.path.exists(path) for path in needed):
-        return real(folder, work)
+        sets = real(folder, work)
+        sets.data = folder
+        return sets
     return synthetic(work)
 
 

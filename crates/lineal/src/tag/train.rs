@@ -146,6 +146,17 @@ impl<'a> TagTraining<'a> {
             curve,
             warnings: Vec::new(),
         };
+        if let Some((objective, gap)) = report.objective.zip(report.gap) {
+            report.converged |= gap <= spec.tol * objective.abs();
+        }
+        if let Some(best) = best_pass {
+            // The figures are those of the weights that are stored, as far as the solver knew them then.
+            let point = report.curve.iter().find(|point| point.pass == best);
+            report.objective = point.and_then(|point| point.objective);
+            report.gap = point.and_then(|point| point.gap);
+            report.grad_norm = None;
+            report.converged = false;
+        }
         report.warnings = warnings(&report, spec);
         let stored = TagSpec {
             features: vectorizer
