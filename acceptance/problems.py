@@ -72,7 +72,7 @@ class Sets:
     origin: str
     folder: Path
     problems: dict = field(default_factory=dict)
-    data: Path | None = None  # the folder with the real files
+    source: Path | None = None  # where the real sets are
 
     def __getitem__(self, name):
         return self.problems[name]
@@ -98,9 +98,7 @@ def find(folder):
     atexit.register(shutil.rmtree, work, ignore_errors=True)
     needed = [folder / file for train, test, *_ in REAL.values() for file in (train, test)] + [folder / HEART]
     if all(os.path.exists(path) for path in needed):
-        sets = real(folder, work)
-        sets.data = folder
-        return sets
+        return real(folder, work)
     return synthetic(work)
 
 
@@ -112,6 +110,7 @@ def real(folder, work):
         problem.test = read(name, unpack(folder / test, work / f"{name}.test.svm", every), like=problem)
         sets.problems[name] = problem
     sets.problems["heart"] = read("heart", unpack(folder / HEART, work / "heart.svm", 1))
+    sets.source = folder
     return sets
 
 

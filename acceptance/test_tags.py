@@ -32,13 +32,13 @@ def made_up(n):
 
 
 def has_real(sets):
-    return sets.data is not None and (sets.data / "conll2000").is_dir()
+    return sets.source is not None and (sets.source / "conll2000").is_dir()
 
 
 def chunks(sets):
     """A sample to train on and one to test on."""
     if has_real(sets):
-        return sentences(sets.data / "conll2000/train.conll.gz", 25), sentences(sets.data / "conll2000/test.conll.gz", 40)
+        return sentences(sets.source / "conll2000/train.conll.gz", 25), sentences(sets.source / "conll2000/test.conll.gz", 40)
     return made_up(200), made_up(37)
 
 
@@ -172,7 +172,7 @@ def accuracy(checks, program, sets):
     """What published sets must reach, and legal spans at no lower F1."""
     if not has_real(sets):
         return
-    data = sets.data
+    data = sets.source
     chunk = (data / "conll2000/train.conll.gz", data / "conll2000/test.conll.gz")
     small, large = data / "ocr/fold0.crfsuite.gz", data / "ocr/folds1-9.crfsuite.gz"
     ewt = (data / "ewt/train.conllu.gz", data / "ewt/test.conllu.gz")

@@ -11,7 +11,7 @@ use crate::talk::{count, thousands};
 /// What the flags ask for.
 pub fn features(args: &TextArgs) -> anyhow::Result<FeatureSpec> {
     let spec = FeatureSpec::default();
-    Ok(FeatureSpec { text: args.spec(spec.text)? })
+    Ok(FeatureSpec { text: args.spec(spec.text)?, no_pairs_of_few: args.ngrams.is_none() })
 }
 
 /// Flags of text without any text are a mistake.
@@ -60,6 +60,7 @@ pub fn recipe(spec: &TextSpec) -> String {
     };
     let words = match &spec.tokens {
         Tokens::Words => "words",
+        Tokens::WordsAndMarks => "words and marks",
         Tokens::Unicode => "unicode words",
         Tokens::Whitespace => "words between spaces",
         Tokens::Pattern(_) => "matches of the pattern",

@@ -35,12 +35,14 @@
 
 mod archive;
 mod blocks;
+mod convert;
 mod dataset;
 mod error;
 mod format;
 mod idx;
 mod label_lists;
 mod labels;
+mod lossy;
 mod number;
 mod options;
 mod read;
@@ -53,6 +55,7 @@ mod svmlight;
 mod table;
 mod text;
 
+pub use convert::{Converted, convert};
 pub use dataset::{Dataset, Targets, UNSEEN};
 pub use error::{Error, ErrorKind};
 pub use format::Format;

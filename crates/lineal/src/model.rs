@@ -320,6 +320,11 @@ impl Model {
         self.features.read(source, options, self.schema())
     }
 
+    /// Whether its features are of one text column and nothing else.
+    pub fn is_of_one_text(&self) -> bool {
+        self.schema().n_read() == 0 && self.schema().text_columns().count() == 1
+    }
+
     /// Rows of texts at hand, for a model of one text column and no other.
     pub fn texts(&self, texts: &[impl AsRef<str> + Sync]) -> Result<Dataset, Error> {
         self.features.of_texts(self.schema(), texts)

@@ -51,6 +51,10 @@ pub struct FileArgs {
     #[arg(long, help_heading = HEADING)]
     pub no_header: bool,
 
+    /// Stop at what is else mended and counted: bytes of text that are not UTF-8 (read as �), missing numbers (the mean)
+    #[arg(long, help_heading = HEADING)]
+    pub strict: bool,
+
     /// Labels of an IDX file of images, where its name does not tell
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     pub labels: Option<PathBuf>,
@@ -82,6 +86,7 @@ impl FileArgs {
             weight: self.weight.clone(),
             header: !self.no_header,
             labels_file: self.labels.clone(),
+            strict: self.strict,
             ..ReadOptions::default()
         }
     }

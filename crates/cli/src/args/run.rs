@@ -19,13 +19,15 @@ Examples:
   zcat x.csv.gz | lineal predict m.lineal - --format csv
   lineal predict chunks.lineal new.conll                 the columns and the label
   lineal predict chunks.lineal new.conll --proba --review-below 0.5 --output jsonl
+  echo 'where is my invoice?' | lineal predict text.lineal -
 
 The data needs the columns that the model was trained with (matched by name, in any order); a label column may \
-be absent. A row without features is legal and gets a prediction. A multilabel model gives the labels of a row between \
+be absent. For a model of one text column and no other, a line of a file whose name tells no format is a text. Standard \
+input is answered as it comes. A row without features is legal and gets a prediction. A multilabel model gives the labels of a row between \
 --label-separator (csv: a column labels; jsonl: a list labels).";
 
 /// Predict a class, labels or a number for each row of DATA
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = PREDICT)]
 pub struct PredictArgs {
     /// A file that `lineal train` wrote

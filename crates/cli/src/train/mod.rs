@@ -57,7 +57,7 @@ fn train(args: &TrainArgs, request: &mut Request) -> anyhow::Result<()> {
     let read = start.elapsed().as_secs_f64();
     talk.say_all(&summary::data(&data, &features, read));
     text::check(&args.text, &data, &features)?;
-    request.meet(args, &data.schema.classes)?;
+    request.meet(args, &data.schema.classes, &features)?;
     let read_labelled = |path: &Path| labelled(path, request, (&data, &features), talk);
     let held_out = request.held_out.as_deref().map(read_labelled).transpose()?;
     let test = args.test.as_deref().map(read_labelled).transpose()?;

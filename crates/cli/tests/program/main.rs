@@ -4,6 +4,7 @@ mod bad_input;
 mod bad_model;
 mod calibration;
 mod compare;
+mod convert;
 mod demo;
 mod explain;
 mod help;
