@@ -9,6 +9,7 @@ mod fit;
 mod read;
 mod run;
 mod stream;
+mod tag;
 mod text;
 mod train;
 
@@ -16,6 +17,7 @@ pub use classes::{CodeArg, ProbaArgs, ReductionArgs, TreeArg};
 pub use compare::CompareArgs;
 pub use convert::ConvertArgs;
 pub use explain::{ExplainArgs, ExplainOutput};
+pub use read::FileArgs;
 pub use run::{DemoArgs, EvalArgs, InspectArgs, Output, PredictArgs};
 pub use text::TextArgs;
 pub use train::{Held, TrainArgs};
