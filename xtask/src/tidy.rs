@@ -57,6 +57,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/explain.md",
     "docs/reductions.md",
     "docs/streaming.md",
+    "docs/tagging.md",
     "docs/tune.md",
 ];
 

@@ -22,6 +22,7 @@ mod progress;
 mod random;
 mod stream;
 mod table;
+mod tag;
 mod talk;
 mod text;
 mod train;

@@ -64,8 +64,8 @@ pub use options::ReadOptions;
 pub use read::{read, read_text, read_text_with, read_with};
 pub use schema::{Column, ColumnKind, Schema, TargetKind};
 pub use sequences::{
-    Sequence, SequenceOptions, SequenceSchema, Sequences, UNLABELLED, read_sequences,
-    read_sequences_with, stream_sequences,
+    Sequence, SequenceOptions, SequenceSchema, Sequences, UNLABELLED, is_token_line,
+    read_sequences, read_sequences_with, stream_sequences,
 };
 pub use source::Source;
 pub use standardize::Standardizer;

@@ -146,6 +146,10 @@ impl Model {
     }
 
     fn from_file(file: ModelFile) -> Result<Self, Error> {
+        if file.model()["task"] == "tag" {
+            let why = "it is a model of the task tag, which this command has no use for";
+            return Err(file.bad_tensor("model", why).into());
+        }
         let about: About = About::deserialize(file.model()).map_err(|e| {
             Error::from(file.bad_tensor("model", format!("its description does not fit: {e}")))
         })?;

@@ -333,6 +333,8 @@ macro_rules! choice {
     };
 }
 
+pub(crate) use choice;
+
 choice! {
     /// What is predicted.
     Task {
@@ -342,6 +344,8 @@ choice! {
         Multilabel = "multilabel",
         /// A number.
         Regress = "regress",
+        /// A label for each position of a sequence.
+        Tag = "tag",
     }
 }
 

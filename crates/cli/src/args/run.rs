@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::choice::{at_least_one, choice};
 use super::read::FileArgs;
+use super::tag::TagAskArgs;
 
 const PREDICT: &str = "\
 Examples:
@@ -16,6 +17,8 @@ Examples:
   lineal predict m.lineal x.csv --output csv -o out.csv  a column named label
   lineal predict labels.lineal x.csv                     drama,war  (nothing for none)
   zcat x.csv.gz | lineal predict m.lineal - --format csv
+  lineal predict chunks.lineal new.conll                 the columns and the label
+  lineal predict chunks.lineal new.conll --proba --review-below 0.5 --output jsonl
   echo 'where is my invoice?' | lineal predict text.lineal -
 
 The data needs the columns that the model was trained with (matched by name, in any order); a label column may \
@@ -56,6 +59,9 @@ pub struct PredictArgs {
     /// Costs of mistakes: a CSV with the class names in the header row and the first column, true class by row
     #[arg(long, value_name = "FILE", requires = "min_cost", help_heading = "What to give")]
     pub cost: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub tag: TagAskArgs,
 
     /// Seed of --sample
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "What to give")]
@@ -186,6 +192,7 @@ Examples:
   lineal demo houses       regression
   lineal demo four-classes --picture four.svg
                            where one-vs-all fails and joint and one-vs-one do not
+  lineal demo tags         the parts of addresses: sequences
   lineal demo --write .    write the set's files, to go on by hand
 
 The sets are made by formula from a fixed seed: nothing is downloaded.")]

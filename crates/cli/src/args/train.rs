@@ -11,6 +11,7 @@ use super::classes::{CLASSES, ProbaArgs, ReductionArgs};
 use super::fit::{MODEL, ModelArgs, PENALTY, PenaltyArgs, SOLVER, StopArgs};
 use super::read::{ColumnArgs, FileArgs};
 use super::stream::StreamArgs;
+use super::tag::TagArgs;
 use super::text::TextArgs;
 
 const SGD: &str =
@@ -50,7 +51,11 @@ Examples:
   lineal train today.svm -o m2.lineal --resume m.lineal
   lineal train many.svm -o m.lineal --strategy tree --beam 20
   lineal train films.csv --label genres --label-separator ';' --task multilabel \\
-      --threshold f1 -o films.lineal";
+      --threshold f1 -o films.lineal
+  lineal train train.conll --task tag --template chunk.tpl -o m.lineal \\
+      --test test.conll
+  lineal train en.conllu --task tag --label upos --loss perceptron --epochs 10 \\
+      --features word,lower,shape,suffix:1-4,window:2 -o pos.lineal --dev dev.conllu";
 
 /// Train a model on DATA and write it to MODEL
 ///
@@ -59,7 +64,7 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = HELP)]
 pub struct TrainArgs {
-    /// Labelled rows: csv, tsv, jsonl, libsvm or idx; - is standard input
+    /// Labelled rows: csv, tsv, jsonl, libsvm or idx; sequences: conll, conllu, crfsuite, jsonl; - is standard input
     pub data: PathBuf,
 
     /// Where to write the model
@@ -72,6 +77,7 @@ pub struct TrainArgs {
         ("classify", "one of two or more classes"),
         ("multilabel", "any number of labels a row, none included"),
         ("regress", "a number"),
+        ("tag", "a label for each position of a sequence"),
     ]))]
     pub task: Task,
 
@@ -192,7 +198,7 @@ pub struct TrainArgs {
     pub stream: StreamArgs,
 
     /// Labelled rows to watch during training: a file, or a fraction of DATA to hold out (0.2)
-    #[arg(long, value_name = "FILE|FRACTION", allow_negative_numbers = true, help_heading = WATCH)]
+    #[arg(long, value_name = "FILE|FRACTION", visible_alias = "dev", allow_negative_numbers = true, help_heading = WATCH)]
     pub validation: Option<Held>,
 
     /// Stop after N passes without a better held-out metric, and keep the best weights
@@ -213,6 +219,9 @@ pub struct TrainArgs {
 
     #[command(flatten)]
     pub columns: ColumnArgs,
+
+    #[command(flatten)]
+    pub tag: TagArgs,
 
     #[command(flatten)]
     pub text: TextArgs,

@@ -11,8 +11,8 @@ use lineal::{Dataset, Format, Model, ReadOptions, Task};
 
 use crate::args::{Output, PredictArgs};
 use crate::exit::usage;
-use crate::files;
 use crate::talk::Talk;
+use crate::{files, tag};
 
 pub use rows::{Answers, Rows, Top};
 pub use write::write as write_rows;
@@ -20,6 +20,15 @@ pub use write::write as write_rows;
 /// Runs the command.
 pub fn run(args: &PredictArgs) -> anyhow::Result<()> {
     check_flags(args)?;
+    if lineal::is_tag_model(&args.model)? {
+        return tag::predict(args);
+    }
+    if let Some(flag) = args.tag.first() {
+        bail!(
+            "{flag} is about sequences, and {} is a model of rows; leave it out",
+            args.model.display()
+        );
+    }
     if let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) {
         files::check_output(out, &[&args.model, &args.data])?;
     }
@@ -106,7 +115,7 @@ fn check_model(model: &Model, args: &PredictArgs) -> anyhow::Result<()> {
             given(&of_classes),
             "multilabel: it answers yes or no for each label, and has no one class for",
         ),
-        Task::Regress => (
+        Task::Regress | Task::Tag => (
             given(&of_any).or(given(&of_classes)),
             "regress: it predicts numbers and has no classes for",
         ),

@@ -155,7 +155,7 @@ pub fn options_for(path: &Path, data: &Path, options: &ReadOptions) -> ReadOptio
 /// How labels are read for a task.
 pub fn target(task: Task) -> TargetKind {
     match task {
-        Task::Classify => TargetKind::Classes,
+        Task::Classify | Task::Tag => TargetKind::Classes,
         Task::Multilabel => TargetKind::Labels,
         Task::Regress => TargetKind::Real,
     }
@@ -165,7 +165,7 @@ pub fn target(task: Task) -> TargetKind {
 fn strategy(given: Option<Strategy>, task: Task) -> Strategy {
     match task {
         Task::Multilabel => given.unwrap_or(Strategy::Ova),
-        Task::Classify | Task::Regress => given.unwrap_or(Strategy::Joint),
+        Task::Classify | Task::Regress | Task::Tag => given.unwrap_or(Strategy::Joint),
     }
 }
 

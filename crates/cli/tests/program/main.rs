@@ -15,6 +15,7 @@ mod output;
 mod predict;
 mod strategies;
 mod stream;
+mod tags;
 mod text;
 mod training;
 mod transcript;
