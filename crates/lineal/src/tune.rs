@@ -68,7 +68,7 @@ impl TuneMetric {
         match (self, task) {
             (TuneMetric::MacroF1, _) => "macro_f1",
             (TuneMetric::LogLoss, _) => "log_loss",
-            (TuneMetric::Usual, Task::Classify) => "accuracy",
+            (TuneMetric::Usual, Task::Classify | Task::Tag) => "accuracy",
             (TuneMetric::Usual, Task::Multilabel) => "micro_f1",
             (TuneMetric::Usual, Task::Regress) => "rmse",
         }
