@@ -74,6 +74,8 @@ impl<'a> Search<'a> {
             for chars in lengths(&args.try_chars, base.text.chars) {
                 let mut spec = base.clone();
                 (spec.text.ngrams, spec.text.chars) = (ngrams, chars);
+                // What was asked for is what is tried.
+                spec.no_pairs_of_few &= args.try_ngrams.is_empty();
                 let shown = |name: &str, range: Option<(u8, u8)>| match range {
                     Some((lo, hi)) if lo == hi => format!("{name} {lo}"),
                     Some((lo, hi)) => format!("{name} {lo}-{hi}"),
