@@ -19,7 +19,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("lineal-calibrate", &["lineal-linalg"]),
     ("lineal-features", &["lineal-linalg"]),
     ("lineal-chain", &["lineal-linalg"]),
-    ("lineal-erm", &["lineal-linalg", "lineal-loss", "lineal-model", "lineal-solver"]),
+    (
+        "lineal-erm",
+        &["lineal-chain", "lineal-linalg", "lineal-loss", "lineal-model", "lineal-solver"],
+    ),
     (
         "lineal",
         &[
@@ -51,6 +54,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/add-a/space.md",
     "docs/add-a/solver.md",
     "docs/add-a/format.md",
+    "docs/explain.md",
     "docs/reductions.md",
 ];
 

@@ -24,6 +24,17 @@ impl<F: Scalar> LabelCost<F> {
         (delta.len() == n_labels * n_labels).then_some(Self { n_labels, delta })
     }
 
+    /// The same costs in another precision.
+    pub fn cast<G: Scalar>(&self) -> LabelCost<G> {
+        let delta = self.delta.iter().map(|d| G::from_f64(d.to_f64())).collect();
+        LabelCost { n_labels: self.n_labels, delta }
+    }
+
+    /// How many labels there are.
+    pub fn n_labels(&self) -> usize {
+        self.n_labels
+    }
+
     /// What each label costs where `gold` is right.
     ///
     /// # Panics

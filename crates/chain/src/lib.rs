@@ -5,7 +5,7 @@
 //!
 //! - **Oracles.** A [`Chain`] views scores of parts (unary scores, [`Transitions`], optionally transitions of each position) and constraints (a [`Grammar`], [`LabelSets`] allowed
 //!   at positions) and answers: [`Chain::viterbi`], [`Chain::viterbi_augmented`], [`Chain::log_partition`], [`Chain::k_best`], and as [`Posterior`] marginals, probabilities of spans and
-//!   sequences, posterior decoding, samples. [`PairChain`] makes order 2 of it. What no legal sequence can satisfy is [`Error::Infeasible`].
+//!   sequences, posterior decoding, samples. [`PairChain`] makes order 2 of it, and a [`Decoder`] hides which of both a model has. What no legal sequence can satisfy is [`Error::Infeasible`].
 //! - **Features.** [`features`] turns columns of tokens, through CRF++ templates or a short vocabulary, or CRFsuite's named attributes into numbered attributes.
 //! - **Model.** [`ChainModel`] knows where the weights of attributes lie, maps them to [`Parts`] and back; [`PrunedModel`] has no zeros.
 //!
@@ -45,6 +45,7 @@
 
 mod chain;
 mod cost;
+mod decoder;
 mod error;
 pub mod features;
 mod k_best;
@@ -66,6 +67,7 @@ mod viterbi;
 
 pub use chain::{Chain, UNLABELLED};
 pub use cost::LabelCost;
+pub use decoder::Decoder;
 pub use error::Error;
 pub use k_best::Ranked;
 pub use model::{ChainModel, Observations};

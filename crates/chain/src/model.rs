@@ -7,6 +7,7 @@
 //! pairs       attribute b, from, to           … + b·K² + from·K + to
 //! transition  from, to                        … + from·K + to
 //! start, end  y                               … + y
+//! triples     three labels in a row           … + first·K² + second·K + third
 //! ```
 //!
 //! The padding costs 4·(stride − K) bytes an attribute and spares the kernels single columns: 22 labels are scored a third faster as 24.
@@ -29,6 +30,8 @@ pub struct ChainModel {
     pub transitions: bool,
     /// Whether there are weights of the first and the last label.
     pub ends: bool,
+    /// Whether there are weights of three labels in a row: order 2.
+    pub triples: bool,
 }
 
 /// The attributes of a sequence: some rows of larger tables.
@@ -62,7 +65,7 @@ impl ChainModel {
 
     /// How many weights there are, padding included.
     pub fn dim(&self) -> usize {
-        self.end_range().end
+        self.triple_range().end
     }
 
     /// The weights of a unary attribute.
@@ -96,6 +99,12 @@ impl ChainModel {
         at..at + self.start_range().len()
     }
 
+    /// The weights of three labels in a row; empty if there are none.
+    pub fn triple_range(&self) -> Range<usize> {
+        let at = self.end_range().end;
+        at..at + if self.triples { self.n_labels.pow(3) } else { 0 }
+    }
+
     /// The scores of a sequence's parts.
     ///
     /// # Panics
@@ -112,6 +121,7 @@ impl ChainModel {
         size(&mut parts.transition, k * k);
         size(&mut parts.start, k);
         size(&mut parts.end, k);
+        size(&mut parts.triple, self.triple_range().len());
 
         let unary = &w[..self.n_unary * stride];
         if stride == k {
@@ -137,6 +147,7 @@ impl ChainModel {
             (&mut parts.transition, self.transition_range()),
             (&mut parts.start, self.start_range()),
             (&mut parts.end, self.end_range()),
+            (&mut parts.triple, self.triple_range()),
         ];
         for (parts, range) in shared {
             if range.is_empty() {
@@ -188,6 +199,9 @@ impl ChainModel {
             sink.add_block(self.start_range().start, &parts.start);
             sink.add_block(self.end_range().start, &parts.end);
         }
+        if self.triples {
+            sink.add_block(self.triple_range().start, &parts.triple);
+        }
     }
 
     /// `f(weight, value)` for every feature by which Ψ(x, `plus`) and Ψ(x, `minus`) differ, with the sign of its side: the update of a perceptron.
@@ -230,6 +244,15 @@ impl ChainModel {
                 }
             }
         }
+        if self.triples {
+            let at = self.triple_range().start;
+            for t in 2..n {
+                if plus[t - 2..=t] != minus[t - 2..=t] {
+                    f(at + triple(&plus[t - 2..=t], k), 1.0);
+                    f(at + triple(&minus[t - 2..=t], k), -1.0);
+                }
+            }
+        }
         if self.ends && n > 0 {
             for (range, t) in [(self.start_range(), 0), (self.end_range(), n - 1)] {
                 if plus[t] != minus[t] {
@@ -239,4 +262,9 @@ impl ChainModel {
             }
         }
     }
+}
+
+/// first·K² + second·K + third.
+pub(crate) fn triple(labels: &[u32], k: usize) -> usize {
+    labels.iter().fold(0, |at, &label| at * k + label as usize)
 }

@@ -211,6 +211,22 @@ impl PairChain {
         }
     }
 
+    /// `[(t−1)·K² + from·K + to] = p(yₜ₋₁ = from, yₜ = to)` for each position but the first.
+    ///
+    /// # Panics
+    /// If `pairs` is not of (n − 1)·K².
+    pub fn pairwise<F: Scalar>(&self, posterior: &Posterior<'_, F>, pairs: &mut [F]) {
+        let (k, n_states) = (self.n_labels, self.n_states());
+        let rows = posterior.unary().chunks_exact(n_states.max(1)).skip(1);
+        assert_eq!(pairs.len(), rows.len() * k * k);
+        pairs.fill(F::ZERO);
+        for (row, pairs) in rows.zip(pairs.chunks_exact_mut((k * k).max(1))) {
+            for s in k..n_states {
+                pairs[self.before[s] as usize * k + self.label[s] as usize] = row[s];
+            }
+        }
+    }
+
     /// Adds the expected number of each three labels in a row to `counts`, K³.
     ///
     /// # Panics

@@ -1,5 +1,6 @@
 //! The parts of a sequence side by side: their scores θ, or their amounts μ, or a gradient.
 
+use crate::model::triple;
 use crate::{Chain, Posterior, Transitions};
 use lineal_linalg::Scalar;
 
@@ -19,6 +20,8 @@ pub struct Parts<F> {
     pub start: Vec<F>,
     /// K
     pub end: Vec<F>,
+    /// `[first·K² + second·K + third]`, K³, or empty where scores look at two labels at most.
+    pub triple: Vec<F>,
 }
 
 impl<F: Scalar> Parts<F> {
@@ -27,7 +30,7 @@ impl<F: Scalar> Parts<F> {
         Self::default()
     }
 
-    /// Zeros for n positions and K labels, with per-position transitions or without.
+    /// Zeros for n positions and K labels, with per-position transitions or without, and without triples.
     pub fn reset(&mut self, n_positions: usize, n_labels: usize, per_position: bool) {
         let k = n_labels;
         let fill = |v: &mut Vec<F>, len: usize| {
@@ -42,6 +45,7 @@ impl<F: Scalar> Parts<F> {
         fill(&mut self.transition, k * k);
         fill(&mut self.start, k);
         fill(&mut self.end, k);
+        self.triple.clear();
     }
 
     /// K
@@ -62,7 +66,7 @@ impl<F: Scalar> Parts<F> {
         transitions.load(&self.transition, &self.start, &self.end);
     }
 
-    /// The chain with these scores, over transitions that they were [loaded](Self::load) into.
+    /// The chain with these scores, over transitions that they were [loaded](Self::load) into. Triples take no part: see [`Decoder`](crate::Decoder).
     pub fn chain<'a>(&'a self, transitions: &'a Transitions<F>) -> Chain<'a, F> {
         let chain = Chain::new(transitions, &self.unary);
         if self.per_position.is_empty() {
@@ -96,6 +100,38 @@ impl<F: Scalar> Parts<F> {
         if let Some(&last) = labels.last() {
             self.end[last as usize] += a;
         }
+        if !self.triple.is_empty() {
+            for three in labels.windows(3) {
+                self.triple[triple(three, k)] += a;
+            }
+        }
+    }
+
+    /// The score of a label sequence, whether a grammar permits it or not.
+    ///
+    /// # Panics
+    /// If it has not n labels below K.
+    pub fn score(&self, labels: &[u32]) -> f64 {
+        let k = self.n_labels();
+        assert_eq!(labels.len(), self.n_positions());
+        let (Some(&first), Some(&last)) = (labels.first(), labels.last()) else {
+            return 0.0;
+        };
+        let mut score = self.start[first as usize].to_f64() + self.end[last as usize].to_f64();
+        for (row, &label) in self.unary.chunks_exact(k).zip(labels) {
+            score += row[label as usize].to_f64();
+        }
+        for (t, pair) in labels.windows(2).enumerate() {
+            let pair = pair[0] as usize * k + pair[1] as usize;
+            score += self.transition[pair].to_f64();
+            if !self.per_position.is_empty() {
+                score += self.per_position[t * k * k + pair].to_f64();
+            }
+        }
+        if !self.triple.is_empty() {
+            score += labels.windows(3).map(|l| self.triple[triple(l, k)].to_f64()).sum::<f64>();
+        }
+        score
     }
 
     /// Makes them the expected parts of a distribution.
@@ -125,6 +161,24 @@ impl<F: Scalar> Parts<F> {
         } else {
             posterior.add_transitions(&mut self.transition);
         }
+        self.triple.clear();
+    }
+
+    /// Adds `a` times other parts of the same sequence.
+    pub fn add(&mut self, other: &Self, a: F) {
+        let all = [
+            (&mut self.unary, &other.unary),
+            (&mut self.per_position, &other.per_position),
+            (&mut self.transition, &other.transition),
+            (&mut self.start, &other.start),
+            (&mut self.end, &other.end),
+            (&mut self.triple, &other.triple),
+        ];
+        for (parts, others) in all {
+            for (part, &other) in parts.iter_mut().zip(others) {
+                *part += a * other;
+            }
+        }
     }
 
     /// Every part times `a`.
@@ -135,6 +189,7 @@ impl<F: Scalar> Parts<F> {
             &mut self.transition,
             &mut self.start,
             &mut self.end,
+            &mut self.triple,
         ];
         for parts in all {
             parts.iter_mut().for_each(|part| *part *= a);

@@ -12,7 +12,7 @@ pub struct PrunedModel {
     ends: Vec<u32>,
     /// (A label, or `from·K + to`; the weight), side by side: they are read together.
     entries: Vec<(u32, f32)>,
-    /// Transition, start and end weights, as many as the model has.
+    /// Transition, start, end and triple weights, as many as the model has.
     shared: Vec<f32>,
 }
 
@@ -25,12 +25,12 @@ pub struct PrunedParts {
     pub columns: Vec<u32>,
     /// As many as columns.
     pub weights: Vec<f32>,
-    /// Transition, start and end weights.
+    /// Transition, start, end and triple weights.
     pub shared: Vec<f32>,
 }
 
 impl PrunedModel {
-    /// Keeps the weights whose size is above `threshold` (transition, start and end weights: all).
+    /// Keeps the weights whose size is above `threshold` (of transitions, first and last labels and triples: all).
     ///
     /// # Panics
     /// If the weights are not those of the model, or 2³² or more are kept.
@@ -99,6 +99,11 @@ impl PrunedModel {
         self.entries(self.model.n_unary + attribute)
     }
 
+    /// The weights of transitions, first and last labels and triples, as many as the model has.
+    pub fn shared(&self) -> &[f32] {
+        &self.shared
+    }
+
     /// How many weights were kept, shared ones included.
     pub fn n_weights(&self) -> usize {
         self.entries.len() + self.shared.len()
@@ -111,6 +116,7 @@ impl PrunedModel {
     pub fn scores(&self, x: Observations<'_>, parts: &mut Parts<f32>) {
         let (n, k) = (x.end - x.start, self.model.n_labels);
         parts.reset(n, k, self.model.n_pairs > 0);
+        parts.triple.resize(self.model.triple_range().len(), 0.0);
         for (t, out) in parts.unary.chunks_exact_mut(k.max(1)).enumerate() {
             self.add(x.unary.row(x.start + t), 0, out);
         }
@@ -124,6 +130,7 @@ impl PrunedModel {
             (&mut parts.transition, self.model.transition_range()),
             (&mut parts.start, self.model.start_range()),
             (&mut parts.end, self.model.end_range()),
+            (&mut parts.triple, self.model.triple_range()),
         ];
         for (parts, range) in ranges {
             let (head, rest) = shared.split_at(range.len());

@@ -26,7 +26,8 @@ struct Setup {
 
 fn setup(n_labels: usize, n_pairs: usize, ends: bool) -> Setup {
     let mut rng = Rng::new(n_labels as u64);
-    let model = ChainModel { n_labels, n_unary: 30, n_pairs, transitions: true, ends };
+    let model =
+        ChainModel { n_labels, n_unary: 30, n_pairs, transitions: true, ends, triples: false };
     let unary = attributes(9, 30, &mut rng);
     let pairs = attributes(9, n_pairs.max(1) as u64, &mut rng);
     let mut w: Vec<f64> = (0..model.dim()).map(|_| rng.unit() - 0.5).collect();

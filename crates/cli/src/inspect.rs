@@ -5,10 +5,10 @@ use lineal::{Margins, Model, Report, Strategy, Task, Threshold};
 use serde_json::{Value, json};
 
 use crate::args::InspectArgs;
-use crate::files;
 use crate::table::{self, Align, cut};
 use crate::talk::{count, rough, thousands};
 use crate::train::json::CalibrationJson;
+use crate::{files, text};
 
 /// Features a class, and classes, unless asked for more.
 const TOP: usize = 10;
@@ -62,6 +62,7 @@ pub fn facts(model: &Model) -> Vec<(&'static str, String)> {
             ),
         ),
     ]);
+    facts.extend(model.features().text().map(|encoder| ("text", text::in_short(encoder))));
     match report.task {
         Task::Classify => facts.push(("classes", class_names(model.classes()))),
         Task::Multilabel => facts.push(("labels", class_names(model.classes()))),
@@ -247,6 +248,7 @@ fn as_json(model: &Model, top: Option<usize>) -> Value {
         object.insert("top_features".to_owned(), json!(top_features));
         object.insert("columns".to_owned(), json!(model.schema().describe()));
         object.insert("spec".to_owned(), json!(model.spec()));
+        object.insert("text".to_owned(), json!(model.features().text().map(text::as_json)));
         object.insert("provenance".to_owned(), json!(model.provenance()));
     }
     object

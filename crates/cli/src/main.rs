@@ -11,6 +11,7 @@ mod confusion;
 mod demo;
 mod eval;
 mod exit;
+mod explain;
 mod files;
 mod html;
 mod inspect;
@@ -20,6 +21,7 @@ mod progress;
 mod random;
 mod table;
 mod talk;
+mod text;
 mod train;
 
 use args::{Cli, Command};
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         Command::Predict(args) => predict::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Demo(args) => demo::run(&args),
     };

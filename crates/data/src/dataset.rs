@@ -11,7 +11,8 @@ pub const UNSEEN: u32 = u32::MAX;
 /// Examples with what is known of them.
 #[derive(Clone, Debug)]
 pub struct Dataset {
-    /// One row an example, `schema.n_features` columns.
+    /// One row an example. As read it has `schema.n_read()` columns; once features were made of text or of others,
+    /// `schema.n_features`.
     pub x: Matrix,
     /// What is to be predicted.
     pub y: Targets,

@@ -58,6 +58,7 @@ pub(crate) fn read(
         n_features: images.height * images.width,
         columns: None,
         feature_ids: None,
+        made: 0,
         image: Some([images.height, images.width]),
     };
     let x = images.matrix(file)?;

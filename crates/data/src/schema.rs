@@ -16,6 +16,9 @@ pub struct Schema {
     pub classes: Vec<String>,
     /// Number of columns of the matrix.
     pub n_features: usize,
+    /// How many of them, the last ones, are made of others after reading: of text, for one.
+    #[serde(default)]
+    pub made: usize,
     /// For tables: the columns in the file's order, with the features that they became.
     #[serde(default)]
     pub columns: Option<Vec<Column>>,
@@ -115,7 +118,7 @@ impl Schema {
     /// What people call feature `j`: `age`, `color=red`, `x[2]`; LIBSVM: the 1-based index `17`;
     /// IDX: the pixel `r3c14`.
     pub fn feature_name(&self, j: usize) -> String {
-        if let Some([_, width]) = self.image {
+        if let Some([_, width]) = self.image.filter(|_| self.made == 0 || j < self.n_read()) {
             return format!("r{}c{}", j / width.max(1), j % width.max(1));
         }
         if let Some(id) = self.feature_ids.as_ref().and_then(|ids| ids.get(j)) {
@@ -133,6 +136,11 @@ impl Schema {
             ColumnKind::Named { at, names } => names[j - at].clone(),
             _ => column.name.clone(),
         }
+    }
+
+    /// How many features come straight from the file: the first ones.
+    pub fn n_read(&self) -> usize {
+        self.n_features.saturating_sub(self.made)
     }
 
     /// The names of the text columns, slot by slot. They have no features here.
@@ -199,18 +207,19 @@ impl Schema {
         if n_labels > 1 || n_weights > 1 {
             return Err(format!("{n_labels} columns of labels and {n_weights} of weights"));
         }
-        if self.columns.is_some() && next != self.n_features {
-            return Err(format!("columns have {next} features, not {}", self.n_features));
+        let n_read = self.n_features.checked_sub(self.made).ok_or("more features made than had")?;
+        if self.columns.is_some() && next != n_read {
+            return Err(format!("columns have {next} features, not {n_read}"));
         }
         if let Some(ids) = &self.feature_ids
-            && (ids.len() != self.n_features || !ids.is_sorted_by(|a, b| a < b))
+            && (ids.len() != n_read || !ids.is_sorted_by(|a, b| a < b))
         {
             return Err("feature ids do not rise, one a feature".to_owned());
         }
         if let Some([height, width]) = self.image
-            && height.checked_mul(width) != Some(self.n_features)
+            && height.checked_mul(width) != Some(n_read)
         {
-            return Err(format!("images of {height} × {width} for {} features", self.n_features));
+            return Err(format!("images of {height} × {width} for {n_read} features"));
         }
         if self.n_features > u32::MAX as usize {
             return Err(format!("{} features", self.n_features));
@@ -229,6 +238,7 @@ mod tests {
             target: TargetKind::Classes,
             classes: vec!["a".into(), "b".into()],
             n_features,
+            made: 0,
             columns: Some(columns),
             feature_ids: None,
             image: None,

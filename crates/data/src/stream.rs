@@ -37,7 +37,7 @@ pub type OnChunk<'a> =
 /// schema does not have become new classes, with ids in the order in which they come: a chunk's schema has the
 /// names so far, and the result's all of them. Chunks have no warnings; the result has those of the whole walk.
 ///
-/// Of LIBSVM, features beyond `schema.n_features` are left out and counted, so a schema may have any number.
+/// Of LIBSVM, features beyond `schema.n_read()` are left out and counted, so a schema may have any number.
 /// IDX files are not streamed.
 ///
 /// ```

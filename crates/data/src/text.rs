@@ -1,7 +1,14 @@
 //! Running text on its way to whoever makes features of it: in batches, none of which is kept.
 
+use crate::schema::Schema;
+
 /// Takes the text of a dataset while it is read.
 pub trait TextSink {
+    /// Hears what the columns are, before any row. Text columns are [`Schema::text_columns`].
+    fn start(&mut self, _: &Schema) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Takes some rows. Batches come in the order of rows, and each row comes once.
     ///
     /// An error ends the reading; its message should say what would fix it.

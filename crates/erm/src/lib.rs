@@ -27,6 +27,7 @@
 //! ```
 
 mod balance;
+pub mod chain;
 pub mod columns;
 mod dually;
 mod exact;

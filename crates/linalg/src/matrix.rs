@@ -99,6 +99,9 @@ pub enum ShapeError {
     /// The values do not fill whole rows.
     #[error("{0} values do not fill rows of {1} columns")]
     Ragged(usize, usize),
+    /// Matrices side by side differ in rows, or below one another in columns.
+    #[error("{0} rows or columns beside {1}")]
+    Apart(usize, usize),
 }
 
 /// Sparse rows, one after the other. Indices are valid by construction: kernels rely on it.
@@ -155,6 +158,65 @@ impl Csr {
     /// The stored values, to rescale in place.
     pub fn values_mut(&mut self) -> (&[u32], &mut [f32]) {
         (&self.idx, &mut self.val)
+    }
+
+    /// Appends the rows of a matrix of as many columns.
+    pub fn extend(&mut self, more: &Csr) -> Result<(), ShapeError> {
+        if self.n_cols != more.n_cols {
+            return Err(ShapeError::Apart(self.n_cols, more.n_cols));
+        }
+        let before = self.idx.len();
+        self.idx.extend_from_slice(&more.idx);
+        self.val.extend_from_slice(&more.val);
+        self.indptr.extend(more.indptr[1..].iter().map(|end| before + end));
+        Ok(())
+    }
+
+    /// Each row of `left`, whose stored columns are all below `at`, followed by this matrix's row, whose columns move up by
+    /// `at`. Zeros of dense rows are not stored.
+    ///
+    /// Rows are moved from the last to the first within their own buffers, so no second copy is ever held.
+    pub fn beside(mut self, left: &Matrix, at: usize) -> Result<Csr, ShapeError> {
+        let n_rows = self.n_rows();
+        if left.n_rows() != n_rows {
+            return Err(ShapeError::Apart(left.n_rows(), n_rows));
+        }
+        let n_cols = at.saturating_add(self.n_cols);
+        let shift = u32::try_from(n_cols).map(|_| at as u32);
+        let shift = shift.map_err(|_| ShapeError::Indices(0, n_cols))?;
+        let mut kept = Vec::with_capacity(n_rows);
+        for i in 0..n_rows {
+            let (mut n, mut inside) = (0, true);
+            left.row(i).for_each(|j, v| {
+                n += usize::from(v != 0.0);
+                inside &= v == 0.0 || j < at;
+            });
+            if !inside {
+                return Err(ShapeError::Indices(i, at));
+            }
+            kept.push(n);
+        }
+        let mut free = self.idx.len() + kept.iter().sum::<usize>();
+        self.idx.resize(free, 0);
+        self.val.resize(free, 0.0);
+        for i in (0..n_rows).rev() {
+            let span = self.indptr[i]..self.indptr[i + 1];
+            self.indptr[i + 1] = free;
+            free -= span.len();
+            self.idx[span.clone()].iter_mut().for_each(|j| *j += shift);
+            self.idx.copy_within(span.clone(), free);
+            self.val.copy_within(span, free);
+            free -= kept[i];
+            let mut to = free;
+            left.row(i).for_each(|j, v| {
+                if v != 0.0 {
+                    (self.idx[to], self.val[to]) = (j as u32, v);
+                    to += 1;
+                }
+            });
+        }
+        self.n_cols = n_cols;
+        Ok(self)
     }
 
     /// The same rows seen with more columns (none of them stored). Never fewer.
@@ -298,6 +360,30 @@ mod tests {
         assert_eq!(csr(&[1, 1], &[1]), Err(ShapeError::Indptr(1)));
         assert!(csr(&[0, 0, 2], &[0, 2]).is_ok());
         assert_eq!(Dense::new(2, 2, vec![0.0; 3]), Err(ShapeError::Ragged(3, 2)));
+    }
+
+    #[test]
+    fn matrices_stand_side_by_side_and_below_one_another() {
+        let right = Csr::new(2, vec![0, 2, 2, 3], vec![0, 1, 1], vec![1.0, 2.0, 3.0]).unwrap();
+        let dense = Matrix::Dense(Dense::new(3, 2, vec![0.0, 4.0, 5.0, 6.0, 0.0, 0.0]).unwrap());
+        let both = right.clone().beside(&dense, 2).unwrap();
+        let expected = Csr::new(
+            4,
+            vec![0, 3, 5, 6],
+            vec![1, 2, 3, 0, 1, 3],
+            vec![4.0, 1.0, 2.0, 5.0, 6.0, 3.0],
+        );
+        assert_eq!(Ok(&both), expected.as_ref());
+        assert_eq!(right.clone().beside(&dense, 1), Err(ShapeError::Indices(0, 1)));
+        let short = Matrix::Dense(Dense::new(2, 0, vec![]).unwrap());
+        assert_eq!(right.clone().beside(&short, 0), Err(ShapeError::Apart(2, 3)));
+        let none = Matrix::Dense(Dense::new(3, 0, vec![]).unwrap());
+        assert_eq!(right.clone().beside(&none, 0).as_ref(), Ok(&right));
+
+        let mut twice = right.clone();
+        twice.extend(&right).unwrap();
+        assert_eq!((twice.n_rows(), twice.row(5)), (6, right.row(2)));
+        assert_eq!(twice.extend(&both), Err(ShapeError::Apart(2, 4)));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::layout::{Decoder, Layout, leads};
 use crate::model::{Model, Table};
 use crate::spec::{CalibrateKind, Task, Threshold, TrainSpec};
-use crate::train::train;
+use crate::train::Training;
 use crate::weights::with_weights;
 use lineal_calibrate::{Aim, Calibration, Held, Kind, Truth, thresholds};
 use lineal_data::{Dataset, Labels, Targets};
@@ -97,7 +97,8 @@ impl HeldOut {
             };
             let held_rows = part(true);
             let held = data.select(&held_rows);
-            let (other, _) = train(&data.select(&part(false)), &plain)?;
+            let others = data.select(&part(false));
+            let (other, _) = Training::new(&others, &plain).features(model.features()).run()?;
             match &other.tree {
                 Some(tree) => {
                     let w = &other.weights;

@@ -64,6 +64,7 @@ impl BinaryLearner for LinearLearner {
             n_features: x.n_cols(),
             columns: None,
             feature_ids: None,
+            made: 0,
             image: None,
         };
         let data = Dataset {

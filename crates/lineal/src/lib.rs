@@ -28,6 +28,8 @@ mod cost;
 mod crossfit;
 mod error;
 mod evaluate;
+mod explain;
+mod features;
 mod fit;
 mod layout;
 mod learner;
@@ -50,6 +52,7 @@ pub use lineal_data::{
     Dataset, Format, Labels, ReadOptions, Schema, Source, TargetKind, Targets, UNSEEN,
 };
 pub use lineal_erm as erm;
+pub use lineal_features::text;
 pub use lineal_linalg as linalg;
 pub use lineal_loss as loss;
 pub use lineal_metrics as metrics;
@@ -64,6 +67,8 @@ pub use lineal_solver as solver;
 pub use cost::read_cost;
 pub use error::Error;
 pub use evaluate::Metrics;
+pub use explain::{Contribution, Decision, ExplainSpec, Explanation};
+pub use features::{FeatureSpec, Features, read_features};
 pub use learner::{LinearLearner, LinearScorer};
 pub use model::{Model, Predicted, Provenance, Table};
 pub use report::{CodeReport, CurvePoint, Margins, Report, TreeReport};
@@ -76,7 +81,7 @@ pub use spec::{
 pub use train::{Training, train};
 pub use watch::OnPass;
 
-/// Reads a file and learns its schema.
+/// Reads a file and learns its schema. For files with running text see [`read_features`].
 pub fn read(source: impl Into<Source>, options: &ReadOptions) -> Result<Dataset, Error> {
     Ok(lineal_data::read(source, options)?)
 }

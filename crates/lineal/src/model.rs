@@ -1,6 +1,7 @@
 //! A trained model: what it predicts, what it knows of itself, and its file.
 
 use crate::Error;
+use crate::features::{self, AboutFeatures, Features};
 use crate::layout::{Decoder, Layout};
 use crate::report::Report;
 use crate::spec::{Task, TrainSpec};
@@ -32,6 +33,7 @@ pub struct Model {
     pub(crate) weights: Weights,
     pub(crate) tree: Option<LabelTree>,
     pub(crate) decoder: Decoder,
+    pub(crate) features: Features,
     pub(crate) about: About,
 }
 
@@ -51,6 +53,9 @@ pub(crate) struct About {
     pub provenance: Provenance,
     #[serde(default)]
     pub layout: Layout,
+    /// How raw columns become features, where some are text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub features: Option<AboutFeatures>,
     /// Maps from scores to probabilities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
@@ -100,6 +105,7 @@ impl Model {
         body: Body,
         spec: TrainSpec,
         schema: Schema,
+        features: Features,
         report: &Report,
         provenance: Provenance,
     ) -> Result<Self, Error> {
@@ -115,11 +121,12 @@ impl Model {
             report,
             provenance,
             layout,
+            features: features.about(),
             calibration,
             sharpness: 1.0,
             thresholds,
         };
-        Ok(Self { weights, tree, decoder, about })
+        Ok(Self { weights, tree, decoder, features, about })
     }
 
     /// Maps a model file. Nothing in it is believed before it is checked.
@@ -141,6 +148,13 @@ impl Model {
             .map_err(|why| Error::from(file.bad_tensor("model", why)))?;
         let n_outputs = outputs(&about, &decoder)
             .ok_or_else(|| file.bad_tensor(TENSOR, "the task and its classes disagree"))?;
+        let features = match &about.features {
+            Some(features) => Features::from_file(&file, features, &about.schema)?,
+            None if about.schema.made == 0 => Features::default(),
+            None => {
+                return Err(file.bad_tensor("model", "it does not say how text is read").into());
+            }
+        };
         let tree = match about.layout {
             Layout::Tree => Some(read_tree(&file, &about)?),
             _ => None,
@@ -174,7 +188,7 @@ impl Model {
                 .bad_tensor("model", "its cost matrix does not fit its classes")
                 .into());
         }
-        Ok(Self { weights: Weights::Mapped(file), tree, decoder, about })
+        Ok(Self { weights: Weights::Mapped(file), tree, decoder, features, about })
     }
 
     /// Writes the model beside and renames it into place; returns its size in bytes.
@@ -189,9 +203,12 @@ impl Model {
         let about = serde_json::to_value(&self.about)
             .map_err(|e| Error::request(format!("the model cannot be written: {e}")))?;
         let weights = self.weights.as_tensor();
+        let parts = self.features.parts();
+        let text = parts.as_ref().map(features::tensors).unwrap_or_default();
         let Some(tree) = &self.tree else {
-            let shape = vec![self.n_rows(), self.n_outputs()];
-            return Ok(file::encode(&about, &[(TENSOR, shape, weights)])?);
+            let mut tensors = vec![(TENSOR, vec![self.n_rows(), self.n_outputs()], weights)];
+            tensors.extend(text);
+            return Ok(file::encode(&about, &tensors)?);
         };
         let flat = tree.to_flat();
         let tensor = |values: &'static str, data: &'_ [u32]| (values, vec![data.len()]);
@@ -200,12 +217,13 @@ impl Model {
             tensor(CHILDREN, &flat.children),
             tensor(FEATURES, &flat.features),
         ];
-        let tensors = [
+        let mut tensors = vec![
             (TENSOR, vec![tree.n_weights()], weights),
             (nodes.0, nodes.1, TensorData::U32(&flat.nodes)),
             (children.0, children.1, TensorData::U32(&flat.children)),
             (features.0, features.1, TensorData::U32(&flat.features)),
         ];
+        tensors.extend(text);
         Ok(file::encode(&about, &tensors)?)
     }
 
@@ -271,9 +289,24 @@ impl Model {
         with_weights!(self.weights, w => w.iter().filter(|w| w.to_f64() != 0.0).count())
     }
 
-    /// Reads data as this model's training data was read.
+    /// How raw columns become features: empty unless some are text.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// What people call feature `j`.
+    pub fn feature_name(&self, j: usize) -> String {
+        self.features.feature_name(self.schema(), j)
+    }
+
+    /// Reads data as this model's training data was read: raw text too.
     pub fn read(&self, source: impl Into<Source>, options: &ReadOptions) -> Result<Dataset, Error> {
-        Ok(lineal_data::read_with(source, options, self.schema())?)
+        self.features.read(source, options, self.schema())
+    }
+
+    /// Rows of texts at hand, for a model of one text column and no other.
+    pub fn texts(&self, texts: &[impl AsRef<str> + Sync]) -> Result<Dataset, Error> {
+        self.features.of_texts(self.schema(), texts)
     }
 
     /// The class of least expected cost under probabilities, by the cost matrix of training.
@@ -360,7 +393,7 @@ impl Model {
         let mut order: Vec<(usize, f64)> = weights.filter(|(_, w)| *w != 0.0).collect();
         order.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
         order.truncate(n);
-        order.into_iter().map(|(j, w)| (self.schema().feature_name(j), w)).collect()
+        order.into_iter().map(|(j, w)| (self.feature_name(j), w)).collect()
     }
 
     pub(crate) fn n_outputs(&self) -> usize {

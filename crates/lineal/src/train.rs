@@ -4,6 +4,7 @@ use crate::Error;
 use crate::certify::Fit;
 use crate::columns;
 use crate::crossfit;
+use crate::features::Features;
 use crate::fit::{self, Gold, Job};
 use crate::layout::Layout;
 use crate::model::{Body, Model, Provenance};
@@ -31,6 +32,7 @@ pub fn train(data: &Dataset, spec: &TrainSpec) -> Result<(Model, Report), Error>
 pub struct Training<'a> {
     data: &'a Dataset,
     spec: &'a TrainSpec,
+    features: Option<&'a Features>,
     held_out: Option<&'a Dataset>,
     on_pass: Option<&'a mut OnPass<'a>>,
 }
@@ -38,7 +40,13 @@ pub struct Training<'a> {
 impl<'a> Training<'a> {
     /// This data, this spec.
     pub fn new(data: &'a Dataset, spec: &'a TrainSpec) -> Self {
-        Self { data, spec, held_out: None, on_pass: None }
+        Self { data, spec, features: None, held_out: None, on_pass: None }
+    }
+
+    /// The features of [`read_features`](crate::read_features), for the model to keep: it then predicts from raw text.
+    pub fn features(mut self, features: &'a Features) -> Self {
+        self.features = Some(features);
+        self
     }
 
     /// Watch this set, read with the training data's schema, in place of a share of the training rows.
@@ -55,7 +63,16 @@ impl<'a> Training<'a> {
 
     /// Trains.
     pub fn run(self) -> Result<(Model, Report), Error> {
-        let Self { data, spec, held_out, on_pass } = self;
+        let Self { data, spec, features, held_out, on_pass } = self;
+        let features = features.cloned().unwrap_or_default();
+        if features.n_made() != data.schema.made {
+            return Err(Error::request(format!(
+                "{}: rows have {} features made of text, and {} are known; give the features that came with the data",
+                data.source,
+                data.schema.made,
+                features.n_made()
+            )));
+        }
         let request = Request::check(data, spec)?;
         let prepared = Prepared::new(data, spec, held_out)?;
         let total_weight = prepared.total_weight();
@@ -128,7 +145,8 @@ impl<'a> Training<'a> {
         let provenance =
             Provenance { lineal: env!("CARGO_PKG_VERSION").into(), source: data.source.clone() };
         let body = Body { weights, layout, tree };
-        let mut model = Model::new(body, spec.clone(), data.schema.clone(), &report, provenance)?;
+        let mut model =
+            Model::new(body, spec.clone(), data.schema.clone(), features, &report, provenance)?;
         crossfit::calibrate(&mut model, data)?;
         Ok((model, report))
     }

@@ -17,6 +17,7 @@ fn schema(target: TargetKind, k: usize, n_features: usize) -> Schema {
         n_features,
         columns: None,
         feature_ids: None,
+        made: 0,
         image: None,
     }
 }

@@ -35,6 +35,7 @@ fn dataset(rows: &[Vec<f32>], y: Targets, target: TargetKind, classes: Vec<Strin
             n_features,
             columns: None,
             feature_ids: None,
+            made: 0,
             image: None,
         },
         warnings: Vec::new(),

@@ -414,19 +414,49 @@ impl LabelTree {
 
     /// Adds to `out`, by feature, the weights of the answers on the way to an output, a "no" turned round.
     pub fn path_weights<F: Scalar>(&self, w: &[F], output: u32, out: &mut [f64]) {
-        let mut wanted = Child::Leaf(output);
-        // Parents come before their children: one walk back finds the way up.
-        for (number, node) in self.nodes.iter().enumerate().rev() {
-            let children = &self.children[node.children.clone()];
-            let Some(at) = children.iter().position(|&child| child == wanted) else { continue };
-            wanted = Child::Node(number as u32);
-            let single = node.columns < children.len();
-            let (column, sign) = if single { (0, 1.0 - 2.0 * at as f64) } else { (at, 1.0) };
+        for (number, child) in self.way(output) {
+            let (column, sign) = self.column_of(number, child);
+            let node = &self.nodes[number];
             let rows = w[node.weights.clone()].chunks_exact(node.columns);
             for (&j, row) in self.features[node.features.clone()].iter().zip(rows) {
                 out[j as usize] += sign * row[column].to_f64();
             }
         }
+    }
+
+    /// The way to an output, root first: the nodes, and which child of each.
+    pub fn way(&self, output: u32) -> Vec<(usize, usize)> {
+        let mut wanted = Child::Leaf(output);
+        let mut way = Vec::new();
+        for (number, node) in self.nodes.iter().enumerate().rev() {
+            let children = &self.children[node.children.clone()];
+            let Some(at) = children.iter().position(|&child| child == wanted) else { continue };
+            wanted = Child::Node(number as u32);
+            way.push((number, at));
+        }
+        way.reverse();
+        way
+    }
+
+    /// The column of a node whose answer speaks for a child, and the sign that it does so with.
+    pub fn column_of(&self, node: usize, child: usize) -> (usize, f64) {
+        let single = self.nodes[node].columns < self.nodes[node].children.len();
+        if single { (0, 1.0 - 2.0 * child as f64) } else { (child, 1.0) }
+    }
+
+    /// The weight of a feature in a column of a node: 0 where the node does not cover it.
+    pub fn node_weight<F: Scalar>(&self, w: &[F], node: usize, column: usize, j: usize) -> f64 {
+        let node = &self.nodes[node];
+        match self.features[node.features.clone()].binary_search(&(j as u32)) {
+            Ok(at) => w[node.weights.start + at * node.columns + column].to_f64(),
+            Err(_) => 0.0,
+        }
+    }
+
+    /// What is added to a column's answer in a node.
+    pub fn node_bias<F: Scalar>(&self, w: &[F], node: usize, column: usize) -> f64 {
+        let node = &self.nodes[node];
+        if self.has_bias { w[node.weights.end - node.columns + column].to_f64() } else { 0.0 }
     }
 
     /// Number of outputs.
@@ -526,6 +556,12 @@ mod tests {
         let mut seen = Vec::new();
         tree.path_answers(x, &w, &[2], &mut s, |score, yes| seen.push((score, yes)));
         assert_eq!(seen, [(2.5, false), (0.1, false), (0.2, true), (0.3, false)]);
+        // Answers are what the weights on the way add up to.
+        assert_eq!(tree.way(2), [(0, 1), (2, 1)]);
+        assert_eq!((tree.column_of(0, 1), tree.column_of(2, 1)), ((0, -1.0), (1, 1.0)));
+        let at = |j, v| v * tree.node_weight(&w, 0, 0, j);
+        assert_eq!(at(0, 1.0) + at(3, 9.0) + at(5, 0.5) + tree.node_bias(&w, 0, 0), 2.5);
+        assert_eq!(tree.node_bias(&w, 2, 1), 0.2);
     }
 
     #[test]

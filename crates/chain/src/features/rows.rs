@@ -40,6 +40,11 @@ impl Attributes {
         self.idx.len()
     }
 
+    /// The highest attribute of all rows.
+    pub fn max_id(&self) -> Option<u32> {
+        self.idx.iter().copied().max()
+    }
+
     /// The attributes of a position.
     #[inline]
     pub fn row(&self, i: usize) -> Row<'_> {

@@ -31,7 +31,7 @@ use std::ops::RangeInclusive;
 /// Transitions between labels are always among the features. `transition` has K² weights for each value of the column, and more than doubles the work.
 ///
 /// For chunking from words (0) and parts of speech (1), `word,column:1,window:2,cross:1,transition:1,prefix:1-4,suffix:1-4,suffix:2-3@1,shape@1,lower@1,caps,digits`
-/// reached a span F1 of 94.1 % where `word,column:1,window:2` reached 93.7 % (CoNLL-2000, a CRF with c2 = 2 and 1, `examples/chunk.rs`).
+/// reached a span F1 of 94.1 % where `word,column:1,window:2` reached 93.7 % (CoNLL-2000, a CRF with c2 = 2 and 1, `crates/erm/examples/chunk.rs`).
 ///
 /// ```
 /// use lineal_chain::features::{Templates, expand};

@@ -9,6 +9,7 @@ use super::choice::{at_least_one, choice};
 use super::classes::{ProbaArgs, ReductionArgs};
 use super::fit::{MODEL, ModelArgs, PenaltyArgs, StopArgs};
 use super::read::{ColumnArgs, FileArgs};
+use super::text::TextArgs;
 
 const COMPARE: &str = "What to compare";
 const RUNNING: &str = "Running and output";
@@ -95,6 +96,9 @@ pub struct CompareArgs {
 
     #[command(flatten)]
     pub columns: ColumnArgs,
+
+    #[command(flatten)]
+    pub text: TextArgs,
 
     /// Seed of the split and of every random choice
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = RUNNING)]

@@ -3,14 +3,18 @@
 mod choice;
 mod classes;
 mod compare;
+mod explain;
 mod fit;
 mod read;
 mod run;
+mod text;
 mod train;
 
 pub use classes::{CodeArg, ProbaArgs, ReductionArgs, TreeArg};
 pub use compare::CompareArgs;
+pub use explain::{ExplainArgs, ExplainOutput};
 pub use run::{DemoArgs, EvalArgs, InspectArgs, Output, PredictArgs};
+pub use text::TextArgs;
 pub use train::{Held, TrainArgs};
 
 use clap::{Parser, Subcommand};
@@ -22,6 +26,7 @@ Examples:
   lineal predict flowers.lineal new.csv --proba   a line a row: class, probabilities
   lineal eval flowers.lineal test.csv             accuracy, F1, confusion matrix
   lineal inspect flowers.lineal                   certificate, margins, top features
+  lineal explain flowers.lineal new.csv           why this class, feature by feature
   lineal compare flowers.csv --label species      every strategy × loss: time and accuracy
 
 Several classes, several labels, probabilities:
@@ -55,6 +60,7 @@ pub enum Command {
     Predict(PredictArgs),
     Eval(EvalArgs),
     Inspect(InspectArgs),
+    Explain(ExplainArgs),
     Compare(Box<CompareArgs>),
     Demo(DemoArgs),
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use lineal::{Format, ReadOptions, TargetKind};
 
 use super::choice::choice;
+use super::text::TextArgs;
 
 const HEADING: &str = "Data";
 
@@ -19,11 +20,13 @@ pub struct FileArgs {
         ("csv", "comma-separated, with a header row"),
         ("tsv", "tab-separated, with a header row"),
         ("jsonl", "one JSON object a line"),
+        ("fasttext", "__label__NAME … text, one a line"),
+        ("vw", "Vowpal Wabbit: label importance|namespace feature:value …"),
         ("idx", "images of bytes, as MNIST comes"),
     ]), hide_possible_values = true)]
     #[arg(
         long_help = "Format of the data, where the file's name does not tell it: libsvm (or svmlight), csv, tsv, \
-        jsonl, idx. Names that tell: .svm .libsvm .csv .tsv .jsonl .ndjson .idx -ubyte, with or without .gz or .zst"
+        jsonl, fasttext, vw, idx. Names that tell: .svm .libsvm .csv .tsv .jsonl .ndjson .ft .fasttext .vw .idx -ubyte, with or without .gz or .zst"
     )]
     pub format: Option<Format>,
 
@@ -84,9 +87,16 @@ impl FileArgs {
     }
 
     /// For the file that a model learns its schema from.
-    pub fn learning(&self, columns: &ColumnArgs, target: TargetKind) -> ReadOptions {
+    pub fn learning(
+        &self,
+        columns: &ColumnArgs,
+        text: &TextArgs,
+        target: TargetKind,
+    ) -> ReadOptions {
         ReadOptions {
             target,
+            text: text.text.clone(),
+            guess_text: text.text.is_empty(),
             numeric: columns.numeric.clone(),
             categorical: columns.categorical.clone(),
             ignore: columns.ignore.clone(),

@@ -10,6 +10,7 @@ use super::choice::{at_least_one, choice, not_negative, positive};
 use super::classes::{CLASSES, ProbaArgs, ReductionArgs};
 use super::fit::{MODEL, ModelArgs, PENALTY, PenaltyArgs, SOLVER, StopArgs};
 use super::read::{ColumnArgs, FileArgs};
+use super::text::TextArgs;
 
 const SGD: &str =
     "Stochastic gradient descent (any of these chooses --solver sgd where that is auto)";
@@ -203,6 +204,9 @@ pub struct TrainArgs {
 
     #[command(flatten)]
     pub columns: ColumnArgs,
+
+    #[command(flatten)]
+    pub text: TextArgs,
 
     /// Seed of every random choice: same seed and data, same model bytes, at any --threads
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = RUNNING)]

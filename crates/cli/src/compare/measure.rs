@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use lineal::{CurvePoint, Dataset, LossKind, Metrics, Report, Strategy, TrainSpec, Training};
+use lineal::{
+    CurvePoint, Dataset, Features, LossKind, Metrics, Report, Strategy, TrainSpec, Training,
+};
 
 use crate::progress::Series;
 
@@ -30,7 +32,12 @@ pub struct Measured {
 
 impl Row {
     /// Runs it.
-    pub fn measure(spec: &TrainSpec, train: &Dataset, test: &Dataset, series: &mut Series) -> Self {
+    pub fn measure(
+        spec: &TrainSpec,
+        train: (&Dataset, &Features),
+        test: &Dataset,
+        series: &mut Series,
+    ) -> Self {
         let loss = spec.loss.unwrap_or(LossKind::Logistic);
         let mut row = Self { strategy: spec.strategy, loss, outcome: Err(String::new()) };
         let name = row.name();
@@ -48,7 +55,7 @@ impl Row {
 
 fn measured(
     spec: &TrainSpec,
-    train: &Dataset,
+    (train, features): (&Dataset, &Features),
     test: &Dataset,
     show: impl Fn(&CurvePoint) + Sync,
 ) -> Result<Measured, lineal::Error> {
@@ -57,7 +64,8 @@ fn measured(
         show(point);
         ControlFlow::Continue(())
     };
-    let (model, report) = Training::new(train, spec).monitor(&mut watch).run()?;
+    let (model, report) =
+        Training::new(train, spec).features(features).monitor(&mut watch).run()?;
     let train_seconds = begun.elapsed().as_secs_f64();
 
     let begun = Instant::now();

@@ -9,7 +9,7 @@ pub mod table;
 use std::path::Path;
 
 use anyhow::bail;
-use lineal::{Dataset, ReadOptions, Targets, Task, TrainSpec};
+use lineal::{Dataset, Features, ReadOptions, Targets, Task, TrainSpec};
 
 use crate::args::CompareArgs;
 use crate::exit::usage;
@@ -17,7 +17,7 @@ use crate::progress::Series;
 use crate::talk::{Talk, count, seconds};
 use crate::train::request::{check_multilabel, check_proba, check_reduction, options_for, target};
 use crate::train::summary;
-use crate::{classes, eval, files, html};
+use crate::{classes, eval, files, html, text};
 
 pub use measure::{Measured, Row};
 pub use plan::LeftOut;
@@ -69,6 +69,8 @@ fn check(args: &CompareArgs) -> anyhow::Result<()> {
     let mut inputs = vec![args.data.as_path()];
     let others = args.test.iter().chain(&args.model.cost).chain(&args.file.labels);
     inputs.extend(others.chain(args.reduction.files()).map(|path| path.as_path()));
+    let stop_words = args.text.file();
+    inputs.extend(stop_words.as_deref());
     if inputs.iter().filter(|path| **path == Path::new("-")).count() > 1 {
         return usage("standard input can only be read once: give - for one file");
     }
@@ -78,15 +80,17 @@ fn check(args: &CompareArgs) -> anyhow::Result<()> {
 fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
     let start = std::time::Instant::now();
     let talk = Talk::new(args.quiet);
-    let options = args.file.learning(&args.columns, target(args.task));
-    let data = lineal::read(&args.data, &options)?;
-    talk.say_all(&summary::data(&data, start.elapsed().as_secs_f64()));
+    let options = args.file.learning(&args.columns, &args.text, target(args.task));
+    let (data, features) =
+        lineal::read_features(&args.data, &options, &text::features(&args.text)?)?;
+    talk.say_all(&summary::data(&data, &features, start.elapsed().as_secs_f64()));
+    text::check(&args.text, &data, &features)?;
     check_data(&data, args.task)?;
     let spec = base(args, &data)?;
     let [train, test] = match &args.test {
         None => split::by_share(&data, args.holdout.unwrap_or(0.2), args.seed)?,
         Some(path) => {
-            let test = read_test(path, args, &options, &data)?;
+            let test = read_test(path, args, &options, (&data, &features))?;
             test.warnings.iter().for_each(|warning| talk.warn(warning));
             [data, test]
         }
@@ -107,7 +111,7 @@ fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
     for &(strategy, loss) in &plan.runs {
         let penalty = args.penalty.of(Some(loss));
         let spec = TrainSpec { strategy, loss: Some(loss), penalty, ..spec.clone() };
-        let row = Row::measure(&spec, &train, &test, &mut series);
+        let row = Row::measure(&spec, (&train, &features), &test, &mut series);
         series.end(&row.name(), &told(&row));
         rows.push(row);
     }
@@ -176,10 +180,10 @@ fn read_test(
     path: &Path,
     args: &CompareArgs,
     options: &ReadOptions,
-    data: &Dataset,
+    (data, features): (&Dataset, &Features),
 ) -> anyhow::Result<Dataset> {
     let options = options_for(path, &args.data, options);
-    let test = lineal::data::read_with(path, &options, &data.schema)?;
+    let test = features.read(path, &options, &data.schema)?;
     if matches!(test.y, Targets::None) {
         bail!("{}: the rows have no labels to compare with; add the label column", test.source);
     }

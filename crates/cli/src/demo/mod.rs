@@ -125,7 +125,7 @@ fn show(set: &Set) -> anyhow::Result<Vec<String>> {
     let model_bytes = model.to_bytes()?.len() as u64;
     let full = eval::in_full(&metrics, model.classes());
     let outcome = Outcome { report, test: Some(metrics), seconds: seconds_of, model_bytes };
-    let mut told = summary::data(&data, read);
+    let mut told = summary::data(&data, &lineal::Features::default(), read);
     told.extend(
         summary::outcome(&model, &outcome, &args)
             .into_iter()

@@ -3,10 +3,12 @@
 mod chart;
 mod compare;
 mod eval;
+mod explain;
 mod page;
 mod scale;
 mod train;
 
 pub use compare::compare_page;
 pub use eval::eval_page;
+pub use explain::explain_page;
 pub use train::train_page;

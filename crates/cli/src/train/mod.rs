@@ -9,13 +9,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::bail;
-use lineal::{CurvePoint, Dataset, Metrics, Model, Report, Targets, Training};
+use lineal::{CurvePoint, Dataset, Features, Metrics, Model, Report, Targets, Training};
 
 use crate::args::TrainArgs;
 use crate::exit::NotConverged;
 use crate::progress::Progress;
 use crate::talk::Talk;
-use crate::{files, html};
+use crate::{files, html, text};
 use request::Request;
 
 /// What a run measured, for the screen, the JSON and the page.
@@ -44,13 +44,14 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<()> {
 fn train(args: &TrainArgs, request: &mut Request) -> anyhow::Result<()> {
     let start = Instant::now();
     let talk = Talk::new(args.quiet);
-    let data = lineal::read(&args.data, &request.options)?;
+    let (data, features) = lineal::read_features(&args.data, &request.options, &request.features)?;
     let read = start.elapsed().as_secs_f64();
-    talk.say_all(&summary::data(&data, read));
+    talk.say_all(&summary::data(&data, &features, read));
+    text::check(&args.text, &data, &features)?;
     request.meet(args, &data.schema.classes)?;
-    let held_out =
-        request.held_out.as_deref().map(|path| labelled(path, request, &data, talk)).transpose()?;
-    let test = args.test.as_deref().map(|path| labelled(path, request, &data, talk)).transpose()?;
+    let read_labelled = |path: &Path| labelled(path, request, (&data, &features), talk);
+    let held_out = request.held_out.as_deref().map(read_labelled).transpose()?;
+    let test = args.test.as_deref().map(read_labelled).transpose()?;
 
     if args.proba.cross_fits() {
         let folds = request.spec.folds;
@@ -59,7 +60,7 @@ fn train(args: &TrainArgs, request: &mut Request) -> anyhow::Result<()> {
         ));
     }
     let begun = Instant::now();
-    let (model, report) = fit(request, &data, held_out.as_ref(), talk)?;
+    let (model, report) = fit(request, (&data, &features), held_out.as_ref(), talk)?;
     let train = begun.elapsed().as_secs_f64();
 
     let test = test.map(|data| model.evaluate(&data)).transpose()?;
@@ -81,8 +82,13 @@ fn train(args: &TrainArgs, request: &mut Request) -> anyhow::Result<()> {
 }
 
 /// A file with the training data's columns and classes, and labels.
-fn labelled(path: &Path, request: &Request, data: &Dataset, talk: Talk) -> anyhow::Result<Dataset> {
-    let other = lineal::data::read_with(path, &request.options_for(path), &data.schema)?;
+fn labelled(
+    path: &Path,
+    request: &Request,
+    (data, features): (&Dataset, &Features),
+    talk: Talk,
+) -> anyhow::Result<Dataset> {
+    let other = features.read(path, &request.options_for(path), &data.schema)?;
     if matches!(other.y, Targets::None) {
         bail!("{}: the rows have no labels to compare with; add the label column", other.source);
     }
@@ -92,7 +98,7 @@ fn labelled(path: &Path, request: &Request, data: &Dataset, talk: Talk) -> anyho
 
 fn fit(
     request: &Request,
-    data: &Dataset,
+    (data, features): (&Dataset, &Features),
     held_out: Option<&Dataset>,
     talk: Talk,
 ) -> anyhow::Result<(Model, Report)> {
@@ -101,7 +107,7 @@ fn fit(
         progress.pass(point);
         ControlFlow::Continue(())
     };
-    let mut training = Training::new(data, &request.spec).monitor(&mut watch);
+    let mut training = Training::new(data, &request.spec).features(features).monitor(&mut watch);
     if let Some(held_out) = held_out {
         training = training.held_out(held_out);
     }

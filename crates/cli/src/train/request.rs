@@ -3,19 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use lineal::{
-    ClassWeight, CodeKind, Format, LossKind, ReadOptions, SgdSpec, SolverKind, Strategy,
-    TargetKind, Task, TrainSpec,
+    ClassWeight, CodeKind, FeatureSpec, Format, LossKind, ReadOptions, SgdSpec, SolverKind,
+    Strategy, TargetKind, Task, TrainSpec,
 };
 
 use crate::args::{CodeArg, Held, ProbaArgs, ReductionArgs, TrainArgs};
 use crate::exit::usage;
-use crate::{classes, files};
+use crate::{classes, files, text};
 
 /// A training run that makes sense as far as flags can tell.
 pub struct Request {
     pub spec: TrainSpec,
     /// How the training data is read.
     pub options: ReadOptions,
+    /// What is made of its text.
+    pub features: FeatureSpec,
     /// The file with the rows to watch.
     pub held_out: Option<PathBuf>,
     data: PathBuf,
@@ -75,6 +77,7 @@ impl Request {
                 .cloned(),
         );
         inputs.extend(args.reduction.files().cloned());
+        inputs.extend(args.text.file());
         if inputs.iter().filter(|path| *path == Path::new("-")).count() > 1 {
             return usage("standard input can only be read once: give - for one file");
         }
@@ -86,8 +89,9 @@ impl Request {
             true => {}
             false => outputs.push(args.out.clone()),
         }
-        let options = args.file.learning(&args.columns, target(args.task));
-        Ok(Self { spec, options, held_out, data: args.data.clone(), inputs, outputs })
+        let options = args.file.learning(&args.columns, &args.text, target(args.task));
+        let features = text::features(&args.text)?;
+        Ok(Self { spec, options, features, held_out, data: args.data.clone(), inputs, outputs })
     }
 
     /// Reads the files that name the data's classes: costs, a code, a tree.

@@ -1,17 +1,17 @@
 //! What `train` says to people.
 
-use lineal::{Dataset, Model, Report, Strategy, TargetKind, Targets};
+use lineal::{Dataset, Features, Model, Report, Strategy, TargetKind, Targets};
 
 use super::Outcome;
 use crate::args::TrainArgs;
 use crate::talk::{bytes, count, rough, seconds};
-use crate::{eval, inspect};
+use crate::{eval, inspect, text};
 
 /// The columns that are shown of a wide table.
 const COLUMNS: usize = 40;
 
 /// The data as it was understood.
-pub fn data(data: &Dataset, read_seconds: f64) -> Vec<String> {
+pub fn data(data: &Dataset, features: &Features, read_seconds: f64) -> Vec<String> {
     let n_classes = data.schema.classes.len();
     let classes = match (data.schema.target, &data.y) {
         (TargetKind::Classes, _) => format!(", {}", count(n_classes, "class")),
@@ -30,6 +30,7 @@ pub fn data(data: &Dataset, read_seconds: f64) -> Vec<String> {
     if columns.len() > COLUMNS {
         lines.push(format!("  … and {}", count(columns.len() - COLUMNS, "more column")));
     }
+    lines.extend(features.text().map(|encoder| format!("  {}", text::in_short(encoder))));
     lines.extend(data.warnings.iter().map(|warning| format!("warning: {warning}")));
     lines
 }

@@ -5,6 +5,7 @@ mod bad_model;
 mod calibration;
 mod compare;
 mod demo;
+mod explain;
 mod help;
 #[cfg(unix)]
 mod interrupt;
@@ -12,6 +13,7 @@ mod multilabel;
 mod output;
 mod predict;
 mod strategies;
+mod text;
 mod training;
 mod transcript;
 mod world;

@@ -44,7 +44,7 @@ pub(super) fn learn(mut idx: Vec<u32>, max_index: u32) -> Found {
 
 /// Renumbers as at training and drops what training did not have.
 pub(super) fn apply(parsed: &mut Parsed, schema: &Schema) {
-    if schema.feature_ids.is_none() && parsed.max_index as usize <= schema.n_features {
+    if schema.feature_ids.is_none() && parsed.max_index as usize <= schema.n_read() {
         return;
     }
     let ids: Option<Vec<u32>> =
@@ -57,7 +57,7 @@ pub(super) fn apply(parsed: &mut Parsed, schema: &Schema) {
         for k in row.clone() {
             let column = match &ids {
                 Some(ids) => position(ids, parsed.idx[k]),
-                None => Some(parsed.idx[k]).filter(|&j| (j as usize) < schema.n_features),
+                None => Some(parsed.idx[k]).filter(|&j| (j as usize) < schema.n_read()),
             };
             if let Some(column) = column {
                 (parsed.idx[kept], parsed.val[kept]) = (column, parsed.val[k]);

@@ -43,6 +43,7 @@ pub(crate) fn read(bytes: &[u8], file: &str, target: TargetKind) -> Result<Datas
         n_features: found.n_features,
         columns: None,
         feature_ids: found.ids,
+        made: 0,
         image: None,
     };
     if schema.n_features == 0 {
@@ -61,7 +62,7 @@ pub(crate) fn read_with(bytes: &[u8], file: &str, schema: &Schema) -> Result<Dat
     let y = targets::apply(parsed.labels, schema.target, &mut index, file)?;
     let mut warnings = parsed.odd.warnings(file);
     warnings.extend(index.warning(file, schema.target));
-    let x = matrix(schema.n_features, parsed.indptr, parsed.idx, parsed.val, file)?;
+    let x = matrix(schema.n_read(), parsed.indptr, parsed.idx, parsed.val, file)?;
     let (weights, schema) = (parsed.weights, schema.clone());
     Ok(Dataset { x, y, weights, schema, warnings, source: file.to_owned() })
 }

@@ -44,7 +44,7 @@ pub(crate) fn stream(
         let y = targets::apply(parsed.labels, schema.target, &mut index, file)?;
         // A chunk without labels is not a file without.
         let y = targets::or_empty(y, schema.target, parsed.indptr.len() - 1);
-        let x = matrix(schema.n_features, parsed.indptr, parsed.idx, parsed.val, file)?;
+        let x = matrix(schema.n_read(), parsed.indptr, parsed.idx, parsed.val, file)?;
         n_rows += x.n_rows();
         let (weights, source) = (parsed.weights, file.to_owned());
         f(Dataset { x, y, weights, schema: grown(&index), warnings: Vec::new(), source }, None)
@@ -79,6 +79,7 @@ pub(crate) fn learn_schema(
         n_features: parsed.max_index as usize,
         columns: None,
         feature_ids: None,
+        made: 0,
         image: None,
     };
     let warnings = parsed.odd.warnings(file);

@@ -93,8 +93,8 @@ pub(super) fn refuse_text(schema: &Schema, file: &str) -> Result<(), Error> {
 /// A column is text, and there is no sink for it.
 pub(crate) fn needs_sink(file: &str, name: &str) -> Error {
     let message = format!(
-        "column {name:?} is text, and the program makes no features of text yet: turn it into numbers or names first, or \
-         --ignore it (in the library it needs a sink: read_text, read_text_with)"
+        "column {name:?} is text, which needs a sink that makes features of it: read_text, read_text_with, or read_features of \
+         the crate lineal"
     );
     Error::new(ErrorKind::Columns, file, message)
 }

@@ -61,7 +61,7 @@ impl<'a> Encoder<'a> {
             mode,
             named,
             found: Vec::new(),
-            x: FeatureRows::new(schema.n_features, only_numbers && width == schema.n_features),
+            x: FeatureRows::new(schema.n_read(), only_numbers && width == schema.n_read()),
             target: TargetColumn::new(schema, table.options.label_separator, mode),
             weights: Vec::new(),
             text: TextBatch::new(schema.text_columns().count()),

@@ -106,6 +106,7 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
         n_features: at,
         columns: Some(columns),
         feature_ids: None,
+        made: 0,
         image: None,
     };
     schema.check().map_err(|e| Error::new(ErrorKind::Schema, file, e))?;

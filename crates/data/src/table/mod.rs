@@ -204,6 +204,9 @@ fn fill(
         columns::refuse_text(schema, encoder.file())?;
     }
     let file = encoder.file();
+    if let (Some(sink), Some(_)) = (&mut sink, encoder.text()) {
+        sink.start(schema).map_err(|e| Error::new(ErrorKind::Text, file, e))?;
+    }
     let mut hand_over = |encoder: &mut Encoder<'_>| {
         if let (Some(sink), Some(batch)) = (&mut sink, encoder.text()) {
             sink.batch(batch).map_err(|e| Error::new(ErrorKind::Text, file, e))?;

@@ -169,7 +169,9 @@ impl Pattern {
         let refuse = |why: String| Error::Pattern { pattern: pattern.to_owned(), why };
         let regex = Regex::new(pattern).map_err(|e| {
             // The message repeats the expression over several lines; its last line says what is wrong.
-            refuse(e.to_string().lines().last().unwrap_or_default().trim().to_owned())
+            let message = e.to_string();
+            let last = message.lines().last().unwrap_or_default().trim();
+            refuse(last.trim_start_matches("error: ").to_owned())
         })?;
         if regex.captures_len() > 2 {
             return Err(refuse("has several groups; write `(?:…)` for all but the token's".into()));

@@ -1,0 +1,150 @@
+//! Flags of `explain`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+
+use super::choice::{at_least_one, choice};
+use super::read::FileArgs;
+
+const HELP: &str = "\
+For each row: the winner, the runner-up, by how much the one leads the other, and the features that decided between them. A \
+feature's contribution is its value times the difference of its two weights; contributions, the bias and `the other features` \
+add up to the lead.
+
+What leads: the difference of scores (joint, ova, and ovo with --pairs scores); with two classes the score of the one weight \
+vector; ovo by votes or tournament, the duel of the two classes; ecoc, the summed answers of the columns in which their codewords differ; \
+tree, the node in which the ways to them part. Votes, codes and --calibrate decide by more than that, and a winner's lead may be \
+negative. Labels are explained one by one against their threshold, numbers as the sum that they are.
+
+Examples:
+  lineal explain m.lineal test.csv --rows 1-5
+  lineal explain m.lineal test.csv --class sports --top 20     why not sports?
+  lineal explain m.lineal test.csv --output jsonl | jq .lead
+  lineal explain m.lineal test.csv --html why.html";
+
+/// Show why the winner beat the runner-up, feature by feature, for each row of DATA
+#[derive(Args, Debug)]
+#[command(after_help = HELP)]
+pub struct ExplainArgs {
+    /// A file that `lineal train` wrote
+    pub model: PathBuf,
+
+    /// Rows to explain; - is standard input
+    pub data: PathBuf,
+
+    /// Features to show for each row, largest contribution first
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "What to explain")]
+    pub top: usize,
+
+    /// Rows to explain, from 1: 3, 1-10, or 2,5,20-30 [default: all; --html: the first 100]
+    #[arg(long, value_name = "ROWS", help_heading = "What to explain")]
+    pub rows: Option<RowList>,
+
+    /// Compare the winner with this class in place of the runner-up (why not this one?); multilabel: explain this label
+    #[arg(long, value_name = "NAME", help_heading = "What to explain")]
+    pub class: Option<String>,
+
+    /// Write to this file [default: standard output]
+    #[arg(short, value_name = "OUT", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+
+    /// Form of the output
+    #[arg(long, value_name = "FORM", default_value = "text", help_heading = "Output",
+          value_parser = choice::<ExplainOutput>(&[
+        ("text", "a few lines a row"),
+        ("jsonl", "an object a row: row, label, against, lead, decided_by, bias, features, rest, proba"),
+    ]))]
+    pub output: ExplainOutput,
+
+    /// The same as --output jsonl
+    #[arg(long, help_heading = "Output", conflicts_with = "output")]
+    pub json: bool,
+
+    /// Write an HTML page with a bar a feature, in place of text
+    #[arg(long, value_name = "FILE.html", help_heading = "Output", conflicts_with_all = ["output", "json", "out"])]
+    pub html: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub file: FileArgs,
+
+    /// Threads to use [default: all cores]
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Running")]
+    pub threads: Option<usize>,
+
+    /// Say nothing on stderr but errors
+    #[arg(short, long, help_heading = "Running")]
+    pub quiet: bool,
+}
+
+/// The form of explanations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExplainOutput {
+    Text,
+    Jsonl,
+}
+
+impl FromStr for ExplainOutput {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        match s {
+            "text" => Ok(ExplainOutput::Text),
+            "jsonl" => Ok(ExplainOutput::Jsonl),
+            _ => Err(format!("`{s}` is not one of text, jsonl")),
+        }
+    }
+}
+
+/// Rows as they are counted by people, from 1: ranges with both ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowList(Vec<(usize, usize)>);
+
+impl FromStr for RowList {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        let number = |text: &str| match text.trim().parse() {
+            Ok(0) => Err("rows are counted from 1".to_owned()),
+            Ok(row) => Ok(row),
+            Err(_) => Err(format!("`{text}` is not a row; say 3, 1-10, or 2,5,20-30")),
+        };
+        let range = |part: &str| match part.split_once('-') {
+            None => number(part).map(|row| (row, row)),
+            Some((first, last)) => match (number(first)?, number(last)?) {
+                (first, last) if first > last => Err(format!("`{part}` ends before it begins")),
+                range => Ok(range),
+            },
+        };
+        s.split(',').map(range).collect::<Result<_, _>>().map(RowList)
+    }
+}
+
+impl RowList {
+    /// From 0, each once, in rising order; the first that is not below `n_rows`, if there is one.
+    pub fn below(&self, n_rows: usize) -> Result<Vec<usize>, usize> {
+        if let Some(&(_, last)) = self.0.iter().find(|(_, last)| *last > n_rows) {
+            return Err(last);
+        }
+        let mut rows: Vec<usize> = self.0.iter().flat_map(|&(a, b)| a - 1..b).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        Ok(rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_counted_from_one_and_sorted() {
+        let list: RowList = "5,2-3,3".parse().unwrap();
+        assert_eq!(list.below(5), Ok(vec![1, 2, 4]));
+        assert_eq!(list.below(4), Err(5));
+        for bad in ["", "0", "3-2", "a", "1-", "-3", "1,,2"] {
+            assert!(bad.parse::<RowList>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! `lineal explain`: why the winner beat the runner-up.
+
+mod json;
+mod text;
+
+use anyhow::bail;
+use lineal::{Dataset, ExplainSpec, Explanation, Model, Task};
+
+use crate::args::{ExplainArgs, ExplainOutput};
+use crate::talk::{Talk, count};
+use crate::{files, html};
+
+pub use text::{amount, headline, value_of};
+
+/// Rows of a page, unless asked for others.
+const PAGE_ROWS: usize = 100;
+
+/// What was found.
+pub struct Explained {
+    pub model: Model,
+    pub data: Dataset,
+    pub explanations: Vec<Explanation>,
+}
+
+/// Runs the command.
+pub fn run(args: &ExplainArgs) -> anyhow::Result<()> {
+    for output in args.out.iter().chain(&args.html).filter(|out| out.as_os_str() != "-") {
+        files::check_output(output, &[&args.model, &args.data])?;
+    }
+    let found = lineal::with_threads(args.threads, || explain(args))?;
+    if let Some(path) = &args.html {
+        let page = html::explain_page(&found);
+        files::write_output(Some(path), |out| out.write_all(page.as_bytes()))?;
+        Talk::new(args.quiet).say(format_args!("wrote {}", path.display()));
+        return Ok(());
+    }
+    let as_json = args.json || args.output == ExplainOutput::Jsonl;
+    files::write_output(args.out.as_deref(), |out| match as_json {
+        true => json::write(out, &found),
+        false => text::write(out, &found),
+    })
+}
+
+fn explain(args: &ExplainArgs) -> anyhow::Result<Explained> {
+    let talk = Talk::new(args.quiet);
+    let model = Model::load(&args.model)?;
+    let class = match &args.class {
+        Some(name) => Some(find_class(&model, name)?),
+        None => None,
+    };
+    let data = model.read(&args.data, &args.file.options())?;
+    data.warnings.iter().for_each(|warning| talk.warn(warning));
+    let n_rows = data.n_rows();
+    let rows = match &args.rows {
+        Some(list) => match list.below(n_rows) {
+            Ok(rows) => Some(rows),
+            Err(row) => {
+                bail!("{}: there is no row {row}, only {}", data.source, count(n_rows, "row"))
+            }
+        },
+        None if args.html.is_some() && n_rows > PAGE_ROWS => {
+            talk.say(format_args!(
+                "the page has the first {PAGE_ROWS} of {}; --rows asks for others",
+                count(n_rows, "row")
+            ));
+            Some((0..PAGE_ROWS).collect())
+        }
+        None => None,
+    };
+    let spec = ExplainSpec { rows, class, top: Some(args.top) };
+    let explanations = model.explain(&data, &spec)?;
+    Ok(Explained { model, data, explanations })
+}
+
+fn find_class(model: &Model, name: &str) -> anyhow::Result<u32> {
+    if model.task() == Task::Regress {
+        bail!("--class {name}: a model of the task regress has no classes; leave --class out");
+    }
+    if let Some(at) = model.classes().iter().position(|class| class == name) {
+        return Ok(at as u32);
+    }
+    let known: Vec<&str> = model.classes().iter().take(10).map(String::as_str).collect();
+    let more = if model.classes().len() > known.len() { ", …" } else { "" };
+    bail!("--class: `{name}` is not a class; the classes are {}{more}", known.join(", "))
+}

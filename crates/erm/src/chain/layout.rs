@@ -1,0 +1,499 @@
+//! Where the weights lie while they are learnt.
+//!
+//! Most attributes are rare and come with one or two labels; a few come everywhere and with nearly all labels. Frequent ones have a *row* of weights
+//! for all labels, which kernels take at once; the others have *entries* for the labels that they came with. On CoNLL-2000 that is an eighth of the
+//! weights of all attributes with all labels, and they fit in the cache.
+//!
+//! ```text
+//! rows        slot s < n_rows, label y      s·stride + y            stride = K rounded up to a multiple of 4; the rest stays 0
+//! entries     slot s, its i-th label        n_rows·stride + ends[s − n_rows] + i
+//! pairs       attribute b, from, to         … + b·K² + from·K + to
+//! shared      transitions, start, end, triples as in `ChainModel`
+//! ```
+
+use super::{ChainWeights, Sentences};
+use lineal_chain::features::Attributes;
+use lineal_chain::{ChainModel, LabelSets, Parts, PrunedModel, PrunedParts, UNLABELLED};
+use lineal_linalg::{Row, Scalar, kernels};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// The map from features to weights.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    pub(crate) model: ChainModel,
+    stride: usize,
+    /// The slot of each unary attribute.
+    slots: Vec<u32>,
+    n_rows: usize,
+    /// Where the entries of each slot above `n_rows` begin; one more than slots.
+    ends: Vec<u32>,
+    labels: Vec<u32>,
+    /// 1 for the weights of rows that there are, 0 for the others; empty if all are there.
+    mask: Vec<f32>,
+    /// Weights of pairs, transitions and triples that are not there, rising.
+    frozen: Vec<u32>,
+    pairs_at: usize,
+}
+
+/// The attributes of all positions by their slots.
+#[derive(Debug)]
+pub(crate) struct Slots<'a> {
+    rows: Cow<'a, Attributes>,
+    /// Slots less `n_rows`.
+    entries: Attributes,
+    pairs: Option<&'a Attributes>,
+}
+
+impl Layout {
+    /// Chooses the weights for the training data, and for whatever a model to start from has.
+    pub(crate) fn new(
+        model: ChainModel,
+        sentences: &Sentences<'_>,
+        weights: ChainWeights,
+        start: Option<&PrunedModel>,
+    ) -> Self {
+        let k = model.n_labels;
+        let stride = k.next_multiple_of(4);
+        let mut layout = Self {
+            model,
+            stride,
+            slots: Vec::new(),
+            n_rows: 0,
+            ends: vec![0],
+            labels: Vec::new(),
+            mask: Vec::new(),
+            frozen: Vec::new(),
+            pairs_at: 0,
+        };
+        if weights == ChainWeights::All {
+            layout.n_rows = model.n_unary;
+            layout.slots = (0..model.n_unary as u32).collect();
+        } else {
+            let seen = seen_labels(&model, sentences, weights, start);
+            layout.choose(&seen, weights);
+        }
+        layout.pairs_at = layout.n_rows * stride + layout.labels.len();
+        if weights == ChainWeights::Observed {
+            layout.freeze(sentences, start);
+        }
+        layout
+    }
+
+    fn choose(&mut self, seen: &LabelSets, weights: ChainWeights) {
+        let k = self.model.n_labels;
+        // A row costs about as much as this many entries; rows that are not full need a mask.
+        let enough = match weights {
+            ChainWeights::Observed => k.div_ceil(3),
+            _ => k.div_ceil(6),
+        };
+        let is_row = |a: usize| seen.len(a) >= enough.max(2);
+        let n_rows = (0..self.model.n_unary).filter(|&a| is_row(a)).count();
+        self.n_rows = n_rows;
+        let (mut next_row, mut next_entries) = (0, n_rows as u32);
+        for a in 0..self.model.n_unary {
+            if is_row(a) {
+                self.slots.push(next_row);
+                next_row += 1;
+                if weights == ChainWeights::Observed {
+                    let at = self.mask.len();
+                    self.mask.resize(at + self.stride, 0.0);
+                    seen.labels(a).for_each(|label| self.mask[at + label] = 1.0);
+                }
+            } else {
+                self.slots.push(next_entries);
+                next_entries += 1;
+                self.labels.extend(seen.labels(a).map(|label| label as u32));
+                self.ends.push(self.labels.len() as u32);
+            }
+        }
+    }
+
+    /// Leaves out pairs and triples of labels that never stand side by side.
+    fn freeze(&mut self, sentences: &Sentences<'_>, start: Option<&PrunedModel>) {
+        let k = self.model.n_labels;
+        let (mut pairs, mut triples) = (vec![false; k * k], vec![false; k * k * k]);
+        for i in 0..sentences.len() {
+            let gold = sentences.gold(i);
+            for two in gold.windows(2).filter(|two| !two.contains(&UNLABELLED)) {
+                pairs[number(two, k)] = true;
+            }
+            for three in gold.windows(3).filter(|three| !three.contains(&UNLABELLED)) {
+                triples[number(three, k)] = true;
+            }
+        }
+        let mut given = vec![0.0; self.dim() - self.pairs_at];
+        if let Some(start) = start {
+            self.load_pairs_and_shared(start, &mut given);
+        }
+        let shared = self.shared();
+        let ranges = [(self.pairs_at..shared.transition.end, pairs), (shared.triple, triples)];
+        for (range, seen) in ranges {
+            let gone = range
+                .enumerate()
+                .filter(|&(i, at)| !seen[i % seen.len()] && given[at - self.pairs_at] == 0.0);
+            self.frozen.extend(gone.map(|(_, at)| at as u32));
+        }
+    }
+
+    pub(crate) fn dim(&self) -> usize {
+        self.shared().triple.end
+    }
+
+    /// How many weights there are to learn.
+    pub(crate) fn n_weights(&self) -> usize {
+        let rows = if self.mask.is_empty() {
+            self.n_rows * self.model.n_labels
+        } else {
+            self.mask.iter().filter(|&&m| m != 0.0).count()
+        };
+        rows + (self.dim() - self.n_rows * self.stride) - self.frozen.len()
+    }
+
+    fn shared(&self) -> Shared {
+        let from = self.model.pair_range(0).start;
+        let moved = |range: Range<usize>| {
+            range.start - from + self.pairs_at..range.end - from + self.pairs_at
+        };
+        Shared {
+            transition: moved(self.model.transition_range()),
+            start: moved(self.model.start_range()),
+            end: moved(self.model.end_range()),
+            triple: moved(self.model.triple_range()),
+        }
+    }
+
+    /// The training data's attributes by slots.
+    pub(crate) fn slots<'a>(&self, sentences: &Sentences<'a>) -> Slots<'a> {
+        let pairs = sentences.pairs.filter(|_| self.model.n_pairs > 0);
+        if self.n_rows == self.model.n_unary {
+            let mut entries = Attributes::new();
+            (0..sentences.unary.n_rows()).for_each(|_| entries.end_row());
+            return Slots { rows: Cow::Borrowed(sentences.unary), entries, pairs };
+        }
+        let (mut rows, mut entries) = (Attributes::new(), Attributes::new());
+        for t in 0..sentences.unary.n_rows() {
+            sentences.unary.row(t).for_each(|a, v| {
+                let slot = self.slots[a];
+                match slot.checked_sub(self.n_rows as u32) {
+                    None => rows.push_value(slot, v),
+                    Some(slot) => entries.push_value(slot, v),
+                }
+            });
+            rows.end_row();
+            entries.end_row();
+        }
+        Slots { rows: Cow::Owned(rows), entries, pairs }
+    }
+
+    /// The scores of the parts of the positions `at`.
+    pub(crate) fn scores<F: Scalar>(
+        &self,
+        x: &Slots<'_>,
+        at: Range<usize>,
+        w: &[F],
+        parts: &mut Parts<F>,
+    ) {
+        let (n, k, stride) = (at.len(), self.model.n_labels, self.stride);
+        // Rows are written one over the other's padding.
+        parts.unary.resize(n * k + (stride - k), F::ZERO);
+        let (rows, rest) = w.split_at(self.n_rows * stride);
+        for t in 0..n {
+            let out = &mut parts.unary[t * k..t * k + stride];
+            kernels::scores(x.rows.row(at.start + t), rows, out);
+            x.entries.row(at.start + t).for_each(|slot, v| {
+                let v = F::from_f32(v);
+                let places = self.entries(slot);
+                for (&label, &w) in self.labels[places.clone()].iter().zip(&rest[places]) {
+                    out[label as usize] += v * w;
+                }
+            });
+        }
+        parts.unary.truncate(n * k);
+        let pairs = if self.model.n_pairs > 0 { n.saturating_sub(1) * k * k } else { 0 };
+        parts.per_position.resize(pairs, F::ZERO);
+        if let Some(pairs) = x.pairs {
+            let w = &w[self.pairs_at..self.pairs_at + self.model.n_pairs * k * k];
+            for (t, out) in parts.per_position.chunks_exact_mut(k * k).enumerate() {
+                kernels::scores(pairs.row(at.start + t + 1), w, out);
+            }
+        }
+        self.shared_scores(w, parts);
+    }
+
+    /// The scores that all positions share.
+    pub(crate) fn shared_scores<F: Scalar>(&self, w: &[F], parts: &mut Parts<F>) {
+        let k = self.model.n_labels;
+        let shared = self.shared();
+        let all = [
+            (&mut parts.transition, shared.transition, k * k),
+            (&mut parts.start, shared.start, k),
+            (&mut parts.end, shared.end, k),
+            (&mut parts.triple, shared.triple.clone(), shared.triple.len()),
+        ];
+        for (part, range, len) in all {
+            part.resize(len, F::ZERO);
+            if range.is_empty() {
+                part.fill(F::ZERO);
+            } else {
+                part.copy_from_slice(&w[range]);
+            }
+        }
+    }
+
+    /// Adds Ψᵀ times the parts to weights: the way back of [`scores`](Self::scores).
+    pub(crate) fn accumulate<F: Scalar>(
+        &self,
+        x: &Slots<'_>,
+        at: Range<usize>,
+        parts: &Parts<F>,
+        into: &mut [F],
+    ) {
+        let (n, k, stride) = (at.len(), self.model.n_labels, self.stride);
+        let mut padded = [F::ZERO; 64];
+        let mut long = Vec::new();
+        let padded: &mut [F] = if stride <= 64 {
+            &mut padded[..stride]
+        } else {
+            long.resize(stride, F::ZERO);
+            &mut long
+        };
+        let (rows, rest) = into.split_at_mut(self.n_rows * stride);
+        for (t, g) in parts.unary.chunks_exact(k).enumerate() {
+            if g.iter().all(|&g| g == F::ZERO) {
+                continue;
+            }
+            padded[..k].copy_from_slice(g);
+            self.add_row(x.rows.row(at.start + t), padded, rows);
+            x.entries.row(at.start + t).for_each(|slot, v| {
+                let v = F::from_f32(v);
+                let places = self.entries(slot);
+                for (&label, w) in self.labels[places.clone()].iter().zip(&mut rest[places]) {
+                    *w += v * g[label as usize];
+                }
+            });
+        }
+        if let (Some(pairs), true) = (x.pairs, n > 1) {
+            let into = &mut into[self.pairs_at..self.pairs_at + self.model.n_pairs * k * k];
+            for (t, g) in parts.per_position.chunks_exact(k * k).enumerate() {
+                kernels::add_outer(pairs.row(at.start + t + 1), g, into);
+            }
+        }
+        let shared = self.shared();
+        let all = [
+            (&parts.transition, shared.transition),
+            (&parts.start, shared.start),
+            (&parts.end, shared.end),
+            (&parts.triple, shared.triple),
+        ];
+        for (part, range) in all {
+            for (w, &g) in into[range].iter_mut().zip(part) {
+                *w += g;
+            }
+        }
+        for &at in &self.frozen {
+            into[at as usize] = F::ZERO;
+        }
+    }
+
+    fn add_row<F: Scalar>(&self, x: Row<'_>, g: &[F], into: &mut [F]) {
+        if self.mask.is_empty() {
+            return kernels::add_outer(x, g, into);
+        }
+        x.for_each(|slot, v| {
+            let v = F::from_f32(v);
+            let places = slot * self.stride..(slot + 1) * self.stride;
+            let masks = &self.mask[places.clone()];
+            for ((w, &g), &mask) in into[places].iter_mut().zip(g).zip(masks) {
+                *w += v * F::from_f32(mask) * g;
+            }
+        });
+    }
+
+    /// `f(weight, value)` for every feature by which the sequences `plus` and `minus` differ, with the sign of its side.
+    pub(crate) fn each_difference(
+        &self,
+        x: &Slots<'_>,
+        at: Range<usize>,
+        plus: &[u32],
+        minus: &[u32],
+        mut f: impl FnMut(usize, f32),
+    ) {
+        let (n, k) = (at.len(), self.model.n_labels);
+        let entries_at = self.n_rows * self.stride;
+        for t in (0..n).filter(|&t| plus[t] != minus[t]) {
+            for (label, sign) in [(plus[t], 1.0), (minus[t], -1.0)] {
+                x.rows.row(at.start + t).for_each(|slot, v| {
+                    let place = slot * self.stride + label as usize;
+                    if self.mask.is_empty() || self.mask[place] != 0.0 {
+                        f(place, sign * v);
+                    }
+                });
+                x.entries.row(at.start + t).for_each(|slot, v| {
+                    let places = self.entries(slot);
+                    let labels = &self.labels[places.clone()];
+                    if let Some(i) = labels.iter().position(|&l| l == label) {
+                        f(entries_at + places.start + i, sign * v);
+                    }
+                });
+            }
+        }
+        let shared = self.shared();
+        let mut f = |place: usize, v: f32| {
+            if self.frozen.binary_search(&(place as u32)).is_err() {
+                f(place, v);
+            }
+        };
+        for t in 1..n {
+            let (two, other) = (&plus[t - 1..=t], &minus[t - 1..=t]);
+            if two == other {
+                continue;
+            }
+            for (pair, sign) in [(number(two, k), 1.0), (number(other, k), -1.0)] {
+                if self.model.transitions {
+                    f(shared.transition.start + pair, sign);
+                }
+                if let Some(pairs) = x.pairs {
+                    pairs.row(at.start + t).for_each(|b, v| {
+                        f(self.pairs_at + b * k * k + pair, sign * v);
+                    });
+                }
+            }
+        }
+        if self.model.triples {
+            for (three, other) in plus.windows(3).zip(minus.windows(3)).filter(|(a, b)| a != b) {
+                f(shared.triple.start + number(three, k), 1.0);
+                f(shared.triple.start + number(other, k), -1.0);
+            }
+        }
+        if self.model.ends && n > 0 {
+            for (range, t) in [(shared.start, 0), (shared.end, n - 1)] {
+                if plus[t] != minus[t] {
+                    f(range.start + plus[t] as usize, 1.0);
+                    f(range.start + minus[t] as usize, -1.0);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn entries(&self, slot: usize) -> Range<usize> {
+        self.ends[slot] as usize..self.ends[slot + 1] as usize
+    }
+
+    /// The weights as a model for prediction: in f32, without zeros.
+    pub(crate) fn pruned<F: Scalar>(&self, w: &[F]) -> PrunedModel {
+        let k = self.model.n_labels;
+        let mut parts = PrunedParts {
+            ends: Vec::with_capacity(self.model.n_unary + self.model.n_pairs),
+            columns: Vec::new(),
+            weights: Vec::new(),
+            shared: w[self.shared().transition.start..].iter().map(|w| w.to_f32()).collect(),
+        };
+        let push = |parts: &mut PrunedParts, column: u32, w: F| {
+            if w.to_f32() != 0.0 {
+                parts.columns.push(column);
+                parts.weights.push(w.to_f32());
+            }
+        };
+        for &slot in &self.slots {
+            let slot = slot as usize;
+            match slot.checked_sub(self.n_rows) {
+                None => {
+                    for (label, &w) in w[slot * self.stride..][..k].iter().enumerate() {
+                        push(&mut parts, label as u32, w);
+                    }
+                }
+                Some(slot) => {
+                    let w = &w[self.n_rows * self.stride..];
+                    for i in self.entries(slot) {
+                        push(&mut parts, self.labels[i], w[i]);
+                    }
+                }
+            }
+            parts.ends.push(parts.columns.len() as u32);
+        }
+        for b in 0..self.model.n_pairs {
+            for (pair, &w) in w[self.pairs_at + b * k * k..][..k * k].iter().enumerate() {
+                push(&mut parts, pair as u32, w);
+            }
+            parts.ends.push(parts.columns.len() as u32);
+        }
+        // What was put together here fits.
+        match PrunedModel::from_parts(self.model, parts) {
+            Ok(model) => model,
+            Err(_) => PrunedModel::new(self.model, &vec![0.0f32; self.model.dim()], 0.0),
+        }
+    }
+
+    /// The weights of a model to start from. It has the shape of this one.
+    pub(crate) fn load<F: Scalar>(&self, start: &PrunedModel, w: &mut [F]) {
+        for (a, &slot) in self.slots.iter().enumerate() {
+            let slot = slot as usize;
+            for &(label, weight) in start.unary(a) {
+                let place = match slot.checked_sub(self.n_rows) {
+                    None => Some(slot * self.stride + label as usize),
+                    Some(slot) => {
+                        let mut places = self.entries(slot);
+                        places
+                            .find(|&i| self.labels[i] == label)
+                            .map(|i| self.n_rows * self.stride + i)
+                    }
+                };
+                if let Some(place) = place {
+                    w[place] = F::from_f32(weight);
+                }
+            }
+        }
+        self.load_pairs_and_shared(start, &mut w[self.pairs_at..]);
+    }
+
+    fn load_pairs_and_shared<F: Scalar>(&self, start: &PrunedModel, w: &mut [F]) {
+        let size = self.model.n_labels.pow(2);
+        for b in 0..self.model.n_pairs {
+            for &(pair, weight) in start.pair(b) {
+                w[b * size + pair as usize] = F::from_f32(weight);
+            }
+        }
+        for (w, &weight) in w[self.model.n_pairs * size..].iter_mut().zip(start.shared()) {
+            *w = F::from_f32(weight);
+        }
+    }
+}
+
+struct Shared {
+    transition: Range<usize>,
+    start: Range<usize>,
+    end: Range<usize>,
+    triple: Range<usize>,
+}
+
+/// Labels in a row as the digits of a number.
+fn number(labels: &[u32], k: usize) -> usize {
+    labels.iter().fold(0, |at, &label| at * k + label as usize)
+}
+
+/// For each attribute the labels that it came with.
+fn seen_labels(
+    model: &ChainModel,
+    sentences: &Sentences<'_>,
+    weights: ChainWeights,
+    start: Option<&PrunedModel>,
+) -> LabelSets {
+    let mut seen = LabelSets::empty(model.n_unary, model.n_labels);
+    for (t, &label) in sentences.labels.iter().enumerate() {
+        if label != UNLABELLED {
+            sentences.unary.row(t).for_each(|a, _| seen.insert(a, label as usize));
+        } else if weights != ChainWeights::Observed {
+            sentences.unary.row(t).for_each(|a, _| {
+                (0..model.n_labels).for_each(|label| seen.insert(a, label));
+            });
+        }
+    }
+    if let Some(start) = start {
+        for a in 0..model.n_unary {
+            start.unary(a).iter().for_each(|&(label, _)| seen.insert(a, label as usize));
+        }
+    }
+    seen
+}

@@ -1,0 +1,363 @@
+//! Why a row got its answer: the features that decided between the winner and the runner-up.
+//!
+//! The lead of the winner over the runner-up is linear in the features, lead = bias + Σ_j x_j·d_j, and feature j contributed x_j·d_j. What d is
+//! depends on the strategy:
+//!
+//! | columns | lead | d |
+//! |---|---|---|
+//! | classes, joint or one-vs-all | difference of the two scores | w_winner − w_runner-up |
+//! | two classes | the score f, turned so that the winner's is positive | ±w |
+//! | one-vs-one by scores | difference of the summed scores | the same sums of weights |
+//! | one-vs-one by votes or a tournament | the answer of the duel between the two | ±w of the duel |
+//! | output codes | summed answers of the columns in which the codewords differ | the same sum of weights |
+//! | label tree | difference of the answers where the ways to the two part | of that node |
+//! | labels | score above the label's threshold | w of the label |
+//! | labels in a tree | the answer of the least sure decision on the way to the label | of that node |
+//! | numbers | the prediction | w |
+//!
+//! For codes without zeros, answered by a logistic loss and decoded by loss or probability, the summed answers are the difference of the codewords'
+//! log-likelihoods exactly. Votes, tournaments, other decodings and calibration are not linear: the winner may then have a negative lead, which
+//! is shown as it is.
+
+use crate::Error;
+use crate::layout::{Decoder, Layout};
+use crate::model::{Model, Predicted, Table};
+use crate::scoring::highest;
+use crate::spec::{PairKind, Task, Threshold};
+use crate::weights::with_weights;
+use lineal_data::Dataset;
+use lineal_linalg::Row;
+use lineal_model::Bias;
+use rayon::prelude::*;
+
+/// Why a row got its answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The row, from 0.
+    pub row: usize,
+    /// The class that won, or the label in question; `None` for numbers.
+    pub winner: Option<u32>,
+    /// The class that it is compared with; `None` for labels and numbers.
+    pub runner_up: Option<u32>,
+    /// Whether the answer is (or has) the winner: only a label may be explained that was not predicted.
+    pub predicted: bool,
+    /// What the lead is of.
+    pub decision: Decision,
+    /// `bias − threshold + Σ contributions + rest`.
+    pub lead: f64,
+    /// What is there without features.
+    pub bias: f64,
+    /// Labels: the score at which the label is predicted, where that is a score.
+    pub threshold: f64,
+    /// The features that counted most, largest first.
+    pub contributions: Vec<Contribution>,
+    /// How many other features counted.
+    pub n_rest: usize,
+    /// What they add up to.
+    pub rest: f64,
+    /// Probabilities of winner and runner-up (twice the label's), if the model has them.
+    pub proba: Option<[f64; 2]>,
+}
+
+/// What one feature did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contribution {
+    /// The feature.
+    pub feature: usize,
+    /// Its value in the row.
+    pub value: f64,
+    /// What a unit of it adds to the lead.
+    pub weight: f64,
+}
+
+impl Contribution {
+    /// What it added to the lead.
+    pub fn amount(&self) -> f64 {
+        self.value * self.weight
+    }
+}
+
+/// What a lead is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// The difference of scores.
+    Scores,
+    /// The duel of the two classes.
+    Duel,
+    /// The columns in which the codewords differ: how many, and how many spoke for the winner.
+    Columns {
+        /// Columns that tell the two apart.
+        differ: usize,
+        /// Of these, how many answered as the winner's codeword says.
+        agree: usize,
+    },
+    /// A node of a tree.
+    Node,
+    /// A label's score against its threshold.
+    Label,
+    /// The prediction itself.
+    Number,
+}
+
+/// What to explain.
+#[derive(Clone, Debug, Default)]
+pub struct ExplainSpec {
+    /// Which rows, from 0; all for `None`.
+    pub rows: Option<Vec<usize>>,
+    /// In place of the runner-up this class; of labels, this one alone.
+    pub class: Option<u32>,
+    /// How many features to keep; all for `None`.
+    pub top: Option<usize>,
+}
+
+/// A linear function of the features, as signed columns of the weights.
+struct Form {
+    /// Of a tree: the node whose columns they are.
+    node: Option<usize>,
+    columns: Vec<(usize, f64)>,
+}
+
+/// What is to be explained of a row.
+struct Question {
+    row: usize,
+    winner: Option<u32>,
+    runner_up: Option<u32>,
+    predicted: bool,
+    proba: Option<[f64; 2]>,
+}
+
+impl Model {
+    /// Why rows got their answers. Multilabel models have an explanation for each label that was predicted, and for the likeliest one in rows
+    /// without.
+    ///
+    /// # Panics
+    /// If a row of the spec is not below `data.n_rows()`, or if the data was not read with this model's schema and has more features.
+    pub fn explain(&self, data: &Dataset, spec: &ExplainSpec) -> Result<Vec<Explanation>, Error> {
+        if let Some(class) = spec.class
+            && class as usize >= self.classes().len()
+        {
+            return Err(Error::request(format!("the model has no class {class}")));
+        }
+        let picked = spec.rows.as_ref().map(|rows| data.select(rows));
+        let asked = picked.as_ref().unwrap_or(data);
+        let questions = match self.task() {
+            Task::Classify => self.about_classes(asked, spec.class)?,
+            Task::Multilabel => self.about_labels(asked, spec.class)?,
+            Task::Regress => {
+                let nothing = |row| Question {
+                    row,
+                    winner: None,
+                    runner_up: None,
+                    predicted: true,
+                    proba: None,
+                };
+                (0..asked.n_rows()).map(nothing).collect()
+            }
+        };
+        let top = spec.top.unwrap_or(usize::MAX);
+        let explained = questions.par_iter().map(|question| {
+            let mut explanation = self.answer(question, asked.x.row(question.row), top);
+            if let Some(rows) = &spec.rows {
+                explanation.row = rows[question.row];
+            }
+            explanation
+        });
+        Ok(explained.collect())
+    }
+
+    /// Winner against runner-up, or against the class asked about.
+    fn about_classes(&self, data: &Dataset, class: Option<u32>) -> Result<Vec<Question>, Error> {
+        let Predicted::Classes(winners) = self.predict(data) else {
+            return Err(Error::request("the model does not predict classes"));
+        };
+        let proba = if self.has_proba() { Some(self.proba(data)?) } else { None };
+        let scores = match &proba {
+            Some(proba) if self.calibration().is_some() => proba,
+            _ => &self.scores(data),
+        };
+        let question = |(row, &winner): (usize, &u32)| {
+            let best = highest(scores.row(row), 2);
+            let other = best.iter().map(|b| b.0).find(|&c| c != winner);
+            let runner_up = class.filter(|&c| c != winner).or(other);
+            let of = |table: &Table| {
+                let p = table.row(row);
+                Some([p[winner as usize], p[runner_up? as usize]])
+            };
+            let proba = proba.as_ref().and_then(of);
+            Question { row, winner: Some(winner), runner_up, predicted: true, proba }
+        };
+        Ok(winners.iter().enumerate().map(question).collect())
+    }
+
+    /// Each label that was predicted, the likeliest where none was, or the one asked about.
+    fn about_labels(&self, data: &Dataset, class: Option<u32>) -> Result<Vec<Question>, Error> {
+        let Predicted::Labels(predicted) = self.predict(data) else {
+            return Err(Error::request("the model does not predict labels"));
+        };
+        let proba = if self.has_proba() { Some(self.proba(data)?) } else { None };
+        let scores = self.scores(data);
+        let mut questions = Vec::new();
+        for (row, labels) in predicted.iter().enumerate() {
+            let likeliest = || highest(scores.row(row), 1).iter().map(|b| b.0).collect();
+            let asked: Vec<u32> = match class {
+                Some(label) => vec![label],
+                None if labels.is_empty() => likeliest(),
+                None => labels.to_vec(),
+            };
+            questions.extend(asked.into_iter().map(|label| Question {
+                row,
+                winner: Some(label),
+                runner_up: None,
+                predicted: labels.contains(&label),
+                proba: proba.as_ref().map(|p| [p.row(row)[label as usize]; 2]),
+            }));
+        }
+        Ok(questions)
+    }
+
+    fn answer(&self, question: &Question, x: Row<'_>, top: usize) -> Explanation {
+        let (decision, form) = match (question.winner, question.runner_up) {
+            (None, _) => (Decision::Number, Form::plain(vec![(0, 1.0)])),
+            (Some(label), None) => self.label_form(label, x),
+            (Some(winner), Some(runner_up)) => self.class_form(winner, runner_up, x),
+        };
+        let mut contributions = Vec::with_capacity(x.nnz());
+        x.for_each(|feature, value| {
+            let (value, weight) = (f64::from(value), self.form_weight(&form, feature));
+            if value * weight != 0.0 {
+                contributions.push(Contribution { feature, value, weight });
+            }
+        });
+        contributions.sort_by(|a, b| {
+            b.amount().abs().total_cmp(&a.amount().abs()).then(a.feature.cmp(&b.feature))
+        });
+        let rest = contributions.split_off(top.min(contributions.len()));
+        let sum = |of: &[Contribution]| of.iter().map(Contribution::amount).sum::<f64>();
+        let (n_rest, rest) = (rest.len(), sum(&rest));
+        let bias = self.form_bias(&form);
+        let threshold = match (decision, question.winner) {
+            (Decision::Label, Some(label)) => self.score_threshold(label),
+            _ => 0.0,
+        };
+        Explanation {
+            row: question.row,
+            winner: question.winner,
+            runner_up: question.runner_up,
+            predicted: question.predicted,
+            decision,
+            lead: bias - threshold + sum(&contributions) + rest,
+            bias,
+            threshold,
+            contributions,
+            n_rest,
+            rest,
+            proba: question.proba,
+        }
+    }
+
+    fn class_form(&self, a: u32, b: u32, x: Row<'_>) -> (Decision, Form) {
+        if let Some(tree) = &self.tree {
+            let (to_a, to_b) = (tree.way(a), tree.way(b));
+            let parts = to_a.iter().zip(&to_b).find(|(a, b)| a.1 != b.1);
+            let Some((&(node, child_a), &(_, child_b))) = parts else {
+                return (Decision::Node, Form::plain(Vec::new()));
+            };
+            let (first, second) = (tree.column_of(node, child_a), tree.column_of(node, child_b));
+            // One column answers for both children, once.
+            let columns =
+                if first.0 == second.0 { vec![first] } else { vec![first, (second.0, -second.1)] };
+            return (Decision::Node, Form { node: Some(node), columns });
+        }
+        match &self.decoder {
+            Decoder::Direct if self.n_outputs() == 1 => {
+                (Decision::Scores, Form::plain(vec![(0, if a == 1 { 1.0 } else { -1.0 })]))
+            }
+            Decoder::Direct => {
+                (Decision::Scores, Form::plain(vec![(a as usize, 1.0), (b as usize, -1.0)]))
+            }
+            Decoder::Pairs { pairs, decision: PairKind::Scores } => {
+                let of = |class: u32, &(first, second): &(u32, u32)| {
+                    f64::from(u8::from(first == class)) - f64::from(u8::from(second == class))
+                };
+                let signed = pairs.iter().enumerate().map(|(l, p)| (l, of(a, p) - of(b, p)));
+                (Decision::Scores, Form::plain(signed.filter(|s| s.1 != 0.0).collect()))
+            }
+            Decoder::Pairs { pairs, .. } => {
+                let (duel, sign) = if a < b { ((a, b), 1.0) } else { ((b, a), -1.0) };
+                let column = pairs.iter().position(|&pair| pair == duel);
+                (Decision::Duel, Form::plain(column.map(|l| (l, sign)).into_iter().collect()))
+            }
+            Decoder::Code { code, .. } => {
+                let words = code.row(a as usize).iter().zip(code.row(b as usize));
+                let half = |(l, (&a, &b))| (l, 0.5 * (f64::from(a) - f64::from(b)));
+                let columns: Vec<_> = words.enumerate().map(half).filter(|c| c.1 != 0.0).collect();
+                let spoke_for = |&&(l, sign): &&(usize, f64)| {
+                    let answer = self.form_value(&Form::plain(vec![(l, 1.0)]), x);
+                    (answer >= 0.0) == (sign > 0.0)
+                };
+                let agree = columns.iter().filter(spoke_for).count();
+                (Decision::Columns { differ: columns.len(), agree }, Form::plain(columns))
+            }
+        }
+    }
+
+    fn label_form(&self, label: u32, x: Row<'_>) -> (Decision, Form) {
+        let Some(tree) = &self.tree else {
+            return (Decision::Label, Form::plain(vec![(label as usize, 1.0)]));
+        };
+        let forms = tree.way(label).into_iter().map(|(node, child)| Form {
+            node: Some(node),
+            columns: vec![tree.column_of(node, child)],
+        });
+        // Probabilities multiply, and each rises with its answer: the lowest answer holds the label back most.
+        let least = forms.min_by(|a, b| self.form_value(a, x).total_cmp(&self.form_value(b, x)));
+        (Decision::Node, least.unwrap_or(Form::plain(Vec::new())))
+    }
+
+    /// The score from which on a label is predicted; 0 where its probability decides.
+    fn score_threshold(&self, label: u32) -> f64 {
+        match (&self.about.thresholds, self.about.spec.threshold) {
+            (Some(thresholds), _) => thresholds[label as usize],
+            (None, Threshold::Fixed(p)) if self.about.calibration.is_none() => (p / (1.0 - p)).ln(),
+            _ => 0.0,
+        }
+    }
+
+    fn form_weight(&self, form: &Form, j: usize) -> f64 {
+        match (form.node, &self.tree) {
+            (Some(node), Some(tree)) => with_weights!(self.weights, w => {
+                form.columns.iter().map(|&(l, s)| s * tree.node_weight(w, node, l, j)).sum()
+            }),
+            _ => form.columns.iter().map(|&(l, s)| s * self.weight(j, l)).sum(),
+        }
+    }
+
+    fn form_bias(&self, form: &Form) -> f64 {
+        match (form.node, &self.tree) {
+            (Some(node), Some(tree)) => with_weights!(self.weights, w => {
+                form.columns.iter().map(|&(l, s)| s * tree.node_bias(w, node, l)).sum()
+            }),
+            _ if self.about.spec.bias == Bias::None => 0.0,
+            _ => form.columns.iter().map(|&(l, s)| s * self.weight(self.n_features(), l)).sum(),
+        }
+    }
+
+    fn form_value(&self, form: &Form, x: Row<'_>) -> f64 {
+        let mut sum = self.form_bias(form);
+        x.for_each(|j, v| sum += f64::from(v) * self.form_weight(form, j));
+        sum
+    }
+
+    /// Whether the lead orders classes as the model does, so that a winner's is never negative.
+    pub fn lead_is_exact(&self) -> bool {
+        let layout = matches!(self.about.layout, Layout::Joint | Layout::Ova | Layout::Labels);
+        let by_scores = matches!(self.decoder, Decoder::Pairs { decision: PairKind::Scores, .. });
+        (layout || by_scores) && self.about.calibration.is_none()
+    }
+}
+
+impl Form {
+    fn plain(columns: Vec<(usize, f64)>) -> Self {
+        Self { node: None, columns }
+    }
+}

@@ -1,0 +1,212 @@
+//! What stands between the columns of a file and those of the matrix: text becomes words, numbers beside it one scale.
+//!
+//! [`Features`] are learnt from the training data, live in the model and its file, and do to new data what they did then.
+//! In the matrix the columns that come straight from the file are first, as the [`Schema`] has them; those made of text follow.
+
+mod numbers;
+mod sinks;
+mod stored;
+
+use crate::Error;
+use lineal_data::{Dataset, ReadOptions, Schema, Source, TextBatch};
+use lineal_features::text::{TextEncoder, TextRows, TextSpec};
+use lineal_linalg::{Csr, Matrix};
+use numbers::Numbers;
+use sinks::{Applying, Cells, Learning};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+pub(crate) use stored::{AboutFeatures, tensors};
+
+/// How raw columns become features, where some are text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FeatureSpec {
+    /// Of text columns. `slots` is filled in from the data.
+    pub text: TextSpec,
+}
+
+/// How raw columns became features: learnt at training, applied ever after. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Features {
+    text: Option<Arc<TextEncoder>>,
+    numbers: Numbers,
+}
+
+/// Reads a file, learns what its columns mean, and makes features of its text.
+///
+/// Text columns are those that `options` names or lets be guessed, and that of fastText. Without any this is
+/// [`read`](crate::read), and the features are empty. Beside text, numbers are brought to mean 0 and deviation 1: rows of text have length 1, and a
+/// column of prices would drown them.
+///
+/// ```
+/// use lineal::{FeatureSpec, Predicted, ReadOptions, Source, TrainSpec, Training, read_features};
+///
+/// let csv = b"text,label\nmy invoice is wrong,money\ncannot log in,access\nthe invoice never came,money\nlog in fails,access\n";
+/// let source = Source::Memory { name: "tickets.csv".into(), bytes: csv.to_vec() };
+/// let options = ReadOptions { text: vec!["text".into()], ..ReadOptions::default() };
+/// let (data, features) = read_features(source, &options, &FeatureSpec::default())?;
+/// let (model, _) = Training::new(&data, &TrainSpec::default()).features(&features).run()?;
+///
+/// let new = model.texts(&["where is my invoice?", "I cannot log in"])?;
+/// assert_eq!(model.predict(&new), Predicted::Classes(vec![1, 0]));
+/// # Ok::<(), lineal::Error>(())
+/// ```
+pub fn read_features(
+    source: impl Into<Source>,
+    options: &ReadOptions,
+    spec: &FeatureSpec,
+) -> Result<(Dataset, Features), Error> {
+    let mut sink = Learning::new(&spec.text);
+    let mut data = lineal_data::read_text(source, options, &mut sink)?;
+    let Some(fit) = sink.take() else { return Ok((data, Features::default())) };
+    let numbers = Numbers::learn(&data.schema, &data.x);
+    let (encoder, rows) = fit.finish().map_err(|e| text_error(&data.source, &e))?;
+    let features = Features { text: Some(Arc::new(encoder)), numbers };
+    data.schema.made = features.n_made();
+    data.schema.n_features += features.n_made();
+    features.complete(&mut data, rows)?;
+    Ok((data, features))
+}
+
+impl Features {
+    /// Features of text that need no learning: hashed, without idf. For data that comes in parts, with the schema of
+    /// [`learn_schema`](lineal_data::learn_schema), which is brought up to date. Numbers are not rescaled.
+    pub fn untrained(spec: &FeatureSpec, schema: &mut Schema) -> Result<Self, Error> {
+        let slots: Vec<String> = schema.text_columns().map(str::to_owned).collect();
+        if slots.is_empty() {
+            return Ok(Self::default());
+        }
+        let encoder = TextEncoder::untrained(TextSpec { slots, ..spec.text.clone() })
+            .map_err(|e| Error::request(said(&e)))?;
+        Ok(Self::of_text(encoder, schema))
+    }
+
+    /// Features of a text encoder alone. The schema is brought up to date.
+    pub fn of_text(encoder: TextEncoder, schema: &mut Schema) -> Self {
+        let features = Self { text: Some(Arc::new(encoder)), numbers: Numbers::default() };
+        schema.n_features = schema.n_read() + features.n_made();
+        schema.made = features.n_made();
+        features
+    }
+
+    /// Whether there are none: rows are taken as they are read.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_none()
+    }
+
+    /// What makes features of text.
+    pub fn text(&self) -> Option<&TextEncoder> {
+        self.text.as_deref()
+    }
+
+    /// How many features are made, beside those that are read.
+    pub fn n_made(&self) -> usize {
+        self.text().map_or(0, TextEncoder::n_features)
+    }
+
+    /// What people call feature `j` of data with this schema: `age`, `color=red`, `invoice`, `subject:invoice`.
+    pub fn feature_name(&self, schema: &Schema, j: usize) -> String {
+        match (self.text(), j.checked_sub(schema.n_read())) {
+            (Some(text), Some(at)) if at < text.n_features() => {
+                // A word may be called as a column is.
+                text.feature_name(at).into_owned()
+            }
+            _ => schema.feature_name(j),
+        }
+    }
+
+    /// Reads data with the schema of training, and makes its features.
+    pub fn read(
+        &self,
+        source: impl Into<Source>,
+        options: &ReadOptions,
+        schema: &Schema,
+    ) -> Result<Dataset, Error> {
+        let Some(encoder) = self.text() else {
+            return Ok(lineal_data::read_with(source, options, schema)?);
+        };
+        let mut sink = Applying::new(encoder);
+        let mut data = lineal_data::read_text_with(source, options, schema, &mut sink)?;
+        self.complete(&mut data, sink.take())?;
+        Ok(data)
+    }
+
+    /// Completes rows as they were read with the text that came with them, as [`stream`](lineal_data::stream) gives both.
+    pub fn encode(&self, data: &mut Dataset, text: Option<&TextBatch>) -> Result<(), Error> {
+        match (self.text(), text) {
+            (None, _) => Ok(()),
+            (Some(encoder), Some(batch)) => {
+                let rows =
+                    encoder.encode(&Cells(batch)).map_err(|e| text_error(&data.source, &e))?;
+                self.complete(data, rows)
+            }
+            (Some(_), None) => Err(Error::request(format!(
+                "{}: the rows come without the text that the features are made of",
+                data.source
+            ))),
+        }
+    }
+
+    /// Rows of texts alone, one text a row, for data with no other column.
+    pub(crate) fn of_texts(
+        &self,
+        schema: &Schema,
+        texts: &(impl TextRows + ?Sized),
+    ) -> Result<Dataset, Error> {
+        let fits = schema.n_read() == 0;
+        let encoder = self.text().filter(|_| fits).ok_or_else(|| {
+            Error::request(
+                "the model's features are not of text alone; read a file with its columns",
+            )
+        })?;
+        let rows = encoder.encode(texts).map_err(|e| text_error("texts", &e))?;
+        Ok(Dataset {
+            x: Matrix::Sparse(rows),
+            y: lineal_data::Targets::None,
+            weights: None,
+            schema: schema.clone(),
+            warnings: Vec::new(),
+            source: "texts".into(),
+        })
+    }
+
+    /// Puts what was read and what was made of text side by side.
+    fn complete(&self, data: &mut Dataset, text: Csr) -> Result<(), Error> {
+        let n_read = data.schema.n_read();
+        let read = self.numbers.apply(Cow::Borrowed(&data.x));
+        let x = text
+            .beside(&read, n_read)
+            .map_err(|e| Error::request(format!("{}: {e}", data.source)))?;
+        drop(read);
+        data.x = Matrix::Sparse(x);
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Features {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Features")
+            .field("text", &self.text().map(TextEncoder::spec))
+            .field("n_made", &self.n_made())
+            .field("numbers", &self.numbers)
+            .finish()
+    }
+}
+
+fn text_error(source: &str, error: &lineal_features::Error) -> Error {
+    Error::request(format!("{source}: {}", said(error)))
+}
+
+/// The message, with settings called as the program's flags are.
+fn said(error: &lineal_features::Error) -> String {
+    let flags = [
+        ("min_df", "--min-df"),
+        ("max_df", "--max-df"),
+        ("max_features", "--max-features"),
+        ("hash_bits", "--hash"),
+        ("ngrams ", "--ngrams "),
+        ("stop_words", "--stop-words"),
+    ];
+    flags.iter().fold(error.to_string(), |text, (name, flag)| text.replace(name, flag))
+}

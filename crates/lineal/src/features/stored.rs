@@ -1,0 +1,86 @@
+//! Features in a model file: settings as JSON, names and weights of words as tensors.
+
+use super::Features;
+use super::numbers::Numbers;
+use crate::Error;
+use lineal_data::Schema;
+use lineal_features::text::{Collisions, TextEncoder, TextParts, TextSpec};
+use lineal_model::file::{ModelFile, TensorData};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The tensors of a text encoder.
+const TENSORS: [&str; 5] = ["text.names", "text.ends", "text.idf", "text.hashes", "text.votes"];
+
+/// What the JSON of a model says of its features.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct AboutFeatures {
+    text: TextSpec,
+    #[serde(default)]
+    collisions: Collisions,
+    #[serde(default)]
+    numbers: Numbers,
+}
+
+/// A name, a shape and the data of a tensor.
+type Tensor<'a> = (&'a str, Vec<usize>, TensorData<'a>);
+
+impl Features {
+    /// What goes into the JSON; `None` if there is nothing.
+    pub(crate) fn about(&self) -> Option<AboutFeatures> {
+        let text = self.text()?;
+        Some(AboutFeatures {
+            text: text.spec().clone(),
+            collisions: text.collisions().unwrap_or_default(),
+            numbers: self.numbers.clone(),
+        })
+    }
+
+    /// What goes into tensors.
+    pub(crate) fn parts(&self) -> Option<TextParts<'_>> {
+        self.text().map(TextEncoder::parts)
+    }
+
+    /// Takes up what a file holds, after checking it.
+    pub(crate) fn from_file(
+        file: &ModelFile,
+        about: &AboutFeatures,
+        schema: &Schema,
+    ) -> Result<Self, Error> {
+        let [names, ends, idf, hashes, votes] = TENSORS;
+        let parts = TextParts {
+            bytes: file.u8(names)?.unwrap_or_default().into(),
+            ends: file.u32(ends)?.unwrap_or_default().into(),
+            idf: file.f32(idf)?.unwrap_or_default().into(),
+            hashes: file.u32(hashes)?.unwrap_or_default().into(),
+            votes: file.u32(votes)?.unwrap_or_default().into(),
+            collisions: about.collisions,
+        };
+        let bad = |why: String| Error::from(file.bad_tensor(names, why));
+        if about.text.slots.len() != schema.text_columns().count() {
+            return Err(bad("the features are of other text columns".to_owned()));
+        }
+        let encoder =
+            TextEncoder::from_parts(about.text.clone(), parts).map_err(|e| bad(e.to_string()))?;
+        if encoder.n_features() != schema.made || !about.numbers.fits(schema.n_read()) {
+            return Err(bad("there are not as many features as the schema says".to_owned()));
+        }
+        Ok(Self { text: Some(Arc::new(encoder)), numbers: about.numbers.clone() })
+    }
+}
+
+/// The parts that are not empty, as tensors.
+pub(crate) fn tensors<'a>(parts: &'a TextParts<'a>) -> Vec<Tensor<'a>> {
+    let [names, ends, idf, hashes, votes] = TENSORS;
+    let all = [
+        (names, parts.bytes.len(), TensorData::U8(&parts.bytes)),
+        (ends, parts.ends.len(), TensorData::U32(&parts.ends)),
+        (idf, parts.idf.len(), TensorData::F32(&parts.idf)),
+        (hashes, parts.hashes.len(), TensorData::U32(&parts.hashes)),
+        (votes, parts.votes.len(), TensorData::U32(&parts.votes)),
+    ];
+    all.into_iter()
+        .filter(|(_, n, _)| *n > 0)
+        .map(|(name, n, data)| (name, vec![n], data))
+        .collect()
+}
