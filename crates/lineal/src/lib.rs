@@ -52,6 +52,7 @@ pub use lineal_data::{
     Dataset, Format, Labels, ReadOptions, Schema, Source, TargetKind, Targets, UNSEEN,
 };
 pub use lineal_erm as erm;
+pub use lineal_features::map;
 pub use lineal_features::text;
 pub use lineal_linalg as linalg;
 pub use lineal_loss as loss;

@@ -5,6 +5,7 @@ mod classes;
 mod compare;
 mod explain;
 mod fit;
+mod maps;
 mod read;
 mod run;
 mod text;

@@ -184,6 +184,7 @@ Examples:
   lineal demo houses       regression
   lineal demo four-classes --picture four.svg
                            where one-vs-all fails and joint and one-vs-one do not
+  lineal demo circles      no line separates them: --map poly:2, --map rff:100
   lineal demo --write .    write the set's files, to go on by hand
 
 The sets are made by formula from a fixed seed: nothing is downloaded.")]
@@ -199,7 +200,7 @@ pub struct DemoArgs {
     #[arg(long, value_name = "DIR")]
     pub write: Option<PathBuf>,
 
-    /// Draw the decision regions of joint, ova and ovo on a set of points of the plane (four-classes), and stop
+    /// Draw the decision regions of three strategies (four-classes) or three maps (circles, xor), and stop
     #[arg(long, value_name = "FILE.svg", conflicts_with = "write")]
     pub picture: Option<PathBuf>,
 }

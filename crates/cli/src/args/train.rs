@@ -9,6 +9,7 @@ use lineal::{LossKind, Precision, ScheduleKind, SolverKind, Strategy, Task};
 use super::choice::{at_least_one, choice, not_negative, positive};
 use super::classes::{CLASSES, ProbaArgs, ReductionArgs};
 use super::fit::{MODEL, ModelArgs, PENALTY, PenaltyArgs, SOLVER, StopArgs};
+use super::maps::MapArgs;
 use super::read::{ColumnArgs, FileArgs};
 use super::text::TextArgs;
 
@@ -43,6 +44,8 @@ Examples:
   lineal train letter.svm -o m.lineal --strategy ovo --loss hinge --calibrate platt
   lineal train letter.svm -o m.lineal --strategy ecoc --code hadamard
   lineal train many.svm -o m.lineal --strategy tree --beam 20
+  lineal train circles.csv -o m.lineal --map poly:2      (or rff:200)
+  lineal train people.csv -o m.lineal --interact 'age*city,age*income'
   lineal train films.csv --label genres --label-separator ';' --task multilabel \\
       --threshold f1 -o films.lineal";
 
@@ -204,6 +207,9 @@ pub struct TrainArgs {
 
     #[command(flatten)]
     pub columns: ColumnArgs,
+
+    #[command(flatten)]
+    pub maps: MapArgs,
 
     #[command(flatten)]
     pub text: TextArgs,
