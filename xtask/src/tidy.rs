@@ -57,6 +57,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/explain.md",
     "docs/features.md",
     "docs/reductions.md",
+    "docs/streaming.md",
 ];
 
 /// The two commands that the README promises.

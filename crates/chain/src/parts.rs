@@ -2,7 +2,7 @@
 
 use crate::model::triple;
 use crate::{Chain, Posterior, Transitions};
-use lineal_linalg::Scalar;
+use lineal_linalg::{Scalar, kernels};
 
 /// A number for each part of a sequence with n positions and K labels.
 ///
@@ -162,6 +162,19 @@ impl<F: Scalar> Parts<F> {
             posterior.add_transitions(&mut self.transition);
         }
         self.triple.clear();
+    }
+
+    /// Σ over all parts: a score, if these are scores and the others amounts.
+    pub fn dot(&self, other: &Self) -> f64 {
+        let all = [
+            (&self.unary, &other.unary),
+            (&self.per_position, &other.per_position),
+            (&self.transition, &other.transition),
+            (&self.start, &other.start),
+            (&self.end, &other.end),
+            (&self.triple, &other.triple),
+        ];
+        all.into_iter().map(|(a, b)| kernels::dot64(a, b)).sum()
     }
 
     /// Adds `a` times other parts of the same sequence.

@@ -30,6 +30,18 @@ impl fmt::Display for NotConverged {
 
 impl std::error::Error for NotConverged {}
 
+/// Interrupted, with what was learnt so far written: exit code 130.
+#[derive(Debug)]
+pub struct Interrupted(pub String);
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
 /// An error of usage, to return with `?`.
 pub fn usage<T>(message: impl Into<String>) -> anyhow::Result<T> {
     Err(Usage(message.into()).into())
@@ -40,6 +52,10 @@ pub fn code(done: anyhow::Result<()>) -> ExitCode {
     let Err(error) = done else { return ExitCode::SUCCESS };
     if is_broken_pipe(&error) {
         return ExitCode::SUCCESS;
+    }
+    if let Some(interrupted) = error.downcast_ref::<Interrupted>() {
+        talk::line(interrupted);
+        return ExitCode::from(130);
     }
     talk::error(&message(&error));
     if error.is::<Usage>() {

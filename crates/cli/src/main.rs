@@ -20,6 +20,7 @@ mod maps;
 mod predict;
 mod progress;
 mod random;
+mod stream;
 mod table;
 mod talk;
 mod text;

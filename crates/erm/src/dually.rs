@@ -10,7 +10,7 @@ use crate::rows::Examples;
 use lineal_linalg::{Row, Scalar, Sink, kernels};
 use lineal_loss::DualLoss;
 use lineal_model::Model;
-use lineal_solver::{DualBlocks, DualStep};
+use lineal_solver::{DualBlocks, DualStep, Soon};
 use std::ops::Range;
 
 /// An [`Erm`] with l2 > 0 and l1 = 0, seen from its dual.
@@ -144,8 +144,10 @@ where
     }
 
     #[inline]
-    fn prefetch(&self, i: usize) {
-        self.erm.data.prefetch(i);
+    fn prefetch(&self, i: usize, soon: Soon, _: &[F], _: &[F]) {
+        if soon == Soon::Next {
+            self.erm.data.prefetch(i);
+        }
     }
 
     fn end_pass(&mut self, mu: &[F], w: &mut [F]) {

@@ -33,6 +33,7 @@ mod dually;
 mod exact;
 mod gap;
 mod hard_margin;
+pub mod online;
 mod risk;
 mod rows;
 mod shards;

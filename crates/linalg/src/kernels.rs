@@ -98,6 +98,12 @@ pub(crate) fn add_generic<F: Scalar>(x: Row<'_>, g: &[F], w: &mut [F]) {
     }
 }
 
+/// Asks for the cache line of an element to be brought near.
+#[inline(always)]
+pub fn prefetch_at<T>(slice: &[T], at: usize) {
+    prefetch(slice.as_ptr().wrapping_add(at));
+}
+
 /// Asks for the cache line at an address to be brought near. A hint: any address will do, nothing is read.
 #[inline(always)]
 pub(crate) fn prefetch<T>(address: *const T) {

@@ -297,6 +297,22 @@ impl Matrix {
         }
     }
 
+    /// Asks for where row `i` lies.
+    #[inline]
+    pub fn prefetch_start(&self, i: usize) {
+        if let Matrix::Sparse(m) = self {
+            kernels::prefetch_at(&m.indptr, i);
+        }
+    }
+
+    /// Asks for the weights that the first entries of row `i` meet, `k` a column.
+    #[inline]
+    pub fn prefetch_weights<F>(&self, i: usize, w: &[F], k: usize) {
+        if let Row::Sparse(x) = self.row(i) {
+            x.idx.iter().take(24).for_each(|&j| kernels::prefetch_at(w, j as usize * k));
+        }
+    }
+
     /// Asks for row `i` to be brought near: worth it a few rows ahead of a visit in random order.
     #[inline]
     pub fn prefetch(&self, i: usize) {

@@ -41,6 +41,7 @@ mod request;
 mod scoring;
 mod spec;
 mod strategy;
+mod stream;
 mod summary;
 mod train;
 mod watch;
@@ -77,7 +78,10 @@ pub use scoring::highest;
 pub use spec::{
     CalibrateKind, ClassWeight, CodeKind, DecodingKind, LossKind, PairKind, Penalty, Precision,
     ReductionSpec, ScheduleKind, SgdSpec, SolverKind, Strategy, Task, Threshold, TrainSpec,
-    TreeKind,
+    TreeKind, UpdateKind,
+};
+pub use stream::{
+    OnCheckpoint, OnChunk, Progressive, StreamPoint, StreamReport, StreamSpec, Streaming,
 };
 pub use train::{Training, train};
 pub use watch::OnPass;

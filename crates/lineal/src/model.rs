@@ -5,6 +5,7 @@ use crate::features::{self, AboutFeatures, Features};
 use crate::layout::{Decoder, Layout};
 use crate::report::Report;
 use crate::spec::{Task, TrainSpec};
+use crate::stream::{self, AboutStream, StreamSpec, StreamTensors};
 use crate::weights::{TENSOR, Weights, with_weights};
 use lineal_calibrate::Calibration;
 use lineal_data::{Dataset, Labels, ReadOptions, Schema, Source, TargetKind};
@@ -34,6 +35,7 @@ pub struct Model {
     pub(crate) tree: Option<LabelTree>,
     pub(crate) decoder: Decoder,
     pub(crate) features: Features,
+    pub(crate) stream: Option<StreamTensors>,
     pub(crate) about: About,
 }
 
@@ -56,6 +58,9 @@ pub(crate) struct About {
     /// How raw columns become features, where some are text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub features: Option<AboutFeatures>,
+    /// Where a stream left off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<AboutStream>,
     /// Maps from scores to probabilities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
@@ -122,11 +127,12 @@ impl Model {
             provenance,
             layout,
             features: features.about(),
+            stream: None,
             calibration,
             sharpness: 1.0,
             thresholds,
         };
-        Ok(Self { weights, tree, decoder, features, about })
+        Ok(Self { weights, tree, decoder, features, stream: None, about })
     }
 
     /// Maps a model file. Nothing in it is believed before it is checked.
@@ -188,7 +194,7 @@ impl Model {
                 .bad_tensor("model", "its cost matrix does not fit its classes")
                 .into());
         }
-        Ok(Self { weights: Weights::Mapped(file), tree, decoder, features, about })
+        Ok(Self { weights: Weights::Mapped(file), tree, decoder, features, stream: None, about })
     }
 
     /// Writes the model beside and renames it into place; returns its size in bytes.
@@ -208,6 +214,7 @@ impl Model {
         let Some(tree) = &self.tree else {
             let mut tensors = vec![(TENSOR, vec![self.n_rows(), self.n_outputs()], weights)];
             tensors.extend(text);
+            tensors.extend(stream::tensors(self));
             return Ok(file::encode(&about, &tensors)?);
         };
         let flat = tree.to_flat();
@@ -282,6 +289,11 @@ impl Model {
     /// Multilabel: the score from which on each label is predicted, where thresholds were tuned.
     pub fn thresholds(&self) -> Option<&[f64]> {
         self.about.thresholds.as_deref()
+    }
+
+    /// How it was trained, where that was on a stream.
+    pub fn stream_spec(&self) -> Option<&StreamSpec> {
+        self.about.stream.as_ref().map(|stream| &stream.spec)
     }
 
     /// How many weights are not 0.
@@ -400,7 +412,7 @@ impl Model {
         outputs(&self.about, &self.decoder).unwrap_or(1)
     }
 
-    fn n_rows(&self) -> usize {
+    pub(crate) fn n_rows(&self) -> usize {
         self.n_features() + usize::from(self.about.spec.bias != Bias::None)
     }
 }

@@ -40,7 +40,8 @@ pub struct Report {
     pub l2: f64,
     /// The factor of ‖W‖₁.
     pub l1: f64,
-    /// mean loss + (l2/2)‖W‖² + l1‖W‖₁ at the stored weights.
+    /// mean loss + (l2/2)‖W‖² + l1‖W‖₁ at the stored weights; NaN, in JSON null, after a stream, of which it would take another pass.
+    #[serde(deserialize_with = "or_nan")]
     pub objective: f64,
     /// A proven bound on (objective − minimum), if this problem has a dual.
     pub gap: Option<f64>,
@@ -66,6 +67,9 @@ impl Report {
     /// The certificate in words: "objective 0.35, within 0.04 % of the optimum (duality gap 1.4e-4)".
     pub fn certificate(&self) -> String {
         let objective = self.objective;
+        if objective.is_nan() {
+            return "none: the rows went by in a stream".to_owned();
+        }
         match (self.gap, self.grad_norm) {
             (Some(0.0), _) => {
                 format!("objective {objective:.6}, within 0 % of the optimum (duality gap 0)")
@@ -82,6 +86,11 @@ impl Report {
             (None, None) => format!("objective {objective:.6}, no certificate"),
         }
     }
+}
+
+/// JSON has no NaN.
+fn or_nan<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
 }
 
 fn percent(x: f64) -> String {

@@ -474,6 +474,18 @@ choice! {
 }
 
 choice! {
+    /// How a gradient becomes a step, in a stream.
+    UpdateKind {
+        /// The same rate for all weights.
+        Plain = "plain",
+        /// A rate for each weight, which falls with the gradients that it has seen.
+        AdaGrad = "adagrad",
+        /// That, and whatever units features come in.
+        Normalised = "normalised",
+    }
+}
+
+choice! {
     /// The type of the weights.
     Precision {
         /// f32 for `dual` and `sgd` with a tolerance of 1e-4 or more, else f64.

@@ -2,7 +2,8 @@
 //!
 //! Maximises D(μ) = Σᵢ dᵢ(μᵢ) − penalty*(Σᵢ Aᵢμᵢ) block by block, each block exactly, keeping the primal weights
 //! w(μ) up to date on the way: Hsieh et al. (ICML 2008) for one number a block, Shalev-Shwartz & Zhang (JMLR 2013) in
-//! general. The order is a fresh permutation each pass.
+//! general. Each pass takes the blocks in a fresh order: runs of neighbours are shuffled, so that what lies side by side in memory is
+//! read side by side.
 //!
 //! Shrinking differs from LIBLINEAR's thresholds on projected gradients. A block is *calm* when its exact step moved
 //! nothing or its own share of the duality gap is far below what the tolerance allows; a calm block sits out 1, 3, 7, …
@@ -32,8 +33,13 @@ pub trait DualBlocks<F> {
     /// Maximises over block `i` and moves `w` along.
     fn step(&self, i: usize, mu: &mut [F], w: &mut [F], scratch: &mut Self::Scratch) -> DualStep;
     /// Block `i` comes soon: the place to prefetch its data.
-    fn prefetch(&self, i: usize) {
-        let _ = i;
+    fn prefetch(&self, i: usize, soon: Soon, mu: &[F], w: &[F]) {
+        let _ = (i, soon, mu, w);
+    }
+    /// How many neighbours stay together when the order is shuffled: more than 1 where blocks are so small that single ones in random order
+    /// would have the processor wait for memory.
+    fn run(&self) -> usize {
+        1
     }
     /// Called after each pass: the place for multipliers of constraints that couple the blocks.
     fn end_pass(&mut self, mu: &[F], w: &mut [F]) {
@@ -42,6 +48,17 @@ pub trait DualBlocks<F> {
     /// The primal value at `w` and a proven bound on its distance from the optimum. May set `w` to w(μ) computed
     /// afresh, so that rounding does not pile up.
     fn certify(&mut self, mu: &[F], w: &mut [F]) -> (f64, f64);
+}
+
+/// How soon a block comes: each time what the last time asked for has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Soon {
+    /// Where does its data lie?
+    Far,
+    /// What is its data?
+    Near,
+    /// What does its data refer to?
+    Next,
 }
 
 /// What a block's step tells the driver.
@@ -71,7 +88,7 @@ impl Default for Dual {
 }
 
 /// How many blocks ahead data is asked for.
-const AHEAD: usize = 3;
+const AHEAD: [(usize, Soon); 3] = [(12, Soon::Far), (6, Soon::Near), (3, Soon::Next)];
 /// The longest that a calm block sits out, as a power of two.
 const MAX_CALM: u8 = 6;
 const LONGEST_CALM: usize = 1 << MAX_CALM;
@@ -92,10 +109,9 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
     let mut rng = Pcg64Mcg::seed_from_u64(config.seed);
     let mut scratch = problem.scratch();
     let mut calm = vec![0u8; n];
-    let mut order: Vec<u32> = Vec::with_capacity(n);
-    // The blocks due in each of the next passes, every block in one list.
-    let mut calendar: Vec<Vec<u32>> = vec![Vec::new(); LONGEST_CALM + 1];
-    calendar[1].extend(0..n as u32);
+    // The pass that each block is due in.
+    let mut due = vec![1usize; n];
+    let mut order = Order::default();
 
     let (mut value, mut gap) = (f64::INFINITY, f64::INFINITY);
     let mut next_certify = 1;
@@ -104,10 +120,7 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
     let mut pass = 0;
     loop {
         pass += 1;
-        let n_lists = calendar.len();
-        order.clear();
-        order.append(&mut calendar[pass % n_lists]);
-        order.shuffle(&mut rng);
+        let order = order.draw(due.iter().map(|&at| at == pass), problem.run(), &mut rng);
 
         let calm_gap =
             if value.is_finite() { CALM_SHARE * config.stop.enough(value) / n as f64 } else { 0.0 };
@@ -116,8 +129,10 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
         let mut gap_seen = 0.0;
         for (at, &i) in order.iter().enumerate() {
             let i = i as usize;
-            if let Some(&soon) = order.get(at + AHEAD) {
-                problem.prefetch(soon as usize);
+            for (ahead, soon) in AHEAD {
+                if let Some(&next) = order.get(at + ahead) {
+                    problem.prefetch(next as usize, soon, mu, w);
+                }
             }
             let step = problem.step(i, &mut mu[problem.block(i)], w, &mut scratch);
             gap_seen += step.gap;
@@ -127,7 +142,7 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
                 (calm[i] + 1).min(MAX_CALM)
             };
             let wait = (1 << calm[i]).min(longest_wait);
-            calendar[(pass + wait) % n_lists].push(i as u32);
+            due[i] = pass + wait;
         }
         problem.end_pass(mu, w);
 
@@ -162,9 +177,38 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
             };
         }
         if seems_done && config.shrink {
-            calendar.iter_mut().for_each(Vec::clear);
-            calendar[(pass + 1) % n_lists].extend(0..n as u32);
+            due.fill(pass + 1);
         }
+    }
+}
+
+/// The order of the blocks in a pass.
+#[derive(Default)]
+struct Order {
+    due: Vec<u32>,
+    runs: Vec<u32>,
+    blocks: Vec<u32>,
+}
+
+impl Order {
+    /// A random order of the blocks that are due, `run` neighbours together.
+    fn draw(
+        &mut self,
+        is_due: impl Iterator<Item = bool>,
+        run: usize,
+        rng: &mut Pcg64Mcg,
+    ) -> &[u32] {
+        self.due.clear();
+        self.due.extend((0u32..).zip(is_due).filter(|&(_, due)| due).map(|(i, _)| i));
+        self.runs.clear();
+        self.runs.extend(0..self.due.len().div_ceil(run) as u32);
+        self.runs.shuffle(rng);
+        self.blocks.clear();
+        for &at in &self.runs {
+            let start = at as usize * run;
+            self.blocks.extend_from_slice(&self.due[start..self.due.len().min(start + run)]);
+        }
+        &self.blocks
     }
 }
 
@@ -172,6 +216,22 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
 mod tests {
     use super::*;
     use crate::silent;
+
+    #[test]
+    fn an_order_has_each_due_block_once() {
+        for (n, run) in [(0, 1), (1, 8), (7, 1), (100, 1), (100, 8), (103, 8)] {
+            let due = |i: usize| i % 3 != 1;
+            let mut rng = Pcg64Mcg::seed_from_u64(1);
+            let mut order = Order::default();
+            let first = order.draw((0..n).map(due), run, &mut rng).to_vec();
+            let second = order.draw((0..n).map(due), run, &mut rng).to_vec();
+            assert!(n < 7 || first != second);
+            for mut drawn in [first, second] {
+                drawn.sort_unstable();
+                assert_eq!(drawn, (0..n as u32).filter(|&i| due(i as usize)).collect::<Vec<_>>());
+            }
+        }
+    }
 
     /// min ½‖w‖² subject to wⱼ ≥ j, whose dual is max Σ j·μⱼ − ½μⱼ² over μ ≥ 0: one block a coordinate.
     struct Bounds(usize);

@@ -43,15 +43,18 @@ mod dual;
 mod gd;
 mod lbfgs;
 mod newton;
+mod online;
 mod run;
 mod search;
 mod sgd;
 mod view;
 
-pub use dual::{Dual, DualBlocks, DualStep, dual};
+pub use dual::{Dual, DualBlocks, DualStep, Soon, dual};
 pub use gd::{Gd, GdStep, gd};
 pub use lbfgs::{Lbfgs, lbfgs};
 pub use newton::{Newton, newton};
+pub use online::{Fall, Move, Online, OnlineConfig, OnlineState, Rule};
+pub use run::least_subgradient_norm;
 pub use sgd::{Draws, Schedule, Sgd, Stochastic, sgd};
 pub use view::{
     CurvedObjective, Error, L1, Monitor, Objective, Outcome, Pass, Stop, Verdict, silent,

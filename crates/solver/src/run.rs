@@ -112,6 +112,13 @@ pub(crate) fn least_subgradient<F: Scalar>(w: &[F], grad: &[F], l1: L1, out: &mu
     }
 }
 
+/// The norm of the least subgradient of f + l1·Σ|wⱼ|, from ∇f: 0 at the optimum alone.
+pub fn least_subgradient_norm<F: Scalar>(w: &[F], grad: &[F], l1: L1) -> f64 {
+    let mut least = grad.to_vec();
+    least_subgradient(w, grad, l1, &mut least);
+    norm(&least)
+}
+
 /// Σ|wⱼ| over the penalised weights.
 pub(crate) fn abs_sum<F: Scalar>(w: &[F], l1: L1) -> f64 {
     if l1.l1 > 0.0 { w[..l1.until].iter().map(|w| w.to_f64().abs()).sum() } else { 0.0 }

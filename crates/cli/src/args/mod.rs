@@ -8,6 +8,7 @@ mod fit;
 mod maps;
 mod read;
 mod run;
+mod stream;
 mod text;
 mod train;
 

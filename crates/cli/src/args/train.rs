@@ -11,6 +11,7 @@ use super::classes::{CLASSES, ProbaArgs, ReductionArgs};
 use super::fit::{MODEL, ModelArgs, PENALTY, PenaltyArgs, SOLVER, StopArgs};
 use super::maps::MapArgs;
 use super::read::{ColumnArgs, FileArgs};
+use super::stream::StreamArgs;
 use super::text::TextArgs;
 
 const SGD: &str =
@@ -34,6 +35,9 @@ and l1 > 0 needs lbfgs.
 where there is no dual, the gradient norm relative to that at the start. sgd runs its epochs and then certifies \
 what it reached.
 
+--stream keeps no rows: each is scored, judged (progressive validation) and learnt from as it goes by, so files may be larger than \
+memory. Ctrl-C keeps what was learnt so far, and --resume goes on from there.
+
 Examples:
   lineal train flowers.csv --label species -o flowers.lineal --test test.csv
   lineal train a9a.svm -o a9a.lineal --loss hinge -C 0.1
@@ -43,6 +47,8 @@ Examples:
   lineal train data.csv -o m.lineal --class-weight balanced --json > run.json
   lineal train letter.svm -o m.lineal --strategy ovo --loss hinge --calibrate platt
   lineal train letter.svm -o m.lineal --strategy ecoc --code hadamard
+  lineal train huge.svm.zst -o m.lineal --stream --update adagrad
+  lineal train today.svm -o m2.lineal --resume m.lineal
   lineal train many.svm -o m.lineal --strategy tree --beam 20
   lineal train circles.csv -o m.lineal --map poly:2      (or rff:200)
   lineal train people.csv -o m.lineal --interact 'age*city,age*income'
@@ -184,6 +190,9 @@ pub struct TrainArgs {
     /// Draw examples with replacement
     #[arg(long, help_heading = SGD)]
     pub with_replacement: bool,
+
+    #[command(flatten)]
+    pub stream: StreamArgs,
 
     /// Labelled rows to watch during training: a file, or a fraction of DATA to hold out (0.2)
     #[arg(long, value_name = "FILE|FRACTION", allow_negative_numbers = true, help_heading = WATCH)]

@@ -36,6 +36,9 @@ pub struct Seconds {
 
 /// Runs the command.
 pub fn run(args: &TrainArgs) -> anyhow::Result<()> {
+    if args.stream.is_on() {
+        return crate::stream::run(args);
+    }
     let mut request = Request::new(args)?;
     request.check_outputs()?;
     lineal::with_threads(args.threads, || train(args, &mut request))
@@ -117,7 +120,7 @@ fn fit(
 }
 
 /// Writes the model and gives its size; `-` is stdout.
-fn write_model(model: &Model, path: &Path) -> anyhow::Result<u64> {
+pub fn write_model(model: &Model, path: &Path) -> anyhow::Result<u64> {
     let bytes = model.to_bytes()?;
     files::write_output(Some(path), |out| out.write_all(&bytes))?;
     Ok(bytes.len() as u64)

@@ -14,6 +14,7 @@ mod multilabel;
 mod output;
 mod predict;
 mod strategies;
+mod stream;
 mod text;
 mod training;
 mod transcript;

@@ -310,6 +310,49 @@ impl Layout {
         });
     }
 
+    /// After [`accumulate`](Self::accumulate) of the same parts into zeros: adds `by` times what is there to `w`, clears it, and returns its squared norm.
+    pub(crate) fn settle<F: Scalar>(
+        &self,
+        x: &Slots<'_>,
+        at: Range<usize>,
+        parts: &Parts<F>,
+        by: F,
+        spare: &mut [F],
+        w: &mut [F],
+    ) -> f64 {
+        let (k, stride) = (self.model.n_labels, self.stride);
+        let mut norm = 0.0;
+        let mut move_on = |places: Range<usize>| {
+            let mut sum = F::ZERO;
+            for (w, spare) in w[places.clone()].iter_mut().zip(&mut spare[places]) {
+                *w += by * *spare;
+                sum += *spare * *spare;
+                *spare = F::ZERO;
+            }
+            norm += sum.to_f64();
+        };
+        let entries_at = self.n_rows * stride;
+        for (t, g) in parts.unary.chunks_exact(k).enumerate() {
+            if g.iter().all(|&g| g == F::ZERO) {
+                continue;
+            }
+            x.rows.row(at.start + t).for_each(|s, _| move_on(s * stride..(s + 1) * stride));
+            x.entries.row(at.start + t).for_each(|slot, _| {
+                let places = self.entries(slot);
+                move_on(entries_at + places.start..entries_at + places.end);
+            });
+        }
+        if let Some(pairs) = x.pairs {
+            for t in 1..at.len() {
+                pairs.row(at.start + t).for_each(|b, _| {
+                    move_on(self.pairs_at + b * k * k..self.pairs_at + (b + 1) * k * k);
+                });
+            }
+        }
+        move_on(self.shared().transition.start..self.dim());
+        norm
+    }
+
     /// `f(weight, value)` for every feature by which the sequences `plus` and `minus` differ, with the sign of its side.
     pub(crate) fn each_difference(
         &self,

@@ -28,6 +28,11 @@
 //! # Ok::<(), lineal_erm::chain::ChainError>(())
 //! ```
 
+mod batch;
+mod cuts;
+mod dually;
+mod exponentiated;
+mod frank_wolfe;
 mod layout;
 mod learn;
 mod online;

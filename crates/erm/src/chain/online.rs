@@ -24,6 +24,8 @@ pub(crate) struct Epochs {
     pub(crate) updates: u64,
     /// A pass changed nothing.
     pub(crate) still: bool,
+    /// The observer ended it.
+    pub(crate) broken: bool,
 }
 
 /// Settings that have been decided.
@@ -46,11 +48,13 @@ pub(crate) fn epochs(
     let mut iterate = Iterate::new(w);
     let mut rng = Rng::new(problem.spec.seed);
     let mut order: Vec<u32> = (0..n as u32).collect();
-    let mut run = Epochs { w: Vec::new(), passes: 0, loss: 0.0, updates: 0, still: false };
+    let mut run =
+        Epochs { w: Vec::new(), passes: 0, loss: 0.0, updates: 0, still: false, broken: false };
+    let perceptron = problem.spec.loss == ChainLoss::Perceptron;
+    let shrinks = problem.spec.l2 > 0.0 && problem.spec.update == ChainUpdate::Gradient;
     let mut t = 0u64;
     for epoch in 1..=steps.epochs {
-        // Early iterates of a convex objective only spoil the mean; those of the perceptron do not.
-        if steps.average && (epoch == 2 || problem.spec.loss == ChainLoss::Perceptron) {
+        if steps.average {
             iterate.start_average();
         }
         shuffle(&mut order, &mut rng);
@@ -61,13 +65,15 @@ pub(crate) fn epochs(
             let (value, changed) = step(problem, &steps, t, i, &mut iterate, &mut worker)?;
             loss += value * problem.shares[i];
             moved += u64::from(changed);
-            iterate.end_step();
+            // Later iterates of a convex objective are worth more: Lacoste-Julien, Schmidt, Bach (2012).
+            iterate.end_step(if perceptron { 1.0 } else { t as f64 });
         }
         iterate.fold();
         run.passes = epoch;
         run.loss = loss;
         run.updates += moved;
-        run.still = moved == 0;
+        // With a penalty there is something to do even where no sentence asks for it.
+        run.still = moved == 0 && !shrinks;
         if !loss.is_finite() {
             return Err(ChainError::Diverged { value: loss, pass: epoch });
         }
@@ -79,7 +85,8 @@ pub(crate) fn epochs(
             grad_norm: None,
             model: &|| problem.layout.pruned(&iterate.mean()),
         };
-        if on_pass(&pass).is_break() || run.still {
+        run.broken = on_pass(&pass).is_break();
+        if run.broken || run.still {
             break;
         }
     }
@@ -115,7 +122,9 @@ fn step(
         problem.layout.accumulate(&problem.slots, at, &worker.grad, &mut iterate.v);
         return Ok((loss, true));
     }
-    let changed = worker.y_hat != worker.gold;
+    // A margin that rounding alone keeps from its goal is there.
+    let passive = spec.update != ChainUpdate::Gradient;
+    let changed = worker.y_hat != worker.gold && !(passive && loss < 1e-6);
     let by = match spec.update {
         ChainUpdate::Gradient => {
             iterate.shrink(1.0 - eta * spec.l2);
@@ -146,7 +155,7 @@ fn difference_norm(problem: &Problem<'_>, i: usize, worker: &Worker<f32>) -> f64
         .sum()
 }
 
-fn shuffle(order: &mut [u32], rng: &mut Rng) {
+pub(crate) fn shuffle(order: &mut [u32], rng: &mut Rng) {
     for i in (1..order.len()).rev() {
         order.swap(i, (rng.next_u64() % (i as u64 + 1)) as usize);
     }
@@ -159,12 +168,13 @@ struct Iterate {
     /// Empty without averaging. In f32 the millionth step would be lost in rounding.
     u: Vec<f64>,
     big_a: f64,
-    steps: u64,
+    /// Σ of the iterates' weights in the mean.
+    total: f64,
 }
 
 impl Iterate {
     fn new(v: Vec<f32>) -> Self {
-        Self { a: 1.0, v, u: Vec::new(), big_a: 0.0, steps: 0 }
+        Self { a: 1.0, v, u: Vec::new(), big_a: 0.0, total: 0.0 }
     }
 
     fn start_average(&mut self) {
@@ -214,20 +224,19 @@ impl Iterate {
         }
     }
 
-    fn end_step(&mut self) {
+    fn end_step(&mut self, weight: f64) {
         if !self.u.is_empty() {
-            self.big_a += self.a;
-            self.steps += 1;
+            self.big_a += weight * self.a;
+            self.total += weight;
         }
     }
 
     /// The weights, averaged if that was asked for.
     fn mean(&self) -> Vec<f32> {
-        if self.steps == 0 {
+        if self.total == 0.0 {
             return self.v.iter().map(|v| (self.a * f64::from(*v)) as f32).collect();
         }
-        let steps = self.steps as f64;
-        let mean = |(&v, &u): (&f32, &f64)| ((self.big_a * f64::from(v) + u) / steps) as f32;
+        let mean = |(&v, &u): (&f32, &f64)| ((self.big_a * f64::from(v) + u) / self.total) as f32;
         self.v.iter().zip(&self.u).map(mean).collect()
     }
 }

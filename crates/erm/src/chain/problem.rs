@@ -18,6 +18,8 @@ pub(crate) struct Problem<'a> {
     /// weight / Σ weights of each sentence.
     pub(crate) shares: Vec<f64>,
     grammar: Grammar,
+    /// Whether some labels are missing.
+    pub(crate) partial: bool,
 }
 
 impl<'a> Problem<'a> {
@@ -39,9 +41,27 @@ impl<'a> Problem<'a> {
         let layout = Layout::new(model, &sentences, spec.weights, start);
         let slots = layout.slots(&sentences);
         let shares = sentences.shares();
-        let problem = Self { layout, slots, sentences, spec, shares, grammar };
+        let partial = sentences.labels.contains(&UNLABELLED);
+        let problem = Self { layout, slots, sentences, spec, shares, grammar, partial };
+        problem.check_cost()?;
         problem.check_gold()?;
         Ok(problem)
+    }
+
+    /// Sees that the costs are those of the labels, and that right answers cost nothing.
+    fn check_cost(&self) -> Result<(), ChainError> {
+        let Some(cost) = &self.spec.cost else { return Ok(()) };
+        let k = self.layout.model.n_labels;
+        let fine = cost.n_labels() == k
+            && (0..k as u32).all(|gold| {
+                let row = cost.row(gold);
+                row[gold as usize] == 0.0 && row.iter().all(|c| c.is_finite() && *c >= 0.0)
+            });
+        if fine {
+            return Ok(());
+        }
+        let what = "costs must be numbers ≥ 0 for each pair of labels, and 0 for a right one";
+        Err(ChainError::Shape(what.into()))
     }
 
     /// Sees that every sentence has a legal sequence with its gold labels.
@@ -110,7 +130,7 @@ impl<'a> Problem<'a> {
     }
 }
 
-fn infeasible(error: Error, sentence: usize) -> ChainError {
+pub(crate) fn infeasible(error: Error, sentence: usize) -> ChainError {
     match error {
         Error::Infeasible { position } => ChainError::Infeasible { sentence, position },
         error => ChainError::Shape(error.to_string()),
@@ -159,6 +179,38 @@ impl<F: Scalar> Worker<F> {
         let some = self.decoder.expect(&self.parts, allowed, &mut self.s, &mut self.other)?;
         self.grad.add(&self.other, -F::ONE);
         Ok(all - some)
+    }
+
+    /// log Σ exp score; the expected parts overwrite `expected`.
+    pub(crate) fn expect(
+        &mut self,
+        scores: &Parts<F>,
+        expected: &mut Parts<F>,
+    ) -> Result<f64, Error> {
+        self.decoder.load(scores);
+        self.decoder.expect(scores, None, &mut self.s, expected)
+    }
+
+    /// log Σ exp score.
+    pub(crate) fn log_partition(&mut self, scores: &Parts<F>) -> Result<f64, Error> {
+        self.decoder.load(scores);
+        self.decoder.log_partition(scores, None, &mut self.s)
+    }
+
+    /// What a sequence costs.
+    pub(crate) fn cost(&self, gold: &[u32], labels: &[u32]) -> f64 {
+        self.cost.cost(gold, labels)
+    }
+
+    /// Leaves the variance of each part at its position in `grad` (of shared parts: an upper bound of it), and returns the number of positions.
+    pub(crate) fn expect_variances(&mut self) -> usize {
+        if self.decoder.expect(&self.parts, None, &mut self.s, &mut self.grad).is_err() {
+            return 0;
+        }
+        for part in [&mut self.grad.unary, &mut self.grad.per_position] {
+            part.iter_mut().for_each(|p| *p = *p * (F::ONE - *p));
+        }
+        self.grad.n_positions()
     }
 
     /// The gold labels, the best ones where some are missing.

@@ -16,7 +16,7 @@ use crate::columns::ColumnTask;
 use lineal_linalg::{Scalar, kernels};
 use lineal_loss::{OfMargin, Steps};
 use lineal_model::Bias;
-use lineal_solver::{DualBlocks, DualStep};
+use lineal_solver::{DualBlocks, DualStep, Soon};
 use std::ops::Range;
 
 pub(super) struct Block<'a, F, L, const T: usize> {
@@ -229,8 +229,24 @@ impl<F: Scalar, L: OfMargin<F>, const T: usize> DualBlocks<F> for Block<'_, F, L
     }
 
     #[inline]
-    fn prefetch(&self, i: usize) {
-        self.task.x.prefetch(self.rows[i] as usize);
+    fn prefetch(&self, i: usize, soon: Soon, a: &[F], w: &[F]) {
+        let row = self.rows[i] as usize;
+        match soon {
+            Soon::Far => {
+                self.task.x.prefetch_start(row);
+                kernels::prefetch_at(self.scale, row);
+                kernels::prefetch_at(self.task.kinds, row);
+                kernels::prefetch_at(a, i * T);
+            }
+            Soon::Near => self.task.x.prefetch(row),
+            Soon::Next => self.task.x.prefetch_weights(row, w, T),
+        }
+    }
+
+    fn run(&self) -> usize {
+        let x = self.task.x;
+        let many = x.n_rows() > 4096;
+        if many && x.nnz() < 32 * x.n_rows() { 8 } else { 1 }
     }
 
     fn end_pass(&mut self, a: &[F], w: &mut [F]) {

@@ -6,6 +6,7 @@
 
 mod maps;
 mod numbers;
+mod sampled;
 mod sinks;
 mod stored;
 

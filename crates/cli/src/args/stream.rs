@@ -1,0 +1,61 @@
+//! Flags of training on a stream.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lineal::UpdateKind;
+
+use super::choice::{at_least_one, choice, positive};
+
+const HEADING: &str = "Streams";
+
+/// Rows that are learnt from as they go by.
+#[derive(Args, Clone, Debug)]
+pub struct StreamArgs {
+    /// Learn from rows as they go by and keep none: for files larger than memory. --epochs N passes [default: 1]; text is hashed
+    /// [default: --hash 18]
+    #[arg(long, help_heading = HEADING)]
+    pub stream: bool,
+
+    /// How a gradient becomes a step [default: adagrad for text, else normalised]
+    #[arg(long, value_name = "U", help_heading = HEADING, value_parser = choice::<UpdateKind>(&[
+        ("plain", "the same --rate for all weights, falling by --schedule"),
+        ("adagrad", "a rate for each weight, which falls with the gradients that it has seen"),
+        ("normalised", "that, and whatever units features come in"),
+    ]))]
+    pub update: Option<UpdateKind>,
+
+    /// Go on from a model that --stream trained, with its loss and update; new classes are welcome. A pass over DATA that was interrupted is finished
+    #[arg(long, value_name = "MODEL", help_heading = HEADING)]
+    pub resume: Option<PathBuf>,
+
+    /// Write the model so far every so many seconds [default: 60]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive, help_heading = HEADING)]
+    pub checkpoint: Option<f64>,
+
+    /// Rows that are in memory at a time [default: 4096]
+    #[arg(long, value_name = "ROWS", value_parser = at_least_one, help_heading = HEADING)]
+    pub chunk: Option<usize>,
+
+    /// Rows from the start that columns, their types and names are learnt from [default: 20000]
+    #[arg(long, value_name = "ROWS", value_parser = at_least_one, help_heading = HEADING)]
+    pub sample: Option<usize>,
+}
+
+impl StreamArgs {
+    /// Whether rows are not kept.
+    pub fn is_on(&self) -> bool {
+        self.stream || self.resume.is_some() || self.given().is_some()
+    }
+
+    /// A flag that only streams have, if one is there.
+    pub fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--update", self.update.is_some()),
+            ("--checkpoint", self.checkpoint.is_some()),
+            ("--chunk", self.chunk.is_some()),
+            ("--sample", self.sample.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+    }
+}

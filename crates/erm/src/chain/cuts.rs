@@ -1,0 +1,112 @@
+//! A lower bound on the optimum of mean loss + (l2/2)‖w‖² from gradients of the mean loss at several points.
+//!
+//! Maximises b(c) = Σ cₖ bₖ − ‖Σ cₖ gₖ‖² / (2·l2) over the simplex by pairwise Frank–Wolfe steps; with the products of the gradients at hand a step costs as many
+//! operations as there are cuts.
+
+use lineal_linalg::{Scalar, kernels};
+
+/// How many cuts are kept.
+const CUTS: usize = 12;
+/// Steps of the small problem; each is a few dozen operations.
+const STEPS: usize = 500;
+
+/// The last gradients, as lower bounds of the loss.
+#[derive(Debug)]
+pub(crate) struct Cuts<F> {
+    l2: f64,
+    /// gₖ, used in turn.
+    gradients: Vec<Vec<F>>,
+    offsets: Vec<f64>,
+    /// `[k·CUTS + j] = ⟨gₖ, gⱼ⟩`.
+    products: Vec<f64>,
+    shares: Vec<f64>,
+    next: usize,
+    best: f64,
+}
+
+impl<F: Scalar> Cuts<F> {
+    pub(crate) fn new(l2: f64) -> Self {
+        let (gradients, offsets, shares) = (Vec::new(), Vec::new(), Vec::new());
+        let products = vec![0.0; CUTS * CUTS];
+        Self { l2, gradients, offsets, products, shares, next: 0, best: f64::NEG_INFINITY }
+    }
+
+    /// Takes the cut (g, b) in, for the oldest one when there are many.
+    pub(crate) fn push(&mut self, gradient: &[F], offset: f64) {
+        let at = self.next;
+        self.next = (self.next + 1) % CUTS;
+        if at == self.gradients.len() {
+            self.gradients.push(gradient.to_vec());
+            self.offsets.push(offset);
+            self.shares.push(if at == 0 { 1.0 } else { 0.0 });
+        } else {
+            self.gradients[at].copy_from_slice(gradient);
+            self.offsets[at] = offset;
+            // What the cut before had goes to its successor: the sum stays 1.
+        }
+        for k in 0..self.gradients.len() {
+            let product = kernels::dot64(&self.gradients[k], gradient);
+            self.products[k * CUTS + at] = product;
+            self.products[at * CUTS + k] = product;
+        }
+    }
+
+    /// The best bound so far.
+    pub(crate) fn bound(&mut self) -> f64 {
+        let n = self.gradients.len();
+        if n == 0 {
+            return self.best;
+        }
+        let slope = |shares: &[f64], k: usize| {
+            let products = &self.products[k * CUTS..k * CUTS + n];
+            let along: f64 = products.iter().zip(shares).map(|(p, c)| p * c).sum();
+            self.offsets[k] - along / self.l2
+        };
+        let shares = &mut self.shares;
+        for _ in 0..STEPS {
+            let slopes: Vec<f64> = (0..n).map(|k| slope(shares, k)).collect();
+            let up = (0..n).fold(0, |best, k| if slopes[k] > slopes[best] { k } else { best });
+            let used = (0..n).filter(|&k| shares[k] > 0.0);
+            let Some(down) = used.min_by(|&a, &b| slopes[a].total_cmp(&slopes[b])) else { break };
+            let lead = slopes[up] - slopes[down];
+            let [uu, dd, ud] =
+                [(up, up), (down, down), (up, down)].map(|(a, b)| self.products[a * CUTS + b]);
+            let curve = (uu + dd - 2.0 * ud) / self.l2;
+            if lead <= 0.0 || curve <= 0.0 {
+                break;
+            }
+            let step = (lead / curve).min(shares[down]);
+            shares[up] += step;
+            shares[down] = if step >= shares[down] { 0.0 } else { shares[down] - step };
+        }
+        // Σ c b − ‖Σ c g‖² / (2·l2) = ½ Σ c (b + slope).
+        let value: f64 =
+            (0..n).map(|k| 0.5 * shares[k] * (self.offsets[k] + slope(shares, k))).sum();
+        self.best = self.best.max(value / shares.iter().sum::<f64>().max(1.0));
+        self.best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_of_a_parabola_bound_its_minimum() {
+        // L(w) = ½‖w − a‖² with a = (1, 2), l2 = 1: the minimum is ‖a‖²/4 at a/2.
+        let mut cuts = Cuts::<f64>::new(1.0);
+        let minimum = 1.25;
+        let mut last = f64::NEG_INFINITY;
+        for i in 0..40 {
+            let t = f64::from(i);
+            let w = [0.5 + 0.5 * t.cos() / (1.0 + 0.2 * t), 1.0 + 0.5 * t.sin() / (1.0 + 0.2 * t)];
+            let g = [w[0] - 1.0, w[1] - 2.0];
+            let loss = 0.5 * (g[0] * g[0] + g[1] * g[1]);
+            cuts.push(&g, loss - w[0] * g[0] - w[1] * g[1]);
+            let bound = cuts.bound();
+            assert!(bound <= minimum + 1e-12 && bound >= last, "{bound}");
+            last = bound;
+        }
+        assert!(last > minimum - 0.01, "{last}");
+    }
+}

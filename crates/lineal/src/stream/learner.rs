@@ -1,0 +1,455 @@
+//! Weights that learn from chunks, and grow with the features and classes that these bring.
+
+use super::{Progressive, StreamSpec};
+use crate::Error;
+use crate::look_on::Judge;
+use crate::spec::{ClassWeight, LossKind, ScheduleKind, Task, UpdateKind};
+use lineal_data::{Dataset, Labels, Targets, UNSEEN};
+use lineal_erm::online::{Chunk, learn};
+use lineal_linalg::Matrix;
+use lineal_loss::{
+    Columnwise, Epsilon, Hinge, Huber, Logistic, Loss, Squared, SquaredHinge, SumHinge,
+    SumSquaredHinge,
+};
+use lineal_model::cost::{NoCost, ZeroOne};
+use lineal_model::space::{Binary, Classes, Columns, OutputSpace, Real, Signs};
+use lineal_model::{Bias, Linear};
+use lineal_solver::{Fall, Online, OnlineConfig, OnlineState, Rule};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64Mcg;
+use serde::{Deserialize, Serialize};
+
+/// More weights than this are more likely a mistake than a wish.
+const MOST_WEIGHTS: usize = 1 << 32;
+
+/// Sums over rows, before they were learnt from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Tally {
+    pub rows: u64,
+    pub weight: f64,
+    pub loss: f64,
+    pub error: f64,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, other: &Tally) {
+        self.rows += other.rows;
+        self.weight += other.weight;
+        self.loss += other.loss;
+        self.error += other.error;
+    }
+
+    pub(super) fn progressive(&self, pass: usize, task: Task) -> Progressive {
+        let mean = |sum: f64| if self.weight > 0.0 { sum / self.weight } else { 0.0 };
+        let error = mean(self.error);
+        let metric = if task == Task::Regress { -error.sqrt() } else { 1.0 - error };
+        Progressive { pass, rows: self.rows, loss: mean(self.loss), metric }
+    }
+}
+
+/// What a stream cannot do.
+pub(super) fn check(spec: &StreamSpec) -> Result<(), Error> {
+    let fail = |message: &str| Err(Error::request(message));
+    let loss = spec.loss();
+    let of_numbers = matches!(loss, LossKind::Huber | LossKind::Epsilon);
+    match spec.task {
+        Task::Regress if !of_numbers && loss != LossKind::Squared => {
+            return Err(Error::request(format!(
+                "the {loss} loss is for classes; for --task regress use squared, huber or epsilon"
+            )));
+        }
+        Task::Classify | Task::Multilabel if of_numbers => {
+            return Err(Error::request(format!(
+                "the {loss} loss is for numbers: add --task regress, or use another --loss"
+            )));
+        }
+        Task::Multilabel if loss == LossKind::Squared => {
+            return fail("--task multilabel takes hinge, squared-hinge, logistic or perceptron");
+        }
+        _ => {}
+    }
+    if spec.sum && (matches!(loss, LossKind::Logistic | LossKind::Squared) || of_numbers) {
+        return fail("--sum is a form of perceptron, hinge and squared-hinge");
+    }
+    if spec.class_weight == ClassWeight::Balanced {
+        return fail(
+            "--class-weight balanced needs to count the classes first; name the weights: a=2,b=1",
+        );
+    }
+    if spec.class_weight != ClassWeight::Equal && spec.task != Task::Classify {
+        return fail("--class-weight is for one class a row");
+    }
+    if spec.schedule == Some(ScheduleKind::Pegasos) && spec.l2 <= 0.0 {
+        return fail("the pegasos schedule 1/(l2·t) needs an l2 penalty: give --l2 above 0");
+    }
+    for (name, value) in [("--l2", spec.l2), ("--epsilon", spec.epsilon)] {
+        if !(value.is_finite() && value >= 0.0) {
+            return Err(Error::request(format!("{name} must be a number ≥ 0, not {value}")));
+        }
+    }
+    for (name, value) in [("--rate", spec.rate.unwrap_or(1.0)), ("--delta", spec.delta)] {
+        if !(value.is_finite() && value > 0.0) {
+            return Err(Error::request(format!("{name} must be a number above 0, not {value}")));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) struct Learner {
+    spec: StreamSpec,
+    /// Made when the first rows tell a rate.
+    online: Option<Online>,
+    n_features: usize,
+    n_classes: usize,
+    n_left_out: u64,
+    /// Full chunks, and the classes that each of them had, summed.
+    groups: (u64, u64),
+}
+
+impl Learner {
+    pub(super) fn new(spec: StreamSpec, n_features: usize, n_classes: usize) -> Self {
+        Self { spec, online: None, n_features, n_classes, n_left_out: 0, groups: (0, 0) }
+    }
+
+    /// Where a model left off; `None` if the parts do not fit.
+    pub(super) fn resume(
+        spec: StreamSpec,
+        n_features: usize,
+        n_classes: usize,
+        state: OnlineState,
+    ) -> Option<Self> {
+        let mut learner = Self::new(spec, n_features, n_classes);
+        let fits = state.n_rows == learner.n_rows(n_features)
+            && state.n_columns == learner.n_outputs(n_classes);
+        learner.online = Some(Online::resume(learner.config(learner.spec.rate?), state)?);
+        fits.then_some(learner)
+    }
+
+    pub(super) fn spec(&self) -> &StreamSpec {
+        &self.spec
+    }
+
+    pub(super) fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    pub(super) fn n_left_out(&self) -> u64 {
+        self.n_left_out
+    }
+
+    /// How many classes a chunk has on average, and all, where these are far apart.
+    pub(super) fn grouped(&self) -> Option<(f64, usize)> {
+        let (chunks, classes) = self.groups;
+        let mean = classes as f64 / chunks as f64;
+        (chunks > 0 && 2.0 * mean <= self.n_classes as f64).then_some((mean, self.n_classes))
+    }
+
+    /// Chunks with many more rows than there are classes should have most of these.
+    fn note_groups(&mut self, chunk: &Dataset) {
+        let Targets::Classes(y) = &chunk.y else { return };
+        if y.len() < 50 * self.n_classes {
+            return;
+        }
+        let mut has = vec![false; self.n_classes];
+        for &class in y.iter().filter(|&&y| y != UNSEEN) {
+            has[class as usize] = true;
+        }
+        self.groups.0 += 1;
+        self.groups.1 += has.iter().filter(|has| **has).count() as u64;
+    }
+
+    pub(super) fn steps(&self) -> u64 {
+        self.online.as_ref().map_or(0, Online::steps)
+    }
+
+    fn has_bias(&self) -> usize {
+        usize::from(self.spec.bias != Bias::None)
+    }
+
+    fn n_rows(&self, n_features: usize) -> usize {
+        n_features + self.has_bias()
+    }
+
+    /// Two classes have one weight vector, also while only one of them has come.
+    fn n_outputs(&self, n_classes: usize) -> usize {
+        match self.spec.task {
+            Task::Regress => 1,
+            Task::Classify if n_classes <= 2 => 1,
+            _ => n_classes,
+        }
+    }
+
+    fn config(&self, rate: f64) -> OnlineConfig {
+        let spec = &self.spec;
+        let steady = spec.update != Some(UpdateKind::Plain) || spec.loss() == LossKind::Perceptron;
+        OnlineConfig {
+            rule: match spec.update {
+                Some(UpdateKind::Plain) => Rule::Plain,
+                Some(UpdateKind::AdaGrad) => Rule::AdaGrad,
+                Some(UpdateKind::Normalised) | None => Rule::Normalised,
+            },
+            rate,
+            fall: match spec.schedule {
+                Some(ScheduleKind::Constant) => Fall::Constant,
+                Some(ScheduleKind::Inverse) => Fall::Inverse,
+                Some(ScheduleKind::Pegasos) => Fall::Pegasos,
+                None if steady => Fall::Constant,
+                None => Fall::Inverse,
+            },
+            l2: spec.l2,
+            has_bias: spec.bias != Bias::None,
+            bias_is_free: spec.bias == Bias::Free,
+        }
+    }
+
+    /// A mean of weights is that of the last pass.
+    pub(super) fn begin_pass(&mut self, again: bool) {
+        if let Some(online) = self.online.as_mut().filter(|online| online.averages() && again) {
+            online.start_average();
+        }
+    }
+
+    /// Learns from the rows of a chunk from `skip` on.
+    pub(super) fn learn(
+        &mut self,
+        chunk: &Dataset,
+        (pass, number, skip): (usize, usize, usize),
+    ) -> Result<Tally, Error> {
+        let mut order = self.usable_rows(chunk, skip)?;
+        if self.spec.shuffle {
+            let at = (pass as u64) << 40 | number as u64;
+            let seed = self.spec.seed ^ at.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            order.shuffle(&mut Pcg64Mcg::seed_from_u64(seed));
+        }
+        self.make_room(chunk, &order)?;
+        self.note_groups(chunk);
+        let weights = self.row_weights(chunk);
+        let weight = |i: usize| weights.as_ref().map_or(1.0, |w| f64::from(w[i]));
+        let mut tally = Tally { rows: (chunk.n_rows() - skip) as u64, ..Tally::default() };
+        tally.weight = order.iter().map(|&i| weight(i)).sum();
+        let Some(mut online) = self.online.take() else {
+            return Err(Error::request("there are no weights to learn"));
+        };
+        let mut lesson = Lesson {
+            n_features: online.n_rows() - self.has_bias(),
+            bias: self.spec.bias,
+            online: &mut online,
+            x: &chunk.x,
+            weights: weights.as_deref(),
+            order: &order,
+            tally: &mut tally,
+        };
+        self.teach(&mut lesson, chunk);
+        // At each chunk's end, so that it does not matter where a checkpoint is taken.
+        online.fold();
+        self.online = Some(online);
+        Ok(tally)
+    }
+
+    /// Rows with a label.
+    fn usable_rows(&mut self, chunk: &Dataset, skip: usize) -> Result<Vec<usize>, Error> {
+        let rows = skip..chunk.n_rows();
+        let usable: Vec<usize> = match &chunk.y {
+            Targets::Classes(y) => rows.clone().filter(|&i| y[i] != UNSEEN).collect(),
+            Targets::None => Vec::new(),
+            _ => rows.clone().collect(),
+        };
+        self.n_left_out += (rows.len() - usable.len()) as u64;
+        Ok(usable)
+    }
+
+    /// Example weights times class weights.
+    fn row_weights(&self, chunk: &Dataset) -> Option<Vec<f32>> {
+        let (ClassWeight::Named(named), Targets::Classes(y)) = (&self.spec.class_weight, &chunk.y)
+        else {
+            return chunk.weights.clone();
+        };
+        let factor = |name: &String| {
+            named.iter().find(|(class, _)| class == name).map_or(1.0, |(_, w)| *w as f32)
+        };
+        let factors: Vec<f32> = chunk.schema.classes.iter().map(factor).collect();
+        let base = |i: usize| chunk.weights.as_ref().map_or(1.0, |w| w[i]);
+        let of = |(i, &y): (usize, &u32)| base(i) * factors.get(y as usize).copied().unwrap_or(1.0);
+        Some(y.iter().enumerate().map(of).collect())
+    }
+
+    /// Weights for features and classes that have not come before.
+    fn make_room(&mut self, chunk: &Dataset, order: &[usize]) -> Result<(), Error> {
+        let mut n_features = self.n_features;
+        if let Matrix::Sparse(x) = &chunk.x {
+            for i in 0..x.n_rows() {
+                x.row(i).for_each(|j, _| n_features = n_features.max(j + 1));
+            }
+        }
+        let n_classes = self.n_classes.max(chunk.schema.classes.len());
+        let (old, new) = (self.n_outputs(self.n_classes), self.n_outputs(n_classes));
+        let n_weights = self.n_rows(n_features).checked_mul(new);
+        if n_weights.is_none_or(|n| n > MOST_WEIGHTS) {
+            return Err(Error::request(format!(
+                "{}: weights for {n_features} features × {new} outputs do not fit into memory; renumber the features",
+                chunk.source
+            )));
+        }
+        (self.n_features, self.n_classes) = (n_features, n_classes);
+        if self.online.is_none() {
+            let rate = self.spec.rate.unwrap_or_else(|| self.usual_rate(chunk, order, new));
+            self.spec.rate = Some(rate);
+            let mut online = Online::new(self.config(rate), self.n_rows(n_features), new);
+            if self.spec.average {
+                online.start_average();
+            }
+            self.online = Some(online);
+            return Ok(());
+        }
+        let (n_rows, two) = (self.n_rows(n_features), self.spec.task == Task::Classify && old == 1);
+        let Some(online) = &mut self.online else { return Ok(()) };
+        if n_rows > online.n_rows() || new > online.n_columns() {
+            // A little more than is needed, so that a file of ever larger indices is not copied with every chunk.
+            let roomy =
+                if n_rows > online.n_rows() { n_rows + n_rows / 4 } else { online.n_rows() };
+            online.grow(roomy, new, |column| match column {
+                // One weight vector f for two classes becomes −f/2 and f/2.
+                0 if two && new > 1 => Some((0, -0.5)),
+                1 if two && new > 1 => Some((0, 0.5)),
+                column => (column < old && !(two && new > 1)).then_some((column, 1.0)),
+            });
+        }
+        Ok(())
+    }
+
+    fn usual_rate(&self, chunk: &Dataset, order: &[usize], n_outputs: usize) -> f64 {
+        let loss = self.spec.loss();
+        if self.spec.update != Some(UpdateKind::Plain) {
+            return 0.5;
+        }
+        let curvature = match (loss, self.spec.sum && n_outputs > 1) {
+            (LossKind::Perceptron, _) => return 1.0,
+            (LossKind::SquaredHinge, true) => 2.0 * n_outputs as f64,
+            (LossKind::SquaredHinge, false) => 2.0 * n_outputs.min(2) as f64,
+            (LossKind::Hinge, true) => n_outputs as f64,
+            (LossKind::Logistic, _) => 0.5,
+            _ => 1.0,
+        };
+        let sum: f64 = order.iter().map(|&i| chunk.x.row(i).norm_sq()).sum();
+        let mean = sum / order.len().max(1) as f64;
+        1.0 / (curvature * (mean + self.has_bias() as f64)).max(1e-12)
+    }
+
+    /// task × loss → concrete space and loss, one line an arm.
+    fn teach(&self, lesson: &mut Lesson<'_>, chunk: &Dataset) {
+        use LossKind as L;
+        let (spec, loss) = (&self.spec, self.spec.loss());
+        let many = Classes(self.n_outputs(self.n_classes));
+        match &chunk.y {
+            Targets::None => {}
+            Targets::Real(y) => match loss {
+                L::Huber => lesson.teach(Real, &Huber { delta: spec.delta }, y),
+                L::Epsilon => lesson.teach(Real, &Epsilon { epsilon: spec.epsilon }, y),
+                _ => lesson.teach(Real, &Squared, y),
+            },
+            Targets::Labels(labels) => self.teach_labels(lesson, labels),
+            Targets::Classes(y) => match (loss, self.n_classes <= 2, spec.sum) {
+                (L::Perceptron, true, _) => lesson.teach(Binary, &Hinge(NoCost), y),
+                (L::Perceptron, _, false) => lesson.teach(many, &Hinge(NoCost), y),
+                (L::Perceptron, _, true) => lesson.teach(many, &SumHinge(NoCost), y),
+                (L::Hinge, true, _) => lesson.teach(Binary, &Hinge(ZeroOne), y),
+                (L::Hinge, _, false) => lesson.teach(many, &Hinge(ZeroOne), y),
+                (L::Hinge, _, true) => lesson.teach(many, &SumHinge(ZeroOne), y),
+                (L::SquaredHinge, true, _) => lesson.teach(Binary, &SquaredHinge(ZeroOne), y),
+                (L::SquaredHinge, _, false) => lesson.teach(many, &SquaredHinge(ZeroOne), y),
+                (L::SquaredHinge, _, true) => lesson.teach(many, &SumSquaredHinge(ZeroOne), y),
+                (L::Squared, true, _) => lesson.teach(Binary, &Squared, y),
+                (L::Squared, ..) => lesson.teach(many, &Squared, y),
+                (_, true, _) => lesson.teach(Binary, &Logistic(NoCost), y),
+                _ => lesson.teach(many, &Logistic(NoCost), y),
+            },
+        }
+    }
+
+    fn teach_labels(&self, lesson: &mut Lesson<'_>, labels: &Labels) {
+        let signs = Signs::Labels { start: labels.starts(), ids: labels.ids() };
+        let space = Columns::new(signs, self.n_classes);
+        let kinds: Vec<u32> = (0..labels.n_rows() as u32).collect();
+        match self.spec.loss() {
+            LossKind::Perceptron => lesson.teach(space, &Columnwise(Hinge(NoCost)), &kinds),
+            LossKind::Hinge => lesson.teach(space, &Columnwise(Hinge(ZeroOne)), &kinds),
+            LossKind::SquaredHinge => {
+                lesson.teach(space, &Columnwise(SquaredHinge(ZeroOne)), &kinds);
+            }
+            _ => lesson.teach(space, &Columnwise(Logistic(NoCost)), &kinds),
+        }
+    }
+
+    /// The weights to predict with, without room to spare.
+    pub(super) fn weights(&mut self) -> Vec<f32> {
+        let (n_features, bias) = (self.n_features, self.has_bias());
+        match &mut self.online {
+            Some(online) => {
+                let (n_rows, n_columns) = (online.n_rows(), online.n_columns());
+                compact(online.result(), n_rows, n_columns, n_features, bias)
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// What going on takes, without room to spare.
+    pub(super) fn state(&mut self) -> OnlineState {
+        let (n_features, bias) = (self.n_features, self.has_bias());
+        let Some(online) = &mut self.online else { return OnlineState::default() };
+        let mut state = online.state();
+        let (n_rows, n_columns) = (state.n_rows, state.n_columns);
+        state.weights = compact(state.weights, n_rows, n_columns, n_features, bias);
+        state.squares = compact(state.squares, n_rows, n_columns, n_features, bias);
+        state.largest = compact(state.largest, n_rows, 1, n_features, bias);
+        state.sum = state
+            .sum
+            .map(|(sum, steps)| (compact(sum, n_rows, n_columns, n_features, bias), steps));
+        state.n_rows = n_features + bias;
+        state
+    }
+}
+
+/// The rows of features that have occurred, and the bias.
+fn compact<T: Copy>(
+    mut table: Vec<T>,
+    n_rows: usize,
+    n_columns: usize,
+    n_features: usize,
+    bias: usize,
+) -> Vec<T> {
+    if table.is_empty() || n_rows == n_features + bias {
+        return table;
+    }
+    let last = (n_rows - bias) * n_columns;
+    table.copy_within(last.., n_features * n_columns);
+    table.truncate((n_features + bias) * n_columns);
+    table
+}
+
+/// A chunk with its weights, but for the space and the loss.
+struct Lesson<'a> {
+    online: &'a mut Online,
+    n_features: usize,
+    bias: Bias,
+    x: &'a Matrix,
+    weights: Option<&'a [f32]>,
+    order: &'a [usize],
+    tally: &'a mut Tally,
+}
+
+impl Lesson<'_> {
+    fn teach<S, L, Y>(&mut self, space: S, loss: &L, y: &[Y])
+    where
+        S: OutputSpace<f32, Output = Y> + Judge<Y>,
+        L: Loss<f32, S>,
+        Y: Copy,
+    {
+        let model = Linear::new(self.n_features, space, self.bias);
+        let chunk = Chunk { x: self.x, y, weights: self.weights, order: self.order };
+        let (weights, error) = (self.weights, &mut self.tally.error);
+        self.tally.loss = learn(self.online, &model, loss, &chunk, |i, scores| {
+            *error += weights.map_or(1.0, |w| f64::from(w[i])) * space.error(scores, y[i]);
+        });
+    }
+}
