@@ -72,6 +72,7 @@ class Sets:
     origin: str
     folder: Path
     problems: dict = field(default_factory=dict)
+    source: Path | None = None  # where the real sets are
 
     def __getitem__(self, name):
         return self.problems[name]
@@ -109,6 +110,7 @@ def real(folder, work):
         problem.test = read(name, unpack(folder / test, work / f"{name}.test.svm", every), like=problem)
         sets.problems[name] = problem
     sets.problems["heart"] = read("heart", unpack(folder / HEART, work / "heart.svm", 1))
+    sets.source = folder
     return sets
 
 

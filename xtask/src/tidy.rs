@@ -58,6 +58,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/features.md",
     "docs/reductions.md",
     "docs/streaming.md",
+    "docs/tagging.md",
 ];
 
 /// The two commands that the README promises.

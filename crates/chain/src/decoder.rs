@@ -101,6 +101,14 @@ impl<F: Scalar> Decoder<F> {
         }
     }
 
+    /// Sets of labels as those of what a [`chain`](Self::chain) runs over.
+    pub fn allowed(&self, labels: &LabelSets) -> LabelSets {
+        match &self.pairs {
+            Some(pairs) => pairs.allowed(labels),
+            None => labels.clone(),
+        }
+    }
+
     /// The best legal label sequence, left in `labels`, and its score.
     pub fn viterbi(
         &mut self,

@@ -113,10 +113,10 @@ impl PrunedModel {
     ///
     /// # Panics
     /// If an attribute is beyond the model's.
-    pub fn scores(&self, x: Observations<'_>, parts: &mut Parts<f32>) {
+    pub fn scores<F: Scalar>(&self, x: Observations<'_>, parts: &mut Parts<F>) {
         let (n, k) = (x.end - x.start, self.model.n_labels);
         parts.reset(n, k, self.model.n_pairs > 0);
-        parts.triple.resize(self.model.triple_range().len(), 0.0);
+        parts.triple.resize(self.model.triple_range().len(), F::ZERO);
         for (t, out) in parts.unary.chunks_exact_mut(k.max(1)).enumerate() {
             self.add(x.unary.row(x.start + t), 0, out);
         }
@@ -134,8 +134,8 @@ impl PrunedModel {
         ];
         for (parts, range) in ranges {
             let (head, rest) = shared.split_at(range.len());
-            if !head.is_empty() {
-                parts.copy_from_slice(head);
+            for (part, &weight) in parts.iter_mut().zip(head) {
+                *part = F::from_f32(weight);
             }
             shared = rest;
         }
@@ -148,10 +148,10 @@ impl PrunedModel {
     }
 
     #[inline]
-    fn add(&self, row: Row<'_>, first: usize, out: &mut [f32]) {
+    fn add<F: Scalar>(&self, row: Row<'_>, first: usize, out: &mut [F]) {
         row.for_each(|a, value| {
             for &(column, weight) in self.entries(first + a) {
-                out[column as usize] += value * weight;
+                out[column as usize] += F::from_f32(value) * F::from_f32(weight);
             }
         });
     }

@@ -8,10 +8,13 @@ use serde_json::Value;
 use crate::args::EvalArgs;
 use crate::by_label::ByLabel;
 use crate::talk::{Talk, rough};
-use crate::{confusion, files, html, table};
+use crate::{confusion, files, html, table, tag};
 
 /// Runs the command.
 pub fn run(args: &EvalArgs) -> anyhow::Result<()> {
+    if lineal::is_tag_model(&args.model)? {
+        return tag::eval(args);
+    }
     if let Some(report) = &args.report {
         files::check_output(report, &[&args.model, &args.data])?;
     }

@@ -8,7 +8,7 @@ use crate::args::InspectArgs;
 use crate::table::{self, Align, cut};
 use crate::talk::{count, rough, thousands};
 use crate::train::json::CalibrationJson;
-use crate::{files, maps, text};
+use crate::{files, maps, tag, text};
 
 /// Features a class, and classes, unless asked for more.
 const TOP: usize = 10;
@@ -16,6 +16,9 @@ const CLASSES: usize = 20;
 
 /// Runs the command.
 pub fn run(args: &InspectArgs) -> anyhow::Result<()> {
+    if lineal::is_tag_model(&args.model)? {
+        return tag::inspect(args);
+    }
     let model = Model::load(&args.model)?;
     if args.json {
         return files::json_to_stdout(&as_json(&model, args.top));
@@ -68,7 +71,7 @@ pub fn facts(model: &Model) -> Vec<(&'static str, String)> {
     match report.task {
         Task::Classify => facts.push(("classes", class_names(model.classes()))),
         Task::Multilabel => facts.push(("labels", class_names(model.classes()))),
-        Task::Regress => {}
+        Task::Regress | Task::Tag => {}
     }
     facts.extend(fitted(model));
     facts.push(("trained on", model.provenance().source.clone()));
@@ -174,7 +177,7 @@ pub fn rough_percent(q: f64) -> String {
 /// The weight vectors of a model: which class to ask for, and its name. Two classes share one.
 pub fn weight_vectors(model: &Model) -> Vec<(usize, String)> {
     match (model.task(), model.classes()) {
-        (Task::Regress, _) => vec![(0, "weights".to_owned())],
+        (Task::Regress | Task::Tag, _) => vec![(0, "weights".to_owned())],
         (Task::Classify, [first, second]) => {
             vec![(1, format!("{} against {}", cut(second, 30), cut(first, 30)))]
         }

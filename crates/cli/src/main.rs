@@ -8,6 +8,7 @@ mod by_label;
 mod classes;
 mod compare;
 mod confusion;
+mod convert;
 mod demo;
 mod eval;
 mod exit;
@@ -22,6 +23,7 @@ mod progress;
 mod random;
 mod stream;
 mod table;
+mod tag;
 mod talk;
 mod text;
 mod train;
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Convert(args) => convert::run(&args),
         Command::Demo(args) => demo::run(&args),
     };
     exit::code(done)

@@ -148,6 +148,8 @@ fn describe(point: &CurvePoint, task: Task) -> String {
         Task::Classify => add("accuracy", point.held_out_metric),
         Task::Multilabel => add("share of right answers", point.held_out_metric),
         Task::Regress => add("rmse", point.held_out_metric.map(|m| -m)),
+        // F1 of spans, or the accuracy of tokens where there are none.
+        Task::Tag => add("score", point.held_out_metric),
     }
     words.push(seconds(point.seconds));
     words.join(", ")

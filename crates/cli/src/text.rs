@@ -12,7 +12,7 @@ use crate::talk::{count, thousands};
 pub fn features(args: &TextArgs) -> anyhow::Result<FeatureSpec> {
     let spec = FeatureSpec::default();
     let text = args.spec(spec.text.clone())?;
-    Ok(FeatureSpec { text, ..spec })
+    Ok(FeatureSpec { text, no_pairs_of_few: args.ngrams.is_none(), ..spec })
 }
 
 /// Flags of text without any text are a mistake.
@@ -61,6 +61,7 @@ pub fn recipe(spec: &TextSpec) -> String {
     };
     let words = match &spec.tokens {
         Tokens::Words => "words",
+        Tokens::WordsAndMarks => "words and marks",
         Tokens::Unicode => "unicode words",
         Tokens::Whitespace => "words between spaces",
         Tokens::Pattern(_) => "matches of the pattern",

@@ -35,12 +35,14 @@
 
 mod archive;
 mod blocks;
+mod convert;
 mod dataset;
 mod error;
 mod format;
 mod idx;
 mod label_lists;
 mod labels;
+mod lossy;
 mod number;
 mod options;
 mod read;
@@ -53,6 +55,7 @@ mod svmlight;
 mod table;
 mod text;
 
+pub use convert::{Converted, convert};
 pub use dataset::{Dataset, Targets, UNSEEN};
 pub use error::{Error, ErrorKind};
 pub use format::Format;
@@ -61,8 +64,8 @@ pub use options::ReadOptions;
 pub use read::{read, read_text, read_text_with, read_with};
 pub use schema::{Column, ColumnKind, Schema, TargetKind};
 pub use sequences::{
-    Sequence, SequenceOptions, SequenceSchema, Sequences, UNLABELLED, read_sequences,
-    read_sequences_with, stream_sequences,
+    Sequence, SequenceOptions, SequenceSchema, Sequences, UNLABELLED, is_token_line,
+    read_sequences, read_sequences_with, stream_sequences,
 };
 pub use source::Source;
 pub use standardize::Standardizer;

@@ -32,6 +32,8 @@ pub struct ReadOptions {
     pub header: bool,
     /// Whether labels that the schema of a [`stream`](crate::stream) does not have become new classes.
     pub grow_classes: bool,
+    /// Whether to stop at what is else mended and counted: bytes of text that are not UTF-8, and missing numbers.
+    pub strict: bool,
     /// The labels of an IDX file of images, where its name does not tell.
     pub labels_file: Option<PathBuf>,
 }
@@ -51,6 +53,7 @@ impl Default for ReadOptions {
             ignore: Vec::new(),
             header: true,
             grow_classes: false,
+            strict: false,
             labels_file: None,
         }
     }

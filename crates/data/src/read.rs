@@ -6,6 +6,7 @@ use crate::blocks::Input;
 use crate::dataset::Dataset;
 use crate::error::{Error, ErrorKind};
 use crate::format::{self, Format};
+use crate::lossy::Replaced;
 use crate::options::ReadOptions;
 use crate::schema::Schema;
 use crate::source::{Bytes, Source};
@@ -74,7 +75,10 @@ fn read_any(
         }
     }
     match &opened.content {
-        Content::Table(input) => table::read(Table { input, file, format, options }, sink),
+        Content::Table(input) => {
+            let replaced = &Replaced::new(may_replace(format, options));
+            table::read(Table { input, file, format, options, replaced }, sink)
+        }
         Content::Bytes(bytes) if format == Format::Idx => {
             idx::read(bytes, file, opened.path.as_deref(), options)
         }
@@ -93,7 +97,8 @@ fn read_any_with(
     check_schema(file, format, schema)?;
     match &opened.content {
         Content::Table(input) => {
-            table::read_with(Table { input, file, format, options }, schema, sink)
+            let replaced = &Replaced::new(may_replace_with(schema, options));
+            table::read_with(Table { input, file, format, options, replaced }, schema, sink)
         }
         Content::Bytes(bytes) if format == Format::Idx => {
             idx::read_with(bytes, file, opened.path.as_deref(), options, schema)
@@ -141,6 +146,17 @@ impl Opened {
         };
         Ok(Self { content, file, path, format })
     }
+}
+
+/// Whether a file of which nothing is known yet may have text.
+pub(crate) fn may_replace(format: Format, options: &ReadOptions) -> bool {
+    let has_text = !options.text.is_empty() || options.guess_text || format == Format::FastText;
+    has_text && !options.strict
+}
+
+/// Whether the schema has text.
+pub(crate) fn may_replace_with(schema: &Schema, options: &ReadOptions) -> bool {
+    schema.text_columns().next().is_some() && !options.strict
 }
 
 /// Bytes that the format is guessed from.

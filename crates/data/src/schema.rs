@@ -60,6 +60,9 @@ pub enum ColumnKind {
     Numeric {
         /// Its feature.
         at: usize,
+        /// What stands for a missing number: the mean of the others at training.
+        #[serde(default)]
+        mean: f32,
     },
     /// A feature for each value, 1 where the cell has it.
     Categorical {
@@ -102,7 +105,7 @@ impl ColumnKind {
     /// First feature and number of features; `None` for a column that is not a feature.
     pub(crate) fn span(&self) -> Option<(usize, usize)> {
         match self {
-            ColumnKind::Numeric { at } => Some((*at, 1)),
+            ColumnKind::Numeric { at, .. } => Some((*at, 1)),
             ColumnKind::Categorical { at, values } => Some((*at, values.len())),
             ColumnKind::Vector { at, len } => Some((*at, *len)),
             ColumnKind::Named { at, names } => Some((*at, names.len())),
@@ -198,6 +201,11 @@ impl Schema {
                 ColumnKind::Weight => n_weights += 1,
                 _ => {}
             }
+            if let ColumnKind::Numeric { mean, .. } = column.kind
+                && !mean.is_finite()
+            {
+                return Err(format!("column {} has the mean {mean}", column.name));
+            }
             let Some((at, len)) = column.kind.span() else { continue };
             if at != next {
                 return Err(format!("column {} starts at feature {at}, not {next}", column.name));
@@ -254,7 +262,7 @@ mod tests {
         let values = vec!["blue".to_owned(), "red".to_owned()];
         let mut schema = table(
             vec![
-                column("age", ColumnKind::Numeric { at: 0 }),
+                column("age", ColumnKind::Numeric { at: 0, mean: 0.0 }),
                 column("y", ColumnKind::Label),
                 column("color", ColumnKind::Categorical { at: 1, values }),
                 column("x", ColumnKind::Vector { at: 3, len: 2 }),
@@ -276,14 +284,22 @@ mod tests {
 
     #[test]
     fn a_schema_survives_json_and_a_bad_one_is_refused() {
-        let schema = table(vec![column("age", ColumnKind::Numeric { at: 0 })], 1);
+        let schema = table(vec![column("age", ColumnKind::Numeric { at: 0, mean: 0.0 })], 1);
         let text = serde_json::to_string(&schema).unwrap();
         assert_eq!(serde_json::from_str::<Schema>(&text).unwrap(), schema);
-        assert!(table(vec![column("age", ColumnKind::Numeric { at: 7 })], 8).check().is_err());
-        assert!(table(vec![column("age", ColumnKind::Numeric { at: 0 })], 8).check().is_err());
+        assert!(
+            table(vec![column("age", ColumnKind::Numeric { at: 7, mean: 0.0 })], 8)
+                .check()
+                .is_err()
+        );
+        assert!(
+            table(vec![column("age", ColumnKind::Numeric { at: 0, mean: 0.0 })], 8)
+                .check()
+                .is_err()
+        );
         let len = usize::MAX;
         let two = vec![
-            column("a", ColumnKind::Numeric { at: 0 }),
+            column("a", ColumnKind::Numeric { at: 0, mean: 0.0 }),
             column("x", ColumnKind::Vector { at: 1, len }),
         ];
         assert!(table(two, 0).check().is_err());

@@ -6,8 +6,9 @@ use crate::blocks::Input;
 use crate::dataset::Dataset;
 use crate::error::{Error, ErrorKind};
 use crate::format::Format;
+use crate::lossy::Replaced;
 use crate::options::ReadOptions;
-use crate::read::{HEAD, check_schema, tell_format};
+use crate::read::{HEAD, check_schema, may_replace, may_replace_with, tell_format};
 use crate::schema::Schema;
 use crate::source::Source;
 use crate::svmlight;
@@ -72,7 +73,11 @@ pub fn stream(
         Format::Svmlight => {
             svmlight::stream(input, file, schema, options.grow_classes, rows_per_chunk, f)
         }
-        _ => table::stream(Table { input, file, format, options }, schema, rows_per_chunk, f),
+        _ => {
+            let replaced = &Replaced::new(may_replace_with(schema, options));
+            let table = Table { input, file, format, options, replaced };
+            table::stream(table, schema, rows_per_chunk, f)
+        }
     }
 }
 
@@ -99,7 +104,10 @@ pub fn learn_schema(
     match format {
         Format::Idx => Err(not_streamed(file)),
         Format::Svmlight => svmlight::learn_schema(input, file, options.target, sample_rows),
-        _ => table::learn_schema(Table { input, file, format, options }, sample_rows),
+        _ => {
+            let replaced = &Replaced::new(may_replace(format, options));
+            table::learn_schema(Table { input, file, format, options, replaced }, sample_rows)
+        }
     }
 }
 

@@ -75,7 +75,7 @@ const CASES: &[Case] = &[
 fn every_fault_has_its_place_value_and_remedy() {
     for &(name, bytes, place, fragment) in CASES {
         let input = String::from_utf8_lossy(bytes);
-        match read(memory(name, bytes), &ReadOptions::default()) {
+        match read(memory(name, bytes), &ReadOptions { strict: true, ..ReadOptions::default() }) {
             Ok(_) => panic!("{input:?} was accepted"),
             Err(error) => {
                 let text = error.to_string();

@@ -22,6 +22,12 @@ pub enum Error {
     /// Metrics of nothing.
     #[error(transparent)]
     Metrics(#[from] lineal_metrics::Error),
+    /// Sequences: templates, schemes, constraints.
+    #[error(transparent)]
+    Chain(#[from] lineal_chain::Error),
+    /// Learning from sequences.
+    #[error(transparent)]
+    ChainLearning(#[from] lineal_erm::chain::ChainError),
     /// The request does not fit the data, or contradicts itself.
     #[error("{0}")]
     Request(String),

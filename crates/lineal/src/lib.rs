@@ -43,14 +43,17 @@ mod spec;
 mod strategy;
 mod stream;
 mod summary;
+mod tag;
 mod train;
 mod watch;
 mod weights;
 
 pub use lineal_calibrate as calibrate;
+pub use lineal_chain as chain;
 pub use lineal_data as data;
 pub use lineal_data::{
-    Dataset, Format, Labels, ReadOptions, Schema, Source, TargetKind, Targets, UNSEEN,
+    Dataset, Format, Labels, ReadOptions, Schema, Sequence, SequenceOptions, SequenceSchema,
+    Sequences, Source, TargetKind, Targets, UNLABELLED, UNSEEN,
 };
 pub use lineal_erm as erm;
 pub use lineal_features::map;
@@ -83,12 +86,25 @@ pub use spec::{
 pub use stream::{
     OnCheckpoint, OnChunk, Progressive, StreamPoint, StreamReport, StreamSpec, Streaming,
 };
+pub use tag::{
+    Ask, Border, Notable, Ranking, Reason, SchemeKind, TagExplanation, TagFeatures, TagMetrics,
+    TagModel, TagReport, TagSpec, TagTraining, Tagged, TaggedSpan, Tagger, TypeMetrics,
+    WeightsKind, is_tag_model, read_forbidden,
+};
 pub use train::{Training, train};
 pub use watch::OnPass;
 
 /// Reads a file and learns its schema. For files with running text see [`read_features`].
 pub fn read(source: impl Into<Source>, options: &ReadOptions) -> Result<Dataset, Error> {
     Ok(lineal_data::read(source, options)?)
+}
+
+/// Reads sequences and learns their schema.
+pub fn read_sequences(
+    source: impl Into<Source>,
+    options: &SequenceOptions,
+) -> Result<Sequences, Error> {
+    Ok(lineal_data::read_sequences(source, options)?)
 }
 
 /// Runs `f` on a pool of that many threads (all cores for `None`). Results do not depend on the number.
@@ -104,3 +120,8 @@ pub fn with_threads<R: Send>(threads: Option<usize>, f: impl FnOnce() -> R + Sen
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// So do those of the tutorial about sequences.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tagging.md")]
+struct Tagging;

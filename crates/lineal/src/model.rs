@@ -146,6 +146,10 @@ impl Model {
     }
 
     fn from_file(file: ModelFile) -> Result<Self, Error> {
+        if file.model()["task"] == "tag" {
+            let why = "it is a model of the task tag, which this command has no use for";
+            return Err(file.bad_tensor("model", why).into());
+        }
         let about: About = About::deserialize(file.model()).map_err(|e| {
             Error::from(file.bad_tensor("model", format!("its description does not fit: {e}")))
         })?;
@@ -314,6 +318,11 @@ impl Model {
     /// Reads data as this model's training data was read: raw text too.
     pub fn read(&self, source: impl Into<Source>, options: &ReadOptions) -> Result<Dataset, Error> {
         self.features.read(source, options, self.schema())
+    }
+
+    /// Whether its features are of one text column and nothing else.
+    pub fn is_of_one_text(&self) -> bool {
+        self.schema().n_read() == 0 && self.schema().text_columns().count() == 1
     }
 
     /// Rows of texts at hand, for a model of one text column and no other.

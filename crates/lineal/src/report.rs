@@ -66,25 +66,29 @@ pub struct Report {
 impl Report {
     /// The certificate in words: "objective 0.35, within 0.04 % of the optimum (duality gap 1.4e-4)".
     pub fn certificate(&self) -> String {
-        let objective = self.objective;
-        if objective.is_nan() {
+        if self.objective.is_nan() {
             return "none: the rows went by in a stream".to_owned();
         }
-        match (self.gap, self.grad_norm) {
-            (Some(0.0), _) => {
-                format!("objective {objective:.6}, within 0 % of the optimum (duality gap 0)")
-            }
-            // A bound above the value itself says nothing that "at least 0" does not.
-            (Some(gap), _) if gap >= objective.abs() => {
-                format!("objective {objective:.6}, far from proven optimal (duality gap {gap:.1e})")
-            }
-            (Some(gap), _) => format!(
-                "objective {objective:.6}, within {} of the optimum (duality gap {gap:.1e})",
-                percent(gap / objective.abs()),
-            ),
-            (None, Some(norm)) => format!("objective {objective:.6}, gradient norm {norm:.1e}"),
-            (None, None) => format!("objective {objective:.6}, no certificate"),
+        certificate(self.objective, self.gap, self.grad_norm)
+    }
+}
+
+/// An objective and how far from the optimum it may be, in words.
+pub(crate) fn certificate(objective: f64, gap: Option<f64>, grad_norm: Option<f64>) -> String {
+    match (gap, grad_norm) {
+        (Some(0.0), _) => {
+            format!("objective {objective:.6}, within 0 % of the optimum (duality gap 0)")
         }
+        // A bound above the value itself says nothing that "at least 0" does not.
+        (Some(gap), _) if gap >= objective.abs() => {
+            format!("objective {objective:.6}, far from proven optimal (duality gap {gap:.1e})")
+        }
+        (Some(gap), _) => format!(
+            "objective {objective:.6}, within {} of the optimum (duality gap {gap:.1e})",
+            percent(gap / objective.abs()),
+        ),
+        (None, Some(norm)) => format!("objective {objective:.6}, gradient norm {norm:.1e}"),
+        (None, None) => format!("objective {objective:.6}, no certificate"),
     }
 }
 

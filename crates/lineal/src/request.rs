@@ -75,7 +75,7 @@ impl Request {
             }
         };
         let loss = spec.loss.unwrap_or(match spec.task {
-            Task::Classify | Task::Multilabel => LossKind::Logistic,
+            Task::Classify | Task::Multilabel | Task::Tag => LossKind::Logistic,
             Task::Regress => LossKind::Squared,
         });
         let of_numbers = matches!(loss, LossKind::Squared | LossKind::Huber | LossKind::Epsilon);

@@ -249,6 +249,11 @@ impl<'a> Streaming<'a> {
     /// Learns.
     pub fn run(self) -> Result<(Model, StreamReport), Error> {
         let Self { source, options, spec, features, resumed, passes, on_chunk, checkpoint } = self;
+        if spec.task == Task::Tag {
+            return Err(Error::request(
+                "a stream has rows, and the task tag learns from sequences",
+            ));
+        }
         let options = ReadOptions { grow_classes: true, target: target(spec.task), ..options };
         let start = match resumed {
             Some(model) => kept::take_up(model, &source, &options)?,
@@ -279,7 +284,7 @@ impl<'a> Streaming<'a> {
 
 fn target(task: Task) -> TargetKind {
     match task {
-        Task::Classify => TargetKind::Classes,
+        Task::Classify | Task::Tag => TargetKind::Classes,
         Task::Multilabel => TargetKind::Labels,
         Task::Regress => TargetKind::Real,
     }
@@ -533,7 +538,7 @@ impl Run<'_> {
 impl Task {
     fn least_classes(self) -> usize {
         match self {
-            Task::Classify => 2,
+            Task::Classify | Task::Tag => 2,
             Task::Multilabel => 1,
             Task::Regress => 0,
         }

@@ -44,7 +44,7 @@ fn problems() -> Vec<(Problem, Dataset)> {
         let data = sets.entry(problem.data.clone()).or_insert_with(|| {
             let target = match problem.task {
                 Task::Regress => TargetKind::Real,
-                Task::Classify => TargetKind::Classes,
+                Task::Classify | Task::Tag => TargetKind::Classes,
                 Task::Multilabel => TargetKind::Labels,
             };
             let options = ReadOptions { target, ..ReadOptions::default() };

@@ -255,8 +255,10 @@ fn text_is_hashed_and_has_names() {
     let csv = "text,label\nthe invoice is wrong,money\ncannot log in,access\nmy invoice never came,money\nlog in fails again,access\n";
     let csv = format!("{csv}{}", csv["text,label\n".len()..].repeat(60));
     let options = ReadOptions { text: vec!["text".into()], ..ReadOptions::default() };
-    let text = TextSpec { hash_bits: Some(12), ..TextSpec::default() };
-    let features = FeatureSpec { text, ..FeatureSpec::default() };
+    let features = FeatureSpec {
+        text: TextSpec { hash_bits: Some(12), ..TextSpec::default() },
+        ..FeatureSpec::default()
+    };
     let (model, report) =
         Streaming::new(memory("t.csv", &csv), &options, &spec(UpdateKind::Normalised))
             .features(&features)

@@ -117,6 +117,11 @@ impl Templates {
         self.sources.iter().map(|s| s.column).max()
     }
 
+    /// The columns that are read; the same one may come again.
+    pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
+        self.sources.iter().map(|source| source.column)
+    }
+
     /// An error if the data has too few columns.
     pub fn check_columns(&self, n_columns: usize) -> Result<(), Error> {
         match self.max_column() {

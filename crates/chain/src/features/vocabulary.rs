@@ -41,6 +41,11 @@ use std::ops::RangeInclusive;
 /// # Ok::<(), lineal_chain::Error>(())
 /// ```
 pub fn expand(features: &str) -> Result<String, Error> {
+    expand_at(features, 0)
+}
+
+/// As [`expand`], with the words in another column.
+pub fn expand_at(features: &str, words: u32) -> Result<String, Error> {
     let items: Vec<Item<'_>> = features
         .split(',')
         .map(str::trim)
@@ -60,7 +65,7 @@ pub fn expand(features: &str) -> Result<String, Error> {
     };
     let mut lines = String::new();
     for item in &items {
-        item.write(window, &mut lines);
+        item.write(words, window, &mut lines);
     }
     let mut seen = HashSet::new();
     let mut out = String::new();
@@ -135,7 +140,7 @@ impl<'a> Item<'a> {
         Ok(item)
     }
 
-    fn write(&self, window: Option<i32>, out: &mut String) {
+    fn write(&self, words: u32, window: Option<i32>, out: &mut String) {
         let reads_neighbours = matches!(self.name, "word" | "lower" | "column");
         // Writing to a string cannot fail.
         let mut line = |name: &str, view: &str, column: u32, from: i32, to: i32| {
@@ -170,9 +175,9 @@ impl<'a> Item<'a> {
             }
         };
         match self.name {
-            "word" => spread("word", "", 0),
+            "word" => spread("word", "", words),
             "lower" | "shape" | "digits" | "caps" => {
-                spread(self.name, &format!(",{}", self.name), 0)
+                spread(self.name, &format!(",{}", self.name), words)
             }
             "column" => {
                 for column in self.range.clone() {
@@ -181,7 +186,7 @@ impl<'a> Item<'a> {
             }
             "prefix" | "suffix" => {
                 for n in self.range.clone() {
-                    spread(&format!("{}{n}", self.name), &format!(",{}:{n}", self.name), 0);
+                    spread(&format!("{}{n}", self.name), &format!(",{}:{n}", self.name), words);
                 }
             }
             "cross" => {
@@ -189,7 +194,7 @@ impl<'a> Item<'a> {
                     for (word, other) in [(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1)] {
                         let _ = writeln!(
                             out,
-                            "U:cross{column}[{word},{other}]=%x[{word},0]/%x[{other},{column}]"
+                            "U:cross{column}[{word},{other}]=%x[{word},{words}]/%x[{other},{column}]"
                         );
                     }
                 }

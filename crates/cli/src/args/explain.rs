@@ -42,6 +42,10 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "ROWS", help_heading = "What to explain")]
     pub rows: Option<RowList>,
 
+    /// tag: explain this token of each sequence, from 1 [default: all; --rows are then sequences]
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "What to explain")]
+    pub token: Option<usize>,
+
     /// Compare the winner with this class in place of the runner-up (why not this one?); multilabel: explain this label
     #[arg(long, value_name = "NAME", help_heading = "What to explain")]
     pub class: Option<String>,

@@ -70,7 +70,7 @@ impl PenaltyArgs {
 #[derive(Args, Clone, Debug)]
 pub struct StopArgs {
     /// Relative duality gap to reach: the objective is then proven to be within this fraction of the optimum; where
-    /// there is no dual, the gradient norm relative to that at the start [default: 0.001]
+    /// there is no dual, the gradient norm relative to that at the start [default: 0.001; tag: 0.01]
     #[arg(long, value_name = "ε", allow_negative_numbers = true, value_parser = positive, help_heading = SOLVER)]
     pub tol: Option<f64>,
 

@@ -3,18 +3,22 @@
 mod choice;
 mod classes;
 mod compare;
+mod convert;
 mod explain;
 mod fit;
 mod maps;
 mod read;
 mod run;
 mod stream;
+mod tag;
 mod text;
 mod train;
 
 pub use classes::{CodeArg, ProbaArgs, ReductionArgs, TreeArg};
 pub use compare::CompareArgs;
+pub use convert::ConvertArgs;
 pub use explain::{ExplainArgs, ExplainOutput};
+pub use read::FileArgs;
 pub use run::{DemoArgs, EvalArgs, InspectArgs, Output, PredictArgs};
 pub use text::TextArgs;
 pub use train::{Held, TrainArgs};
@@ -30,6 +34,12 @@ Examples:
   lineal inspect flowers.lineal                   certificate, margins, top features
   lineal explain flowers.lineal new.csv           why this class, feature by feature
   lineal compare flowers.csv --label species      every strategy × loss: time and accuracy
+  lineal convert tickets.csv tickets.jsonl        data in another format
+
+Running text:
+  lineal train tickets.csv --label desk --text subject,body -o tickets.lineal
+  lineal predict tickets.lineal new.csv
+  lineal train news.jsonl -o m.lineal --ngrams 1-2 --chars 3-5 --norm each
 
 Several classes, several labels, probabilities:
   lineal train letter.svm -o m.lineal --strategy ova --loss squared-hinge
@@ -41,7 +51,7 @@ numbers become numeric features, other columns categorical ones; `train` shows w
 --categorical and --ignore overrule it.
 
 DATA of - is standard input; .gz and .zst files are read as they are. The format follows from the name: .csv, \
-.tsv, .jsonl, .svm or .libsvm, .idx (else say --format).
+.tsv, .jsonl, .svm or .libsvm, .ft, .vw, .idx (else say --format).
 
 Exit codes: 0 done; 1 the data or the request is wrong; 2 usage; 3 did not converge, with \
 --require-convergence; 130 interrupted.";
@@ -64,5 +74,6 @@ pub enum Command {
     Inspect(InspectArgs),
     Explain(ExplainArgs),
     Compare(Box<CompareArgs>),
+    Convert(Box<ConvertArgs>),
     Demo(DemoArgs),
 }

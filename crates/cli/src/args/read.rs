@@ -23,14 +23,19 @@ pub struct FileArgs {
         ("fasttext", "__label__NAME … text, one a line"),
         ("vw", "Vowpal Wabbit: label importance|namespace feature:value …"),
         ("idx", "images of bytes, as MNIST comes"),
+        ("conll", "tag: a line of columns a token, a blank line between sequences"),
+        ("conllu", "tag: the ten columns of Universal Dependencies"),
+        ("crfsuite", "tag: label<tab>attribute:value…"),
     ]), hide_possible_values = true)]
     #[arg(
         long_help = "Format of the data, where the file's name does not tell it: libsvm (or svmlight), csv, tsv, \
-        jsonl, fasttext, vw, idx. Names that tell: .svm .libsvm .csv .tsv .jsonl .ndjson .ft .fasttext .vw .idx -ubyte, with or without .gz or .zst"
+        jsonl, fasttext, vw, idx; with --task tag conll, conllu, crfsuite, jsonl. Names that tell: .svm .libsvm .csv .tsv .jsonl .ndjson \
+        .ft .fasttext .vw .idx -ubyte .conll .conllu .crfsuite, with or without .gz or .zst"
     )]
     pub format: Option<Format>,
 
-    /// Column to predict [default: the one named label, class, target or y; multilabel: also labels]
+    /// Column to predict [default: the one named label, class, target or y; multilabel: also labels; tag: the last
+    /// one, by number from 0, or by name in conllu (upos) and jsonl (labels)]
     #[arg(long, value_name = "COL", help_heading = HEADING)]
     pub label: Option<String>,
 
@@ -45,6 +50,10 @@ pub struct FileArgs {
     /// The first row of a CSV or TSV file is data; columns are then named 1, 2, …
     #[arg(long, help_heading = HEADING)]
     pub no_header: bool,
+
+    /// Stop at what is else mended and counted: bytes of text that are not UTF-8 (read as �), missing numbers (the mean)
+    #[arg(long, help_heading = HEADING)]
+    pub strict: bool,
 
     /// Labels of an IDX file of images, where its name does not tell
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
@@ -77,6 +86,7 @@ impl FileArgs {
             weight: self.weight.clone(),
             header: !self.no_header,
             labels_file: self.labels.clone(),
+            strict: self.strict,
             ..ReadOptions::default()
         }
     }

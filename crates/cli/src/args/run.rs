@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::choice::{at_least_one, choice};
 use super::read::FileArgs;
+use super::tag::TagAskArgs;
 
 const PREDICT: &str = "\
 Examples:
@@ -16,13 +17,17 @@ Examples:
   lineal predict m.lineal x.csv --output csv -o out.csv  a column named label
   lineal predict labels.lineal x.csv                     drama,war  (nothing for none)
   zcat x.csv.gz | lineal predict m.lineal - --format csv
+  lineal predict chunks.lineal new.conll                 the columns and the label
+  lineal predict chunks.lineal new.conll --proba --review-below 0.5 --output jsonl
+  echo 'where is my invoice?' | lineal predict text.lineal -
 
 The data needs the columns that the model was trained with (matched by name, in any order); a label column may \
-be absent. A row without features is legal and gets a prediction. A multilabel model gives the labels of a row between \
+be absent. For a model of one text column and no other, a line of a file whose name tells no format is a text. Standard \
+input is answered as it comes. A row without features is legal and gets a prediction. A multilabel model gives the labels of a row between \
 --label-separator (csv: a column labels; jsonl: a list labels).";
 
 /// Predict a class, labels or a number for each row of DATA
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = PREDICT)]
 pub struct PredictArgs {
     /// A file that `lineal train` wrote
@@ -54,6 +59,9 @@ pub struct PredictArgs {
     /// Costs of mistakes: a CSV with the class names in the header row and the first column, true class by row
     #[arg(long, value_name = "FILE", requires = "min_cost", help_heading = "What to give")]
     pub cost: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub tag: TagAskArgs,
 
     /// Seed of --sample
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "What to give")]
@@ -185,6 +193,7 @@ Examples:
   lineal demo four-classes --picture four.svg
                            where one-vs-all fails and joint and one-vs-one do not
   lineal demo circles      no line separates them: --map poly:2, --map rff:100
+  lineal demo tags         the parts of addresses: sequences
   lineal demo --write .    write the set's files, to go on by hand
 
 The sets are made by formula from a fixed seed: nothing is downloaded.")]

@@ -25,7 +25,8 @@ pub struct StreamArgs {
     ]))]
     pub update: Option<UpdateKind>,
 
-    /// Go on from a model that --stream trained, with its loss and update; new classes are welcome. A pass over DATA that was interrupted is finished
+    /// Go on from a model that --stream trained, with its loss and update; new classes are welcome. A pass over DATA that was interrupted is finished.
+    /// tag: start from the weights of this model, where attributes and labels are the same
     #[arg(long, value_name = "MODEL", help_heading = HEADING)]
     pub resume: Option<PathBuf>,
 

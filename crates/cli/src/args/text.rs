@@ -17,12 +17,13 @@ pub struct TextArgs {
     #[arg(long, value_name = "COL,…", value_delimiter = ',', help_heading = HEADING)]
     pub text: Vec<String>,
 
-    /// What a token is: words (runs of two or more letters or digits), unicode (words as Unicode's annex 29 has them),
-    /// whitespace, or a regular expression [default: words]
+    /// What a token is: marks (words, and each punctuation mark), words (of two or more letters or digits, as scikit-learn
+    /// has them), unicode (words as Unicode's annex 29 has them), whitespace, or a regular expression [default: marks]
     #[arg(long, value_name = "T", help_heading = HEADING)]
     pub tokens: Option<TokensArg>,
 
-    /// Lengths of word n-grams, such as 1-2; none for no words at all [default: 1-2]
+    /// Lengths of word n-grams, such as 1-2; none for no words at all [default: 1-2; 1 where
+    /// texts have fewer than four words on average]
     #[arg(long, value_name = "N-M", help_heading = HEADING)]
     pub ngrams: Option<Lengths>,
 
@@ -78,7 +79,7 @@ pub struct TextArgs {
     ]))]
     pub norm: Option<NormArg>,
 
-    /// Hash words into 2^BITS features in place of keeping a vocabulary: bounded memory
+    /// Hash words (tag: attributes) into 2^BITS features in place of keeping a vocabulary: bounded memory
     #[arg(long, value_name = "BITS", help_heading = HEADING)]
     pub hash: Option<u8>,
 }
@@ -178,13 +179,14 @@ impl FromStr for TokensArg {
 
     fn from_str(s: &str) -> Result<Self, String> {
         Ok(Self(match s {
+            "marks" => Tokens::WordsAndMarks,
             "words" => Tokens::Words,
             "unicode" => Tokens::Unicode,
             "whitespace" => Tokens::Whitespace,
             // A name that is none of these is more likely a mistake than a pattern.
             _ if s.chars().all(|c| c.is_ascii_alphabetic() || c == '-') => {
                 return Err(
-                    "must be words, unicode, whitespace or a regular expression such as [a-z]+"
+                    "must be marks, words, unicode, whitespace or a regular expression such as [a-z]+"
                         .to_owned(),
                 );
             }

@@ -12,6 +12,7 @@ use super::fit::{MODEL, ModelArgs, PENALTY, PenaltyArgs, SOLVER, StopArgs};
 use super::maps::MapArgs;
 use super::read::{ColumnArgs, FileArgs};
 use super::stream::StreamArgs;
+use super::tag::TagArgs;
 use super::text::TextArgs;
 
 const SGD: &str =
@@ -53,7 +54,11 @@ Examples:
   lineal train circles.csv -o m.lineal --map poly:2      (or rff:200)
   lineal train people.csv -o m.lineal --interact 'age*city,age*income'
   lineal train films.csv --label genres --label-separator ';' --task multilabel \\
-      --threshold f1 -o films.lineal";
+      --threshold f1 -o films.lineal
+  lineal train train.conll --task tag --template chunk.tpl -o m.lineal \\
+      --test test.conll
+  lineal train en.conllu --task tag --label upos --loss perceptron --epochs 10 \\
+      --features word,lower,shape,suffix:1-4,window:2 -o pos.lineal --dev dev.conllu";
 
 /// Train a model on DATA and write it to MODEL
 ///
@@ -62,7 +67,7 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = HELP)]
 pub struct TrainArgs {
-    /// Labelled rows: csv, tsv, jsonl, libsvm or idx; - is standard input
+    /// Labelled rows: csv, tsv, jsonl, libsvm or idx; sequences: conll, conllu, crfsuite, jsonl; - is standard input
     pub data: PathBuf,
 
     /// Where to write the model
@@ -75,6 +80,7 @@ pub struct TrainArgs {
         ("classify", "one of two or more classes"),
         ("multilabel", "any number of labels a row, none included"),
         ("regress", "a number"),
+        ("tag", "a label for each position of a sequence"),
     ]))]
     pub task: Task,
 
@@ -195,7 +201,7 @@ pub struct TrainArgs {
     pub stream: StreamArgs,
 
     /// Labelled rows to watch during training: a file, or a fraction of DATA to hold out (0.2)
-    #[arg(long, value_name = "FILE|FRACTION", allow_negative_numbers = true, help_heading = WATCH)]
+    #[arg(long, value_name = "FILE|FRACTION", visible_alias = "dev", allow_negative_numbers = true, help_heading = WATCH)]
     pub validation: Option<Held>,
 
     /// Stop after N passes without a better held-out metric, and keep the best weights
@@ -219,6 +225,9 @@ pub struct TrainArgs {
 
     #[command(flatten)]
     pub maps: MapArgs,
+
+    #[command(flatten)]
+    pub tag: TagArgs,
 
     #[command(flatten)]
     pub text: TextArgs,

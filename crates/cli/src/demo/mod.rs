@@ -9,14 +9,14 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use clap::Parser;
-use lineal::{Dataset, Model, ReadOptions, Source, Training};
+use lineal::{Dataset, Model, ReadOptions, Source, Task, Training};
 
 use crate::args::{Cli, Command, DemoArgs, Output, TrainArgs};
 use crate::predict::{Rows, Top, write_rows};
 use crate::talk::{count, seconds};
 use crate::train::request::Request;
 use crate::train::{Outcome, Seconds, summary};
-use crate::{eval, files, inspect, talk};
+use crate::{eval, files, inspect, tag, talk};
 use sets::{SETS, Set};
 
 /// Predictions that are shown.
@@ -105,6 +105,11 @@ fn show(set: &Set) -> anyhow::Result<Vec<String>> {
     let model_name = format!("{}.lineal", set.name);
     let words = command(set, &train_name, &model_name, &test_name);
     let args = parse(&words)?;
+    if args.task == Task::Tag {
+        let mut lines = vec![format!("{}: {}", set.name, set.about)];
+        lines.extend(tag::demo::show(&words, &args, [train, test])?);
+        return Ok(lines);
+    }
 
     let request = Request::new(&args)?;
     let source = memory(train);
@@ -179,7 +184,7 @@ fn memory((name, text): (String, String)) -> Source {
     Source::Memory { name, bytes: text.into_bytes() }
 }
 
-fn section(lines: &mut Vec<String>, command: &str, told: Vec<String>) {
+pub fn section(lines: &mut Vec<String>, command: &str, told: Vec<String>) {
     lines.push(String::new());
     lines.push(format!("$ {command}"));
     lines.extend(

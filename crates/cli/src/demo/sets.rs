@@ -74,6 +74,15 @@ pub const SETS: &[Set] = &[
         in_plane: true,
         make: xor,
     },
+    Set {
+        name: "tags",
+        about: "the parts of addresses: a label for each word (conll)",
+        extension: "conll",
+        flags: &["--task", "tag", "--scheme", "bio", "--features", "word,shape,suffix:2,window:2"],
+        n_rows: [120, 200],
+        in_plane: false,
+        make: crate::tag::demo::addresses,
+    },
 ];
 
 impl Set {

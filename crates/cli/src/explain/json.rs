@@ -40,7 +40,7 @@ fn object(explanation: &Explanation, found: &Explained) -> Value {
             put("predicted", json!(explanation.predicted));
             put("threshold", json!(explanation.threshold));
         }
-        Task::Regress => {}
+        Task::Regress | Task::Tag => {}
     }
     put("lead", json!(explanation.lead));
     put("decided_by", json!(decided_by(explanation.decision)));

@@ -8,7 +8,7 @@ use lineal::{Dataset, ExplainSpec, Explanation, Model, Task};
 
 use crate::args::{ExplainArgs, ExplainOutput};
 use crate::talk::{Talk, count};
-use crate::{files, html};
+use crate::{files, html, tag};
 
 pub use text::{amount, headline, value_of};
 
@@ -24,6 +24,15 @@ pub struct Explained {
 
 /// Runs the command.
 pub fn run(args: &ExplainArgs) -> anyhow::Result<()> {
+    if lineal::is_tag_model(&args.model)? {
+        return tag::explain(args);
+    }
+    if args.token.is_some() {
+        bail!(
+            "--token is of sequences, and {} is a model of rows; leave it out",
+            args.model.display()
+        );
+    }
     for output in args.out.iter().chain(&args.html).filter(|out| out.as_os_str() != "-") {
         files::check_output(output, &[&args.model, &args.data])?;
     }

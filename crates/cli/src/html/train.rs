@@ -52,7 +52,7 @@ fn cards(outcome: &Outcome) -> Vec<(&'static str, String)> {
     match report.task {
         Task::Classify => cards.push(("classes", thousands(report.classes))),
         Task::Multilabel => cards.push(("labels", thousands(report.classes))),
-        Task::Regress => {}
+        Task::Regress | Task::Tag => {}
     }
     if report.problems > 1 {
         cards.push(("binary problems", thousands(report.problems)));
@@ -91,7 +91,9 @@ fn curves(report: &Report) -> Vec<String> {
         ..Chart::default()
     };
     let held_out = match report.task {
-        Task::Classify => ("Held-out accuracy", line("held-out accuracy", |p| p.held_out_metric)),
+        Task::Classify | Task::Tag => {
+            ("Held-out accuracy", line("held-out accuracy", |p| p.held_out_metric))
+        }
         Task::Multilabel => (
             "Held-out share of right answers",
             line("held-out share of right answers", |p| p.held_out_metric),

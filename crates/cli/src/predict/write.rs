@@ -11,14 +11,19 @@ use crate::talk::number;
 
 /// Writes all rows.
 pub fn write(out: &mut dyn Write, rows: &Rows, form: Output) -> io::Result<()> {
-    match form {
-        Output::Text => (0..rows.answers.len()).try_for_each(|i| text(out, rows, i)),
-        Output::Csv => {
-            csv_header(out, rows)?;
-            (0..rows.answers.len()).try_for_each(|i| csv(out, rows, i))
-        }
-        Output::Jsonl => (0..rows.answers.len()).try_for_each(|i| jsonl(out, rows, i)),
+    if form == Output::Csv {
+        csv_header(out, rows)?;
     }
+    write_rows(out, rows, form)
+}
+
+/// Writes the rows without a header.
+pub fn write_rows(out: &mut dyn Write, rows: &Rows, form: Output) -> io::Result<()> {
+    (0..rows.answers.len()).try_for_each(|i| match form {
+        Output::Text => text(out, rows, i),
+        Output::Csv => csv(out, rows, i),
+        Output::Jsonl => jsonl(out, rows, i),
+    })
 }
 
 /// `label`, then `<tab>name:value` for each class asked for.
@@ -40,7 +45,8 @@ fn joined(rows: &Rows, labels: &[u32]) -> String {
     names.join(&rows.separator.to_string())
 }
 
-fn csv_header(out: &mut dyn Write, rows: &Rows) -> io::Result<()> {
+/// Names of the columns.
+pub fn csv_header(out: &mut dyn Write, rows: &Rows) -> io::Result<()> {
     write!(out, "{}", key(rows))?;
     if rows.top.is_none() && (rows.proba.is_some() || rows.scores.is_some()) {
         for name in &rows.classes {

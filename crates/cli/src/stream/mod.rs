@@ -119,7 +119,7 @@ fn summary(model: &Model, report: &StreamReport) -> Vec<String> {
     let stream = model.stream_spec();
     let update = stream.and_then(|spec| spec.update).map_or("", |update| update.as_str());
     let classes = match model.task() {
-        Task::Regress => String::new(),
+        Task::Regress | Task::Tag => String::new(),
         Task::Classify => format!(", {}", count(model.classes().len(), "class")),
         Task::Multilabel => format!(", {}", count(model.classes().len(), "label")),
     };

@@ -77,7 +77,7 @@ fn describe(point: &StreamPoint, task: Task) -> String {
 /// Loss and metric in words.
 pub fn measured(seen: &Progressive, task: Task) -> String {
     let name = match task {
-        Task::Classify => "accuracy",
+        Task::Classify | Task::Tag => "accuracy",
         Task::Multilabel => "share of right answers",
         Task::Regress => "rmse",
     };

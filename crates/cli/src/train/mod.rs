@@ -9,13 +9,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::bail;
-use lineal::{CurvePoint, Dataset, Features, Metrics, Model, Report, Targets, Training};
+use lineal::{CurvePoint, Dataset, Features, Metrics, Model, Report, Targets, Task, Training};
 
 use crate::args::TrainArgs;
-use crate::exit::NotConverged;
+use crate::exit::{NotConverged, usage};
 use crate::progress::Progress;
 use crate::talk::Talk;
-use crate::{files, html, text};
+use crate::{files, html, tag, text};
 use request::Request;
 
 /// What a run measured, for the screen, the JSON and the page.
@@ -36,6 +36,12 @@ pub struct Seconds {
 
 /// Runs the command.
 pub fn run(args: &TrainArgs) -> anyhow::Result<()> {
+    if args.task == Task::Tag {
+        return tag::train(args);
+    }
+    if let Some(flag) = args.tag.first() {
+        return usage(format!("{flag} is about sequences: add --task tag"));
+    }
     if args.stream.is_on() {
         return crate::stream::run(args);
     }
@@ -51,7 +57,7 @@ fn train(args: &TrainArgs, request: &mut Request) -> anyhow::Result<()> {
     let read = start.elapsed().as_secs_f64();
     talk.say_all(&summary::data(&data, &features, read));
     text::check(&args.text, &data, &features)?;
-    request.meet(args, &data.schema.classes)?;
+    request.meet(args, &data.schema.classes, &features)?;
     let read_labelled = |path: &Path| labelled(path, request, (&data, &features), talk);
     let held_out = request.held_out.as_deref().map(read_labelled).transpose()?;
     let test = args.test.as_deref().map(read_labelled).transpose()?;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use lineal::{
-    ClassWeight, CodeKind, FeatureSpec, Format, LossKind, ReadOptions, SgdSpec, SolverKind,
-    Strategy, TargetKind, Task, TrainSpec,
+    ClassWeight, CodeKind, FeatureSpec, Features, Format, LossKind, ReadOptions, SgdSpec,
+    SolverKind, Strategy, TargetKind, Task, TrainSpec,
 };
 
 use crate::args::{CodeArg, Held, ProbaArgs, ReductionArgs, TrainArgs};
@@ -95,7 +95,24 @@ impl Request {
     }
 
     /// Reads the files that name the data's classes: costs, a code, a tree.
-    pub fn meet(&mut self, args: &TrainArgs, classes: &[String]) -> anyhow::Result<()> {
+    ///
+    /// Text has a loss and a strategy of its own, unless the flags say one of them or need another.
+    pub fn meet(
+        &mut self,
+        args: &TrainArgs,
+        classes: &[String],
+        features: &Features,
+    ) -> anyhow::Result<()> {
+        let said = args.loss.is_some()
+            || args.strategy.is_some()
+            || args.sum
+            || args.hard_margin
+            || args.model.cost.is_some()
+            || args.task != Task::Classify;
+        if features.text().is_some() && !said {
+            let TrainSpec { loss, strategy, .. } = TrainSpec::for_text(classes.len());
+            (self.spec.loss, self.spec.strategy) = (loss, strategy);
+        }
         self.spec.reduction = classes::with_files(&args.reduction, classes)?;
         if let Some(path) = &args.model.cost {
             self.spec.cost = Some(lineal::read_cost(path, classes)?);
@@ -138,7 +155,7 @@ pub fn options_for(path: &Path, data: &Path, options: &ReadOptions) -> ReadOptio
 /// How labels are read for a task.
 pub fn target(task: Task) -> TargetKind {
     match task {
-        Task::Classify => TargetKind::Classes,
+        Task::Classify | Task::Tag => TargetKind::Classes,
         Task::Multilabel => TargetKind::Labels,
         Task::Regress => TargetKind::Real,
     }
@@ -148,7 +165,7 @@ pub fn target(task: Task) -> TargetKind {
 fn strategy(given: Option<Strategy>, task: Task) -> Strategy {
     match task {
         Task::Multilabel => given.unwrap_or(Strategy::Ova),
-        Task::Classify | Task::Regress => given.unwrap_or(Strategy::Joint),
+        Task::Classify | Task::Regress | Task::Tag => given.unwrap_or(Strategy::Joint),
     }
 }
 

@@ -19,7 +19,7 @@ fn the_program() {
     mentions(&["--help"], &["--strategy ovo", "--calibrate platt", "--task multilabel"]);
     mentions(&["--help"], &["Examples:", "--label", "Exit codes:", "standard input", ".gz"]);
     let help = World::new().run(&["--help"]).done().out;
-    for later in ["tune", "convert", "serve"] {
+    for later in ["tune", "serve"] {
         assert!(!help.contains(later), "{later} is not there yet");
     }
 }

@@ -99,3 +99,127 @@ fn mistakes_about_text_are_said() {
         .failed(1, &["--ngrams", "no column is text"]);
     assert!(!world.has("m.lineal"));
 }
+
+#[test]
+fn text_has_a_loss_of_its_own_unless_one_is_said() {
+    let world = World::new();
+    world.file("t.csv", tickets(40).replace("Password,my", "Password,oh my"));
+    let loss = |flags: &[&str]| {
+        let run = world.run(&[&TRAIN[..], &["--json", "-q"], flags].concat()).done();
+        run.json()["loss"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(loss(&[]), "squared-hinge");
+    assert_eq!(loss(&["--loss", "logistic"]), "logistic");
+    assert_eq!(loss(&["--hard-margin"]), "hinge");
+}
+
+#[test]
+fn columns_are_guessed_to_be_text() {
+    let world = World::new();
+    let mut csv = "id,remark,kind\n".to_owned();
+    for i in 0..30 {
+        let kind = if i % 2 == 0 { "good" } else { "bad" };
+        csv += &format!("{i},number {i} was really {kind} this time,{kind}\n");
+    }
+    world.file("r.csv", csv);
+    let train = ["train", "r.csv", "--label", "kind", "-o", "m.lineal", "--test", "r.csv"];
+    let run = world.run(&train).done();
+    run.says(&["id      ignored: names the row", "remark  text", "accuracy 1.0000"]);
+}
+
+#[test]
+fn standard_input_is_a_text_a_line_and_is_answered_as_it_comes() {
+    let world = World::new();
+    world.file("t.ft", "__label__a x y\n__label__b z w\n".repeat(5));
+    world.run(&["train", "t.ft", "-o", "m.lineal", "-q"]).done();
+    let text = "y x\nw\n".repeat(5000);
+    let run = world.run_with_input(&["predict", "m.lineal", "-"], &text).done();
+    assert_eq!(run.out, "a\nb\n".repeat(5000));
+    let flags = ["predict", "m.lineal", "-", "--output", "csv", "--scores"];
+    let run = world.run_with_input(&flags, &text).done();
+    assert_eq!(run.out.lines().count(), 10_001);
+    assert!(run.out.starts_with("label,a,b\na,"));
+    world.file("plain.txt", "z\nx\n");
+    assert_eq!(world.run(&["predict", "m.lineal", "plain.txt"]).done().out, "b\na\n");
+}
+
+#[test]
+fn several_labels_of_fasttext() {
+    let world = World::new();
+    world.file("t.ft", "__label__a __label__b x y\n__label__b y\n__label__a x\n".repeat(10));
+    let train = ["train", "t.ft", "--task", "multilabel", "-C", "10", "-o", "m.lineal", "-q"];
+    world.run(&train).done();
+    let run = world.run_with_input(&["predict", "m.lineal", "-"], "x y\ny\nx\n").done();
+    assert_eq!(run.out, "a,b\nb\na\n");
+    world.run(&["train", "t.ft", "-o", "m.lineal"]).failed(1, &["t.ft:1", "multilabel"]);
+}
+
+#[test]
+fn bytes_that_are_not_utf8_are_replaced_and_counted_in_text_alone() {
+    let world = World::new();
+    world.file("t.csv", b"text,label\nna\xefve caf\xe9,x\nplain,y\ncaf\xe9,x\nother,y\n");
+    let train = ["train", "t.csv", "--text", "text", "-o", "m.lineal"];
+    world.run(&train).done().says(&["3 runs of bytes", "line 2", "--strict"]);
+    world.run(&["predict", "m.lineal", "t.csv"]).done().says(&["3 runs of bytes"]);
+    let strict = [&train[..], &["--strict"]].concat();
+    world.run(&strict).failed(1, &["t.csv:2:3", "0xef", "UTF-8"]);
+    world.file("t.csv", b"text,label\none,caf\xe9\ntwo,y\n");
+    world.run(&train).failed(1, &["t.csv:2", "\"label\"", "not valid UTF-8"]);
+    // Without text nothing is replaced.
+    world.file("t.csv", b"colour,label\nr\xe9d,x\nblue,y\n");
+    let train = ["train", "t.csv", "--categorical", "colour", "-o", "m.lineal"];
+    world.run(&train).failed(1, &["t.csv:2", "not valid UTF-8"]);
+}
+
+#[test]
+fn empty_texts_nuls_and_line_ends_are_rows_as_others() {
+    let world = World::new();
+    let csv = "text,label\n\"two\nlines\",x\n\"nul\0inside\",y\n,x\n\"\",y\n\"...\",x\n";
+    world.file("t.csv", csv);
+    let train = ["train", "t.csv", "--text", "text", "-o", "m.lineal", "--json", "-q"];
+    assert_eq!(world.run(&train).done().json()["examples"], 5);
+    let run = world.run(&["predict", "m.lineal", "t.csv"]).done();
+    assert_eq!(run.out.lines().count(), 5);
+    assert!(run.out.starts_with("x\ny\n"), "{}", run.out);
+    world.file("none.csv", "text,label\n,x\n,y\n");
+    let train = ["train", "none.csv", "--text", "text", "-o", "m.lineal"];
+    world.run(&train).failed(1, &["none.csv", "no text has a token"]);
+}
+
+#[test]
+fn a_line_of_fifty_megabytes() {
+    let world = World::new();
+    let long = "lorem ipsum dolor ".repeat(50_000_000 / 18);
+    world.file("t.csv", format!("text,label\n{long},x\nsit amet,y\nlorem,x\namet,y\n"));
+    let train = ["train", "t.csv", "--text", "text", "-o", "m.lineal", "--json", "-q"];
+    assert_eq!(world.run(&train).done().json()["examples"], 4);
+    world.file("new.ft", format!("{long}\nsit amet\n"));
+    assert_eq!(world.run(&["predict", "m.lineal", "new.ft"]).done().out, "x\ny\n");
+}
+
+#[test]
+fn missing_numbers_count_as_the_mean_and_are_said() {
+    let world = World::new();
+    let csv = "age,note,label\n10,a b,x\n,a,x\n30,c d,y\nNA,c,y\n";
+    world.file("t.csv", csv);
+    let train = ["train", "t.csv", "--text", "note", "-o", "m.lineal"];
+    world.run(&train).done().says(&["\"age\" has 2 numbers missing", "the mean, 20", "--strict"]);
+    world
+        .run(&[&train[..], &["--strict"]].concat())
+        .failed(1, &["t.csv:3:1", "missing", "--categorical age"]);
+    world.run(&["predict", "m.lineal", "t.csv"]).done().says(&["\"age\" has 2 numbers missing"]);
+    world.file("t.csv", "age,label\nnan,x\n1,y\n");
+    world.run(&["train", "t.csv", "-o", "m.lineal"]).failed(1, &["t.csv:2:1", "`nan`"]);
+}
+
+#[test]
+fn damaged_features_are_refused() {
+    let world = world(&["--ngrams", "1"]);
+    let whole = world.bytes("m.lineal");
+    for at in [whole.len() - 1, whole.len() / 2, whole.len() - 200] {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        world.file("bad.lineal", &bytes);
+        world.run(&["predict", "bad.lineal", "t.csv"]).failed(1, &["bad.lineal"]);
+    }
+}

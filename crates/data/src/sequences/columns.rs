@@ -28,7 +28,7 @@ pub(super) fn guess(name: &str, head: &[u8]) -> Format {
 }
 
 /// Whether a line of this format is a token: no comment, no word that is cut into several tokens (`1-2`), no empty node (`1.1`).
-pub(super) fn is_token_line(format: Format, line: &str) -> bool {
+pub fn is_token_line(format: Format, line: &str) -> bool {
     match format {
         _ if is_blank(line) => false,
         Format::Conllu if line.starts_with('#') => false,

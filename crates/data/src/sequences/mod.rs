@@ -18,6 +18,7 @@ mod options;
 mod schema;
 mod table;
 
+pub use columns::is_token_line;
 pub use options::SequenceOptions;
 pub use schema::SequenceSchema;
 pub use table::{Sequence, Sequences, UNLABELLED};

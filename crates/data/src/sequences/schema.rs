@@ -51,7 +51,7 @@ impl SequenceSchema {
     }
 
     /// Whether its parts fit each other.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), String> {
         let fits = self.format.has_sequences()
             && self.label < self.columns.len()
             && self.words() < self.columns.len()

@@ -11,7 +11,6 @@ use crate::blocks::{Block, RowEnd, Step};
 use crate::error::{Error, ErrorKind, count, quote};
 use crate::number::parse_f64;
 use crate::schema::{ColumnKind, Schema};
-use crate::source::utf8;
 
 pub(super) struct DelimitedRows<'a> {
     table: Table<'a>,
@@ -72,7 +71,7 @@ impl<'a> DelimitedRows<'a> {
     /// Calls `f` for each record of a block, the header too, until it stops.
     fn walk_block(&self, block: Block<'_>, f: &mut dyn FnMut(&dyn Record) -> Step) -> Step {
         let (file, before) = (self.table.file, block.n_lines_before);
-        let text = utf8(block.text, file).map_err(|e| e.below(before))?;
+        let text = &*self.table.replaced.decode(&block, file)?;
         if self.delimiter == b'\t' || plain::suits(text) {
             plain::walk(text, self.delimiter, before, f)
         } else {
@@ -160,13 +159,20 @@ mod tests {
     use super::*;
     use crate::blocks::Input;
     use crate::format::Format;
+    use crate::lossy::Replaced;
     use crate::options::ReadOptions;
     use crate::source::Bytes;
 
     fn walk(text: &str, delimiter: u8, header: bool) -> Result<Vec<Vec<String>>, Error> {
         let options = ReadOptions { header, ..ReadOptions::default() };
         let input = Input::Whole(Bytes::Owned(text.into()));
-        let table = Table { input: &input, file: "t", format: Format::Csv, options: &options };
+        let table = Table {
+            input: &input,
+            file: "t",
+            format: Format::Csv,
+            options: &options,
+            replaced: &Replaced::default(),
+        };
         let rows = DelimitedRows::open(table, delimiter, None)?;
         let mut all = vec![rows.names().to_vec()];
         rows.for_each(&[], &mut |row| {

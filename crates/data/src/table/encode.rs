@@ -30,6 +30,8 @@ pub(super) struct Encoder<'a> {
     target: TargetColumn,
     weights: Vec<f32>,
     text: TextBatch,
+    /// By column: how many numbers were missing, and what stands for them.
+    missing: BTreeMap<usize, (usize, f32)>,
     /// By column: how many cells had a value that training did not see, and the first.
     unseen: BTreeMap<usize, (usize, String)>,
 }
@@ -65,6 +67,7 @@ impl<'a> Encoder<'a> {
             target: TargetColumn::new(schema, table.options.label_separator, mode),
             weights: Vec::new(),
             text: TextBatch::new(schema.text_columns().count()),
+            missing: BTreeMap::new(),
             unseen: BTreeMap::new(),
             use_of,
         }
@@ -92,6 +95,11 @@ impl<'a> Encoder<'a> {
     /// The text of the rows since it was cleared; `None` without text columns.
     pub(super) fn text(&self) -> Option<&TextBatch> {
         (self.text.n_slots() > 0).then_some(&self.text)
+    }
+
+    /// Counts replaced bytes from here on.
+    pub(super) fn forget_replaced(&self) {
+        self.table.replaced.reset();
     }
 
     pub(super) fn clear_text(&mut self) {
@@ -134,6 +142,16 @@ impl<'a> Encoder<'a> {
             return Ok(());
         }
         let cell = row.cell(column);
+        if self.table.replaced.any()
+            && !matches!(kind, ColumnKind::Text { .. })
+            && has_replaced(cell)
+        {
+            let message = format!(
+                "{} holds bytes that are not valid UTF-8, which only running text may; convert the file (iconv -t UTF-8)",
+                show(cell)
+            );
+            return Err(self.error(row, column, ErrorKind::Encoding, message));
+        }
         match kind {
             ColumnKind::Ignored { .. } => {}
             ColumnKind::Label => {
@@ -141,7 +159,11 @@ impl<'a> Encoder<'a> {
                 taken.map_err(|(kind, message)| self.error(row, column, kind, message))?;
             }
             ColumnKind::Weight => self.weight(row, column, cell)?,
-            ColumnKind::Numeric { at } => {
+            ColumnKind::Numeric { at, mean } if is_absent(cell) && !self.table.options.strict => {
+                self.missing.entry(column).or_insert((0, *mean)).0 += 1;
+                self.x.push(*at, *mean);
+            }
+            ColumnKind::Numeric { at, .. } => {
                 let value = self.number(row, column, cell)?;
                 self.x.push(*at, value);
             }
@@ -329,7 +351,39 @@ impl<'a> Encoder<'a> {
                 count(*n, "value")
             )
         };
-        self.unseen.iter().map(unseen).chain(self.target.warnings(file)).collect()
+        let missing = |(&column, (n, mean)): (&usize, &(usize, f32))| {
+            let name = &self.names[column];
+            format!(
+                "{file}: column {name:?} has {} missing; each counts as the mean, {mean} (--strict makes that an error, \
+                 --categorical {name} a value of its own)",
+                count(*n, "number")
+            )
+        };
+        let mut all: Vec<String> = self.table.replaced.warning(file).into_iter().collect();
+        all.extend(self.missing.iter().map(missing));
+        all.extend(self.unseen.iter().map(unseen));
+        all.extend(self.target.warnings(file));
+        all
+    }
+}
+
+/// Whether a number is not there. A NaN is there, and wrong.
+fn is_absent(cell: Cell<'_>) -> bool {
+    match cell {
+        Cell::Missing => true,
+        Cell::Text(text) => is_missing(text) && parse_f32(text).is_none(),
+        _ => false,
+    }
+}
+
+/// Whether bytes in the cell may have been replaced.
+fn has_replaced(cell: Cell<'_>) -> bool {
+    let has = |text: &str| text.contains(char::REPLACEMENT_CHARACTER);
+    match cell {
+        Cell::Text(text) => has(text),
+        Cell::Json(Json::Text(text)) => has(text),
+        Cell::Names(names) => names.iter().any(|name| has(name)),
+        _ => false,
     }
 }
 

@@ -11,7 +11,6 @@ use super::{Cell, Rows, Table, TableRow};
 use crate::blocks::{Block, RowEnd, Step};
 use crate::error::{Error, ErrorKind};
 use crate::schema::ColumnKind;
-use crate::source::utf8;
 
 /// What marks a label.
 pub(crate) const PREFIX: &str = "__label__";
@@ -31,7 +30,7 @@ impl<'a> FastTextRows<'a> {
 
     fn walk_block(&self, block: Block<'_>, f: &mut dyn FnMut(&dyn TableRow) -> Step) -> Step {
         let (file, before) = (self.table.file, block.n_lines_before);
-        let text = utf8(block.text, file).map_err(|e| e.below(before))?;
+        let text = &*self.table.replaced.decode(&block, file)?;
         let finder = Finder::new(PREFIX);
         let mut labels = Vec::new();
         let (mut rest, mut line) = (text, before);

@@ -33,9 +33,10 @@ pub(super) fn guess(name: &str, profile: Profile, at: usize) -> ColumnKind {
         return ignored("empty in every row".to_owned());
     }
     if profile.n_names == 0 {
-        return ColumnKind::Numeric { at };
+        return ColumnKind::Numeric { at, mean: profile.mean() };
     }
-    let Some(distinct) = profile.distinct else { return ColumnKind::Numeric { at } };
+    let mean = profile.mean();
+    let Some(distinct) = profile.distinct else { return ColumnKind::Numeric { at, mean } };
     let n = distinct.len();
     if n <= FEW_VALUES || n <= MOST_VALUES.min(profile.n_rows / 2) {
         return ColumnKind::Categorical { at, values: distinct.sorted().unwrap_or_default() };
@@ -47,14 +48,14 @@ pub(super) fn guess(name: &str, profile: Profile, at: usize) -> ColumnKind {
     ))
 }
 
-/// Whether the column looks like running text: at least [`TEXT_WORDS`] words in the median, and more than half of
-/// its values distinct.
-pub(super) fn is_text(profile: &Profile) -> bool {
+/// Whether the column looks like running text: it is called so or has at least [`TEXT_WORDS`] words in the median, and more than
+/// half of its values are distinct.
+pub(super) fn is_text(name: &str, profile: &Profile) -> bool {
     let n_values = profile.n_numbers + profile.n_names;
     let n_distinct = profile.distinct.as_ref().map_or(0, |distinct| distinct.len());
     profile.n_names > 0
         && profile.n_lists + profile.n_objects == 0
-        && 2 * profile.n_wordy >= n_values
+        && (2 * profile.n_wordy >= n_values || name.eq_ignore_ascii_case("text"))
         && 2 * n_distinct > n_values
 }
 

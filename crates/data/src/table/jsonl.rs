@@ -7,10 +7,9 @@ use rayon::prelude::*;
 
 use super::json::{Json, Values, keys, values};
 use super::{Cell, Rows, Table, TableRow};
-use crate::blocks::{Block, RowEnd, Step};
+use crate::blocks::{RowEnd, Step};
 use crate::error::{Error, ErrorKind};
 use crate::schema::{Column, ColumnKind, Schema};
-use crate::source::utf8;
 
 pub(super) struct JsonRows<'a> {
     table: Table<'a>,
@@ -53,7 +52,8 @@ impl<'a> JsonRows<'a> {
         let mut names = Names::default();
         let mut n = 0;
         self.table.input.for_each_block(self.table.file, RowEnd::Newline, &mut |block| {
-            self.for_each_line(block, &keys, &mut |_, _, keys| {
+            let text = &*self.table.replaced.decode(&block, self.table.file)?;
+            self.for_each_line(text, block.n_lines_before, &keys, &mut |_, _, keys| {
                 keys.iter().for_each(|key| names.add(key));
                 n += 1;
                 Ok(if n < n_rows { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
@@ -62,15 +62,14 @@ impl<'a> JsonRows<'a> {
         Ok(names)
     }
 
-    /// Parses the lines of a block side by side and calls `f` with each in order: number, text, result.
+    /// Parses the lines of a text side by side and calls `f` with each in order: number, text, result.
     fn for_each_line<'t, T: Send>(
         &self,
-        block: Block<'t>,
+        text: &'t str,
+        before: usize,
         parse: &(impl Fn(&'t str) -> serde_json::Result<T> + Sync),
         f: &mut dyn FnMut(usize, &'t str, T) -> Step,
     ) -> Step {
-        let (file, before) = (self.table.file, block.n_lines_before);
-        let text = utf8(block.text, file).map_err(|e| e.below(before))?;
         let lines: Vec<(usize, &str)> =
             (before + 1..).zip(lines(text)).filter(|(_, line)| !is_blank(line)).collect();
         let parsed: Vec<serde_json::Result<T>> =
@@ -117,7 +116,8 @@ impl Rows for JsonRows<'_> {
         *self.met.borrow_mut() = Met { names: vec![false; names.len()], others: false };
         self.table.input.for_each_block(self.table.file, RowEnd::Newline, &mut |block| {
             let parse = |line| values(line, names, wanted);
-            self.for_each_line(block, &parse, &mut |n, line, object| {
+            let text = &*self.table.replaced.decode(&block, self.table.file)?;
+            self.for_each_line(text, block.n_lines_before, &parse, &mut |n, line, object| {
                 self.met.borrow_mut().note(&object);
                 f(&JsonRow { names: &names.list, n, line, cells: object.values })
             })
@@ -229,6 +229,7 @@ mod tests {
     use super::*;
     use crate::blocks::Input;
     use crate::format::Format;
+    use crate::lossy::Replaced;
     use crate::options::ReadOptions;
     use crate::source::Bytes;
 
@@ -239,7 +240,13 @@ mod tests {
     ) -> Result<Vec<String>, Error> {
         let input = Input::Whole(Bytes::Owned(text.into()));
         let options = ReadOptions::default();
-        let table = Table { input: &input, file: "t", format: Format::Jsonl, options: &options };
+        let table = Table {
+            input: &input,
+            file: "t",
+            format: Format::Jsonl,
+            options: &options,
+            replaced: &Replaced::default(),
+        };
         let mut rows = JsonRows::open(table, n_rows)?;
         rows.for_each(&vec![true; rows.names().len()], f)?;
         if rows.has_more() {

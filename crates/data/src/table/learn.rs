@@ -80,12 +80,18 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
             Role::Numeric if profile.n_lists > 0 => {
                 ColumnKind::Vector { at, len: profile.first_len }
             }
-            Role::Numeric => ColumnKind::Numeric { at },
+            Role::Numeric => ColumnKind::Numeric { at, mean: profile.mean() },
             Role::Categorical => {
                 let values = profile.distinct.and_then(|d| d.sorted()).unwrap_or_default();
                 ColumnKind::Categorical { at, values }
             }
-            Role::Guess if options.guess_text && is_text(&profile) => ColumnKind::Text { slot },
+            Role::Guess if options.guess_text && is_text(name, &profile) => {
+                ColumnKind::Text { slot }
+            }
+            // A row's name or number tells nothing of other rows, and where files were sorted, too much of these.
+            Role::Guess if name.eq_ignore_ascii_case("id") => ColumnKind::Ignored {
+                why: format!("names the row; --numeric {name} or --categorical {name} takes it"),
+            },
             Role::Guess => {
                 warnings.extend(mixed(name, &profile, file));
                 guess(name, profile, at)

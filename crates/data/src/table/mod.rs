@@ -4,6 +4,7 @@
 //! matrix (`encode`). [`Rows`] is what both walks see, so a format only has to give cells.
 
 mod columns;
+mod convert;
 mod delimited;
 mod encode;
 mod fasttext;
@@ -24,6 +25,7 @@ use crate::blocks::{Input, Step};
 use crate::dataset::Dataset;
 use crate::error::{Error, ErrorKind};
 use crate::format::Format;
+use crate::lossy::Replaced;
 use crate::options::ReadOptions;
 use crate::schema::{ColumnKind, Schema};
 use crate::stream::{Learnt, OnChunk};
@@ -33,6 +35,7 @@ use json::Json;
 use target::Mode;
 
 pub(crate) use columns::needs_sink;
+pub(crate) use convert::convert;
 pub(crate) use fasttext::PREFIX as LABEL_PREFIX;
 
 /// The key of a JSON row whose object holds named numbers.
@@ -107,6 +110,7 @@ pub(crate) struct Table<'a> {
     pub(crate) file: &'a str,
     pub(crate) format: Format,
     pub(crate) options: &'a ReadOptions,
+    pub(crate) replaced: &'a Replaced,
 }
 
 /// Reads and learns the schema.
@@ -119,6 +123,9 @@ pub(crate) fn read(table: Table<'_>, sink: Option<&mut dyn TextSink>) -> Result<
         learnt = learn::learn(&*rows, table, usize::MAX);
     }
     let learnt = learnt?;
+    if learnt.schema.text_columns().next().is_none() {
+        table.replaced.forbid();
+    }
     let use_of = learnt.schema.columns.iter().flatten().enumerate().map(|(at, c)| (at, &c.kind));
     let encoder = Encoder::new(&*rows, table, use_of.collect(), &learnt.schema, Mode::Learn);
     let mut dataset = fill(&*rows, encoder, &learnt.schema, sink)?;
@@ -204,6 +211,7 @@ fn fill(
         columns::refuse_text(schema, encoder.file())?;
     }
     let file = encoder.file();
+    encoder.forget_replaced();
     if let (Some(sink), Some(_)) = (&mut sink, encoder.text()) {
         sink.start(schema).map_err(|e| Error::new(ErrorKind::Text, file, e))?;
     }

@@ -23,6 +23,9 @@ pub(super) fn is_missing(text: &str) -> bool {
 pub(super) struct Profile {
     pub(super) n_rows: usize,
     pub(super) n_numbers: usize,
+    /// Of finite numbers.
+    sum: f64,
+    n_finite: usize,
     pub(super) n_names: usize,
     /// Names of as many words as text has.
     pub(super) n_wordy: usize,
@@ -94,7 +97,7 @@ impl Profile {
             Cell::Missing | Cell::Names(_) => None,
             // A NaN is a missing number, not a name; an infinity is one too large. Encoding says so.
             Cell::Text(text) if parse_f32(text).is_some() => {
-                self.n_numbers += 1;
+                self.number(parse_f32(text).map(f64::from));
                 Some(text.into())
             }
             Cell::Text(text) if is_missing(text) => Some(text.into()),
@@ -103,7 +106,7 @@ impl Profile {
                 Some(text.into())
             }
             Cell::Json(value @ (Json::Number(_) | Json::Big(_))) => {
-                self.n_numbers += 1;
+                self.number(value.number().map(|v| f64::from(v as f32)));
                 // To spell a number takes longer than to read it.
                 self.distinct.as_ref().and_then(|_| value.name())
             }
@@ -138,6 +141,20 @@ impl Profile {
         if let Some(distinct) = &mut self.distinct {
             distinct.add(&name.unwrap_or_default());
         }
+    }
+
+    fn number(&mut self, value: Option<f64>) {
+        self.n_numbers += 1;
+        if let Some(value) = value.filter(|v| v.is_finite()) {
+            self.sum += value;
+            self.n_finite += 1;
+        }
+    }
+
+    /// The mean of the numbers; 0 without any.
+    pub(super) fn mean(&self) -> f32 {
+        let mean = (self.sum / self.n_finite.max(1) as f64) as f32;
+        if mean.is_finite() { mean } else { 0.0 }
     }
 
     fn key(&mut self, key: &str) {

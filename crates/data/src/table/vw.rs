@@ -12,7 +12,6 @@ use crate::blocks::{Block, RowEnd, Step};
 use crate::error::{Error, ErrorKind, quote};
 use crate::number::parse_f64;
 use crate::schema::ColumnKind;
-use crate::source::utf8;
 
 const LABEL: usize = 0;
 const WEIGHT: usize = 1;
@@ -30,7 +29,7 @@ impl<'a> VwRows<'a> {
 
     fn walk_block(&self, block: Block<'_>, f: &mut dyn FnMut(&dyn TableRow) -> Step) -> Step {
         let (file, before) = (self.table.file, block.n_lines_before);
-        let text = utf8(block.text, file).map_err(|e| e.below(before))?;
+        let text = &*self.table.replaced.decode(&block, file)?;
         let mut features = Features::default();
         for (line, row) in (before + 1..).zip(text.lines()) {
             if row.trim().is_empty() {

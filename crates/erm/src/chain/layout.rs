@@ -40,9 +40,47 @@ pub(crate) struct Layout {
 #[derive(Debug)]
 pub(crate) struct Slots<'a> {
     rows: Cow<'a, Attributes>,
-    /// Slots less `n_rows`.
-    entries: Attributes,
+    entries: Entries,
     pairs: Option<&'a Attributes>,
+}
+
+/// The weights of single labels that each position meets, written out: reading them is a walk, and the weight itself the only jump.
+#[derive(Debug, Default)]
+struct Entries {
+    /// Where each position's entries end.
+    ends: Vec<usize>,
+    /// Weights, and their labels.
+    places: Vec<u32>,
+    labels: Vec<u16>,
+    /// Attributes' values; empty if all are 1.
+    values: Vec<f32>,
+}
+
+impl Entries {
+    fn push(&mut self, place: usize, label: u32, value: f32) {
+        if value != 1.0 && self.values.is_empty() {
+            self.values.resize(self.places.len(), 1.0);
+        }
+        if value != 1.0 || !self.values.is_empty() {
+            self.values.push(value);
+        }
+        self.places.push(place as u32);
+        self.labels.push(label as u16);
+    }
+
+    /// `f(weight, label, value)` for each entry of a position.
+    #[inline(always)]
+    fn each(&self, t: usize, mut f: impl FnMut(usize, usize, f32)) {
+        let start = if t == 0 { 0 } else { self.ends[t - 1] };
+        let range = start..self.ends[t];
+        let both = self.places[range.clone()].iter().zip(&self.labels[range.clone()]);
+        if self.values.is_empty() {
+            both.for_each(|(&place, &label)| f(place as usize, label as usize, 1.0));
+        } else {
+            let values = &self.values[range];
+            both.zip(values).for_each(|((&p, &l), &v)| f(p as usize, l as usize, v));
+        }
+    }
 }
 
 impl Layout {
@@ -166,22 +204,28 @@ impl Layout {
     /// The training data's attributes by slots.
     pub(crate) fn slots<'a>(&self, sentences: &Sentences<'a>) -> Slots<'a> {
         let pairs = sentences.pairs.filter(|_| self.model.n_pairs > 0);
+        let n = sentences.unary.n_rows();
+        let mut entries = Entries::default();
         if self.n_rows == self.model.n_unary {
-            let mut entries = Attributes::new();
-            (0..sentences.unary.n_rows()).for_each(|_| entries.end_row());
+            entries.ends.resize(n, 0);
             return Slots { rows: Cow::Borrowed(sentences.unary), entries, pairs };
         }
-        let (mut rows, mut entries) = (Attributes::new(), Attributes::new());
-        for t in 0..sentences.unary.n_rows() {
+        let mut rows = Attributes::new();
+        let first = self.n_rows * self.stride;
+        for t in 0..n {
             sentences.unary.row(t).for_each(|a, v| {
                 let slot = self.slots[a];
                 match slot.checked_sub(self.n_rows as u32) {
                     None => rows.push_value(slot, v),
-                    Some(slot) => entries.push_value(slot, v),
+                    Some(slot) => {
+                        for i in self.entries(slot as usize) {
+                            entries.push(first + i, self.labels[i], v);
+                        }
+                    }
                 }
             });
             rows.end_row();
-            entries.end_row();
+            entries.ends.push(entries.places.len());
         }
         Slots { rows: Cow::Owned(rows), entries, pairs }
     }
@@ -197,17 +241,11 @@ impl Layout {
         let (n, k, stride) = (at.len(), self.model.n_labels, self.stride);
         // Rows are written one over the other's padding.
         parts.unary.resize(n * k + (stride - k), F::ZERO);
-        let (rows, rest) = w.split_at(self.n_rows * stride);
+        let rows = &w[..self.n_rows * stride];
         for t in 0..n {
             let out = &mut parts.unary[t * k..t * k + stride];
             kernels::scores(x.rows.row(at.start + t), rows, out);
-            x.entries.row(at.start + t).for_each(|slot, v| {
-                let v = F::from_f32(v);
-                let places = self.entries(slot);
-                for (&label, &w) in self.labels[places.clone()].iter().zip(&rest[places]) {
-                    out[label as usize] += v * w;
-                }
-            });
+            x.entries.each(at.start + t, |place, label, v| out[label] += F::from_f32(v) * w[place]);
         }
         parts.unary.truncate(n * k);
         let pairs = if self.model.n_pairs > 0 { n.saturating_sub(1) * k * k } else { 0 };
@@ -258,19 +296,14 @@ impl Layout {
             long.resize(stride, F::ZERO);
             &mut long
         };
-        let (rows, rest) = into.split_at_mut(self.n_rows * stride);
         for (t, g) in parts.unary.chunks_exact(k).enumerate() {
             if g.iter().all(|&g| g == F::ZERO) {
                 continue;
             }
             padded[..k].copy_from_slice(g);
-            self.add_row(x.rows.row(at.start + t), padded, rows);
-            x.entries.row(at.start + t).for_each(|slot, v| {
-                let v = F::from_f32(v);
-                let places = self.entries(slot);
-                for (&label, w) in self.labels[places.clone()].iter().zip(&mut rest[places]) {
-                    *w += v * g[label as usize];
-                }
+            self.add_row(x.rows.row(at.start + t), padded, &mut into[..self.n_rows * stride]);
+            x.entries.each(at.start + t, |place, label, v| {
+                into[place] += F::from_f32(v) * g[label];
             });
         }
         if let (Some(pairs), true) = (x.pairs, n > 1) {
@@ -331,16 +364,12 @@ impl Layout {
             }
             norm += sum.to_f64();
         };
-        let entries_at = self.n_rows * stride;
         for (t, g) in parts.unary.chunks_exact(k).enumerate() {
             if g.iter().all(|&g| g == F::ZERO) {
                 continue;
             }
             x.rows.row(at.start + t).for_each(|s, _| move_on(s * stride..(s + 1) * stride));
-            x.entries.row(at.start + t).for_each(|slot, _| {
-                let places = self.entries(slot);
-                move_on(entries_at + places.start..entries_at + places.end);
-            });
+            x.entries.each(at.start + t, |place, _, _| move_on(place..place + 1));
         }
         if let Some(pairs) = x.pairs {
             for t in 1..at.len() {
@@ -363,7 +392,6 @@ impl Layout {
         mut f: impl FnMut(usize, f32),
     ) {
         let (n, k) = (at.len(), self.model.n_labels);
-        let entries_at = self.n_rows * self.stride;
         for t in (0..n).filter(|&t| plus[t] != minus[t]) {
             for (label, sign) in [(plus[t], 1.0), (minus[t], -1.0)] {
                 x.rows.row(at.start + t).for_each(|slot, v| {
@@ -372,11 +400,9 @@ impl Layout {
                         f(place, sign * v);
                     }
                 });
-                x.entries.row(at.start + t).for_each(|slot, v| {
-                    let places = self.entries(slot);
-                    let labels = &self.labels[places.clone()];
-                    if let Some(i) = labels.iter().position(|&l| l == label) {
-                        f(entries_at + places.start + i, sign * v);
+                x.entries.each(at.start + t, |place, l, v| {
+                    if l == label as usize {
+                        f(place, sign * v);
                     }
                 });
             }

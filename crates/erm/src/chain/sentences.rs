@@ -56,6 +56,9 @@ impl Sentences<'_> {
             return wrong("attributes of transitions are not there for each position");
         }
         let known = |&label: &u32| label == UNLABELLED || (label as usize) < model.n_labels;
+        if model.n_labels > usize::from(u16::MAX) {
+            return wrong("more than 65,535 labels");
+        }
         if model.n_labels == 0 || !self.labels.iter().all(known) {
             return wrong("a gold label is not among the model's");
         }

@@ -2,7 +2,7 @@
 
 use super::lower::lower_into;
 use super::plan::{Block, Kind, Plan};
-use super::scan::{split, words};
+use super::scan::{marks, split, words};
 use super::spec::Tokens;
 use super::tables::{PAD, ZEROS};
 use unicode_segmentation::UnicodeSegmentation;
@@ -55,6 +55,7 @@ impl Page {
             match (&plan.spec.tokens, &plan.pattern) {
                 (Tokens::Words, _) => words(&self.text, push),
                 (Tokens::Whitespace, _) => split(&self.text, push),
+                (Tokens::WordsAndMarks, _) => marks(&self.text, push),
                 (_, Some(pattern)) if pattern.has_group => {
                     let groups = pattern.regex.captures_iter(&self.text);
                     tokens.extend(groups.filter_map(|c| c.get(1)).map(|m| (m.start(), m.end())));

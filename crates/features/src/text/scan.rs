@@ -32,6 +32,38 @@ pub(crate) fn split(text: &str, mut f: impl FnMut(usize, usize)) {
     }
 }
 
+/// Calls `f(start, end)` for each maximal run of letters, digits and underscores, and for each character that is neither
+/// that nor a space: `\w+|[^\w\s]`.
+#[inline]
+pub(crate) fn marks(text: &str, mut f: impl FnMut(usize, usize)) {
+    let bytes = text.as_bytes();
+    let (mut at, mut run) = (0, None);
+    while at < bytes.len() {
+        let (n, is_word, is_gap) = match bytes[at] {
+            b if b.is_ascii_alphanumeric() || b == b'_' => (1, true, false),
+            b if b.is_ascii() => (1, false, is_space(char::from(b))),
+            _ => match text[at..].chars().next() {
+                Some(c) => (c.len_utf8(), word_chars().has(c), is_space(c)),
+                None => return,
+            },
+        };
+        if is_word {
+            run.get_or_insert(at);
+        } else {
+            if let Some(start) = run.take() {
+                f(start, at);
+            }
+            if !is_gap {
+                f(at, at + n);
+            }
+        }
+        at += n;
+    }
+    if let Some(start) = run {
+        f(start, at);
+    }
+}
+
 /// `byte` eight times.
 const fn eight(byte: u8) -> u64 {
     0x0101_0101_0101_0101 * byte as u64
@@ -206,6 +238,14 @@ mod tests {
             let regex = Regex::new(r"\w{2,}").unwrap();
             let want: Vec<&str> = regex.find_iter(&text).map(|m| m.as_str()).collect();
             prop_assert_eq!(cut_words(&text), want);
+        }
+
+        #[test]
+        fn marks_equal_the_regular_expression(text in r"[a-cÀ-æ0-2_ .!?'\-\u{300}-\u{303}Ⅷ東\u{a0}Σ]{0,40}") {
+            let regex = Regex::new(r"[\p{L}\p{N}_]+|[^\p{L}\p{N}_\s]").unwrap();
+            let want: Vec<&str> = regex.find_iter(&text).map(|m| m.as_str()).collect();
+            let cut = cut(&text, |text, out| marks(text, |start, end| out.push((start, end))));
+            prop_assert_eq!(cut, want);
         }
 
         #[test]

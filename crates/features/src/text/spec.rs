@@ -72,6 +72,9 @@ pub enum Tokens {
     /// Runs of at least two letters, digits or underscores: scikit-learn's `(?u)\b\w\w+\b`.
     #[default]
     Words,
+    /// Runs of letters, digits or underscores of any length, and every other character that is not a space by itself:
+    /// `\w+|[^\w\s]`. In short texts `?`, `!` and the halves of `n't` tell much.
+    WordsAndMarks,
     /// Words of Unicode's annex 29: `can't` and `3.14` are one, and so is a single letter.
     Unicode,
     /// What whitespace separates: Python's `str.split`.

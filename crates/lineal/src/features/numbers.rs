@@ -21,7 +21,7 @@ impl Numbers {
     /// Measures the columns of numbers. Categories and named numbers, of which most are absent, stay as they are.
     pub(super) fn learn(schema: &Schema, x: &Matrix) -> Self {
         let spans = schema.columns.iter().flatten().filter_map(|column| match column.kind {
-            ColumnKind::Numeric { at } => Some(at..at + 1),
+            ColumnKind::Numeric { at, .. } => Some(at..at + 1),
             ColumnKind::Vector { at, len } => Some(at..at + len),
             _ => None,
         });

@@ -1,6 +1,6 @@
 //! Text on its way from a reader to an encoder.
 
-use super::said;
+use super::{FeatureSpec, said};
 use lineal_data::{Schema, TextBatch, TextSink};
 use lineal_features::text::{TextEncoder, TextFit, TextRows, TextSpec};
 use lineal_linalg::Csr;
@@ -24,13 +24,23 @@ impl TextRows for Cells<'_> {
 
 /// Learns features while a file is read.
 pub(super) struct Learning<'a> {
-    spec: &'a TextSpec,
+    spec: &'a FeatureSpec,
     fit: Option<TextFit>,
+    /// Once text has come, what is made of it is settled.
+    slots: Option<Vec<String>>,
 }
 
+/// Texts of fewer words than this on average are short.
+const FEW: usize = 4;
+
 impl<'a> Learning<'a> {
-    pub(super) fn new(spec: &'a TextSpec) -> Self {
-        Self { spec, fit: None }
+    pub(super) fn new(spec: &'a FeatureSpec) -> Self {
+        Self { spec, fit: None, slots: None }
+    }
+
+    fn start_with(&mut self, spec: TextSpec) -> Result<(), String> {
+        self.fit = Some(TextFit::new(spec).map_err(|e| said(&e))?);
+        Ok(())
     }
 
     /// What was learnt; `None` if there was no text.
@@ -41,18 +51,37 @@ impl<'a> Learning<'a> {
 
 impl TextSink for Learning<'_> {
     fn start(&mut self, schema: &Schema) -> Result<(), String> {
-        let slots = schema.text_columns().map(str::to_owned).collect();
-        let fit = TextFit::new(TextSpec { slots, ..self.spec.clone() });
-        self.fit = Some(fit.map_err(|e| said(&e))?);
-        Ok(())
+        let slots: Vec<String> = schema.text_columns().map(str::to_owned).collect();
+        self.slots = Some(slots.clone());
+        self.start_with(TextSpec { slots, ..self.spec.text.clone() })
     }
 
     fn batch(&mut self, batch: &TextBatch) -> Result<(), String> {
+        if let Some(slots) = self.slots.take()
+            && self.spec.no_pairs_of_few
+            && is_short(batch)
+        {
+            let ngrams = self.spec.text.ngrams.map(|(lo, _)| (lo, lo));
+            self.start_with(TextSpec { slots, ngrams, ..self.spec.text.clone() })?;
+        }
         match &mut self.fit {
             Some(fit) => fit.push(&Cells(batch)).map_err(|e| said(&e)),
             None => Ok(()),
         }
     }
+}
+
+/// Whether the first rows have few words each.
+fn is_short(batch: &TextBatch) -> bool {
+    let (mut n_texts, mut n_words) = (0, 0);
+    for row in 0..batch.n_rows() {
+        for slot in 0..batch.n_slots() {
+            let words = batch.get(row, slot).split_ascii_whitespace().take(4 * FEW).count();
+            n_texts += usize::from(words > 0);
+            n_words += words;
+        }
+    }
+    n_texts > 0 && n_words < FEW * n_texts
 }
 
 /// Makes rows while a file is read.

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Sequences against CRFsuite: speed at the same epochs and at the same objective, tagging, memory, accuracy.
+
+    python3 bench/sequences.py [--name NAME] [--data DIR] [--lineal PATH] [--repeat N] [--part perceptron,crf,tagging,accuracy]
+
+Prints tables and writes bench/record/DATE-NAME.md. See bench/README.md for what the figures mean.
+"""
+
+import argparse
+import datetime
+import gzip
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+INSIDE = "LINEAL_BENCH_INSIDE"
+PARTS = ("perceptron", "crf", "tagging", "accuracy")
+# The template for chunking that CRF++ ships: (column, offset) of each row.
+TEMPLATE = [[(0, o)] for o in range(-2, 3)] + [[(0, -1), (0, 0)], [(0, 0), (0, 1)]] + [[(1, o)] for o in range(-2, 3)] + [
+    [(1, o), (1, o + 1)] for o in range(-2, 2)] + [[(1, o), (1, o + 1), (1, o + 2)] for o in range(-2, 1)]
+RICH = "word,column:1,window:2,cross:1,transition:1,prefix:1-4,suffix:1-4,suffix:2-3@1,shape@1,lower@1,caps,digits"
+EWT = "word,lower,window:1,prefix:1-4,suffix:1-4,shape@1,suffix:2-3@1,caps,digits"
+TOLERANCES = ("0.1", "0.05", "0.03", "0.02", "0.01", "0.005", "0.002", "0.001")
+
+
+def main():
+    args = arguments()
+    sys.path.insert(0, str(ROOT / "acceptance"))
+    if os.environ.get(INSIDE) != "1":
+        import environment
+
+        python = environment.ensure(ROOT / "target" / "bench-venv", HERE / "requirements.txt")
+        os.execve(python, [str(python), str(HERE / "sequences.py"), *sys.argv[1:]], {**os.environ, INSIDE: "1"})
+    import measure
+
+    if args.lineal is None:
+        subprocess.run(["cargo", "build", "--release", "-p", "lineal-cli"], cwd=ROOT, check=True)
+        args.lineal = ROOT / "target" / "release" / "lineal"
+    prepare(args.data, HERE / "data")
+    with measure.Bench(args.lineal.resolve(), HERE / "data", args.repeat) as bench:
+        suite = Suite(bench)
+        for part in args.part.split(","):
+            getattr(suite, part)()
+    today = datetime.date.today().isoformat()
+    path = HERE / "record" / f"{today}-{args.name}.md"
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    arguments_shown = " ".join(Path(a).name if a.startswith("/") else a for a in sys.argv[1:])
+    load = f"{os.getloadavg()[0]:.2f} at the end, {os.cpu_count()} cores"
+    path.write_text(f"# Sequences, {today}, commit {commit}\n\n`python3 bench/sequences.py {arguments_shown}`; load {load}\n" + "\n".join(suite.lines) + "\n")
+    print(f"wrote {path.relative_to(ROOT)}")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--name", default="sequences", help="of the record")
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("LINEAL_DATA", ROOT.parent / "shared" / "data")))
+    parser.add_argument("--lineal", type=Path, help="the program [default: built here]")
+    parser.add_argument("--repeat", type=int, default=3, help="timings of Lineal of which the minimum counts; CRFsuite runs once")
+    parser.add_argument("--part", default=",".join(PARTS), help="what to run")
+    return parser.parse_args()
+
+
+def prepare(source, folder):
+    """Unpacks the sets, and writes CRFsuite's attributes and CRF++'s template for the chunks."""
+    for name, paths in {"conll2000": ("train.conll", "test.conll"), "ewt": ("train.conllu", "dev.conllu", "test.conllu"),
+                        "ocr": ("fold0.crfsuite", "folds1-9.crfsuite")}.items():
+        for path in paths:
+            out = folder / f"{name}-{path}"
+            if not out.exists():
+                out.write_bytes(gzip.decompress((source / name / f"{path}.gz").read_bytes()))
+    rows = ["U%02d:" % i + "/".join(f"%x[{o},{c}]" for c, o in row) for i, row in enumerate(TEMPLATE)]
+    (folder / "chunk.tpl").write_text("\n".join([*rows, "B", ""]))
+    for name in ("train", "test"):
+        out = folder / f"conll2000-{name}.crfsuite"
+        if not out.exists():
+            out.write_text("".join(attributes(sentence) for sentence in columns(folder / f"conll2000-{name}.conll")))
+
+
+def columns(path):
+    sentence = []
+    for line in path.read_text().split("\n"):
+        if line.strip():
+            sentence.append(line.split())
+        elif sentence:
+            yield sentence
+            sentence = []
+
+
+def attributes(sentence):
+    def cell(t, column):
+        if t < 0:
+            return f"_B{t}"
+        return sentence[t][column] if t < len(sentence) else f"_B+{t - len(sentence) + 1}"
+
+    lines = []
+    for t, token in enumerate(sentence):
+        fields = ("U%02d=" % i + "/".join(cell(t + o, c) for c, o in row) for i, row in enumerate(TEMPLATE))
+        lines.append("\t".join([token[-1], *fields]))
+    return "\n".join(lines) + "\n\n"
+
+
+class Suite:
+    def __init__(self, bench):
+        self.bench, self.lines = bench, []
+        self.n_sentences = sum(1 for _ in columns(bench.data / "conll2000-train.conll"))
+
+    def say(self, line):
+        print(line, flush=True)
+        self.lines.append(line)
+
+    def table(self, title, columns):
+        self.say(f"\n## {title}\n")
+        self.say("| " + " | ".join(columns) + " |")
+        self.say("|" + "---|" * len(columns))
+
+    def crfsuite(self, **job):
+        path = self.bench.temp / "job.json"
+        path.write_text(json.dumps({"train": str(self.bench.data / "conll2000-train.crfsuite"), "model": str(self.bench.temp / "crfsuite.model"), **job}))
+        done = self.bench.run([sys.executable, HERE / "sequence_peer.py", path])
+        return {**json.loads(done["stdout"].splitlines()[-1]), "rss_mb": done["rss_mb"]}
+
+    def train(self, train, *flags, threads=1, test=None, repeat=1):
+        """Runs of `lineal train`, from the raw file to the saved model; the least wall time of several."""
+        runs = []
+        extra = ["--test", self.bench.data / test] if test else []
+        command = [self.bench.lineal, "train", self.bench.data / train, "--task", "tag", "-o", self.bench.temp / "m.lineal",
+                   "--threads", str(threads), "--json", "--quiet", *flags, *extra]
+        for _ in range(repeat):
+            start = time.perf_counter()
+            done = self.bench.run(command)
+            wall = time.perf_counter() - start
+            runs.append({**json.loads(done["stdout"]), "wall": wall, "rss_mb": done["rss_mb"]})
+        return min(runs, key=lambda run: run["wall"])
+
+    def chunk(self, *flags, **options):
+        return self.train("conll2000-train.conll", "--template", self.bench.data / "chunk.tpl", *flags, **options)
+
+    def perceptron(self):
+        self.table("Averaged perceptron, 20 epochs, CoNLL-2000, raw file to saved model, one thread", ("", "wall s", "MB", "ratio"))
+        theirs = self.crfsuite(what="train", algorithm="averaged-perceptron", params={"max_iterations": 20})
+        ours = self.chunk("--loss", "perceptron", "--epochs", "20", repeat=self.bench.repeat)
+        self.say(f"| CRFsuite | {theirs['wall']:.2f} (reading {theirs['read']:.2f}) | {theirs['rss_mb']:.0f} | |")
+        self.say(f"| Lineal | {ours['wall']:.2f} | {ours['rss_mb']:.0f} | {theirs['wall'] / ours['wall']:.1f} |")
+
+    def crf(self):
+        self.table("CRF, c2 = 1, the same features (observed, no boundary weights), to within 0.1 % of CRFsuite's objective at convergence",
+                   ("", "threads", "wall s", "MB", "Σ loss + c2‖w‖²", "ratio"))
+        theirs = self.crfsuite(what="train", algorithm="lbfgs", params={"c2": 1.0, "max_iterations": 1000})
+        self.say(f"| CRFsuite, {theirs['iterations']} iterations | 1 | {theirs['wall']:.2f} (reading {theirs['read']:.2f}) | {theirs['rss_mb']:.0f} | {theirs['loss']:.1f} | |")
+        flags = ("--loss", "logistic", "--label-weights", "observed", "--no-ends", "--l2", repr(2 / self.n_sentences))
+        for tol in TOLERANCES:
+            run = self.chunk(*flags, "--tol", tol, threads=2)
+            if run["objective"] * self.n_sentences <= 1.001 * theirs["loss"]:
+                break
+        for threads in (1, 2):
+            ours = self.chunk(*flags, "--tol", tol, threads=threads, repeat=self.bench.repeat)
+            self.say(f"| Lineal --tol {tol}, {ours['passes']} passes | {threads} | {ours['wall']:.2f} | {ours['rss_mb']:.0f} "
+                     f"| {ours['objective'] * self.n_sentences:.1f} | {theirs['wall'] / ours['wall']:.1f} |")
+
+    def tagging(self):
+        self.table("Tagging the training file of CoNLL-2000 from raw tokens, one thread", ("", "seconds", "tokens a second"))
+        self.crfsuite(what="train", algorithm="averaged-perceptron", params={"max_iterations": 2})
+        theirs = self.crfsuite(what="tag", test=str(self.bench.data / "conll2000-train.crfsuite"), out=str(self.bench.temp / "tags"))
+        self.chunk("--loss", "perceptron", "--epochs", "20")
+        command = [self.bench.lineal, "predict", self.bench.temp / "m.lineal", self.bench.data / "conll2000-train.conll",
+                   "-o", self.bench.temp / "tags", "--threads", "1", "--quiet"]
+        seconds = []
+        for _ in range(self.bench.repeat):
+            start = time.perf_counter()
+            self.bench.run(command)
+            seconds.append(time.perf_counter() - start)
+        self.say(f"| CRFsuite, tagging alone | {theirs['wall']:.2f} | {theirs['tokens'] / theirs['wall'] / 1e6:.2f} M |")
+        self.say(f"| Lineal, the whole process | {min(seconds):.2f} | {theirs['tokens'] / min(seconds) / 1e6:.2f} M |")
+
+    def accuracy(self):
+        self.table("Accuracy", ("set", "features", "learner", "figure", "train s"))
+        test = "conll2000-test.conll"
+        n = self.n_sentences
+        for name, flags in (("averaged perceptron", ("--loss", "perceptron")), ("SVM, Pegasos", ("--loss", "hinge", "--solver", "sgd", "--l2", repr(2 / n))),
+                            ("CRF, c2 = 1", ("--loss", "logistic", "--l2", repr(2 / n)))):
+            run = self.chunk(*flags, test=test, threads=2)
+            self.say(f"| CoNLL-2000 | template of 19 rows | {name} | span F1 {100 * run['test']['span_f1']:.2f} | {run['wall']:.1f} |")
+        run = self.train("conll2000-train.conll", "--features", RICH, "--loss", "logistic", "--l2", repr(4 / n), test=test, threads=2)
+        self.say(f"| CoNLL-2000 | rich | CRF, c2 = 2 | span F1 {100 * run['test']['span_f1']:.2f} | {run['wall']:.1f} |")
+        for train, test in (("folds1-9", "fold0"), ("fold0", "folds1-9")):
+            run = self.train(f"ocr-{train}.crfsuite", "--loss", "logistic", "--l2", "2e-4", test=f"ocr-{test}.crfsuite", threads=2)
+            self.say(f"| OCR {train} → {test} | pixels | CRF | letter error {100 * (1 - run['test']['token_accuracy']):.2f} % | {run['wall']:.1f} |")
+        run = self.train("ewt-train.conllu", "--features", EWT, "--loss", "perceptron", test="ewt-test.conllu", threads=2)
+        self.say(f"| EWT universal tags | built-in | averaged perceptron | accuracy {100 * run['test']['token_accuracy']:.2f} | {run['wall']:.1f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+//! Flags of `convert`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lineal::{Format, Task};
+
+use super::choice::{at_least_one, choice};
+use super::read::{ColumnArgs, FileArgs};
+use super::text::TextArgs;
+
+const HELP: &str = "\
+Between csv, tsv, jsonl and fasttext cells are copied, with the names of their columns. LIBSVM and Vowpal Wabbit have numbers: columns become \
+features as `train` makes them (or as the model made them, with --model), and --names writes what each is called.
+
+Examples:
+  lineal convert tickets.csv tickets.jsonl
+  lineal convert tickets.csv tickets.ft --label desk --text subject,body
+  lineal convert tickets.csv tickets.svm --label desk --names words.txt
+  lineal convert new.csv new.svm --model m.lineal      the rows as the model sees them
+  lineal convert a9a.svm a9a.csv
+  zcat x.csv.gz | lineal convert - x.jsonl --format csv";
+
+/// Write data in another format: csv, tsv, jsonl, fasttext, libsvm, vw
+#[derive(Args, Debug)]
+#[command(after_help = HELP)]
+pub struct ConvertArgs {
+    /// The data; - is standard input
+    pub data: PathBuf,
+
+    /// Where to write it; - is standard output
+    pub out: PathBuf,
+
+    /// Format to write, where the name of OUT does not tell it
+    #[arg(long, value_name = "F", help_heading = "Output", value_parser = choice::<Format>(&[
+        ("libsvm", "label index:value …, indices from 1"),
+        ("vw", "label |name:value …"),
+        ("csv", "comma-separated, with a header row"),
+        ("tsv", "tab-separated, with a header row"),
+        ("jsonl", "one JSON object a line"),
+        ("fasttext", "__label__NAME … text, one a line"),
+    ]))]
+    pub to: Option<Format>,
+
+    /// Make features as this model does
+    #[arg(long, value_name = "MODEL", help_heading = "Output")]
+    pub model: Option<PathBuf>,
+
+    /// Write the names of the features to this file, one a line
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub names: Option<PathBuf>,
+
+    /// What labels are, where features are made without a model
+    #[arg(long, value_name = "T", default_value = "classify", help_heading = "Data",
+          value_parser = choice::<Task>(&[
+        ("classify", "one of two or more classes"),
+        ("multilabel", "any number of labels a row, none included"),
+        ("regress", "a number"),
+    ]))]
+    pub task: Task,
+
+    #[command(flatten)]
+    pub file: FileArgs,
+
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+
+    #[command(flatten)]
+    pub text: TextArgs,
+
+    /// Threads to use [default: all cores]
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Running")]
+    pub threads: Option<usize>,
+
+    /// Say nothing on stderr but errors
+    #[arg(short, long, help_heading = "Running")]
+    pub quiet: bool,
+}

@@ -1,0 +1,186 @@
+//! Flags about sequences: `--task tag`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use lineal::{SchemeKind, WeightsKind};
+
+use super::choice::{at_least_one, choice, positive};
+
+/// The heading of everything about sequences.
+pub const TAG: &str = "Sequences (--task tag)";
+
+const FEATURES: &str = "\
+What to read off the columns: a list of
+  word, lower, shape, caps, digits   of the token's word
+  prefix:1-4, suffix:1-4             its first and last characters
+  column:1                           another column, counted from 0
+  cross:1                            the word together with column 1
+  transition:1                       transitions told apart by column 1
+  bias                               how frequent a label is
+  window:2                           word, lower and column of the two tokens
+                                     before and after, too, and their pairs
+NAME@2 reads NAME of the two tokens to either side.
+[default: word,lower,shape,prefix:1-4,suffix:1-4,caps,digits,window:2 and each
+other column; of CoNLL-U the form alone]";
+
+/// Choices of `train --task tag`.
+#[derive(Args, Clone, Debug, Default)]
+pub struct TagArgs {
+    /// A CRF++ template file: what to read off the columns
+    #[arg(long, value_name = "FILE", help_heading = TAG, conflicts_with = "features")]
+    pub template: Option<PathBuf>,
+
+    /// What to read off the columns, in place of a template: word,suffix:1-4,column:1,window:2
+    #[arg(long, value_name = "LIST", help_heading = TAG, long_help = FEATURES)]
+    pub features: Option<String>,
+
+    /// Leave out attributes that come less often [default: 1]
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = TAG)]
+    pub min_count: Option<usize>,
+
+    /// Labels in a row that have a weight: 1 for two neighbours, 2 for three [default: 1]
+    #[arg(long, value_name = "N", help_heading = TAG)]
+    pub order: Option<u32>,
+
+    /// How spans are written as labels; illegal ones are forbidden in training and prediction
+    #[arg(long, value_name = "S", help_heading = TAG, value_parser = choice::<SchemeKind>(&[
+        ("bio", "B-X begins a span, I-X goes on"),
+        ("bioes", "B-X I-X E-X, and S-X for one token"),
+        ("iob1", "I-X in a span, B-X only after another span of its type"),
+    ]))]
+    pub scheme: Option<SchemeKind>,
+
+    /// Forbidden transitions: a file of lines `FROM TO`, <edge> for the border of a sequence
+    #[arg(long, value_name = "FILE", help_heading = TAG)]
+    pub forbid: Option<PathBuf>,
+
+    /// Which labels an attribute has weights for [default: frequent]
+    #[arg(long, value_name = "W", help_heading = TAG, value_parser = choice::<WeightsKind>(&[
+        ("frequent", "all for attributes that come with several, those seen for the others"),
+        ("observed", "those that it came with, as CRFsuite has it"),
+        ("all", "all, as CRF++ has it"),
+    ]))]
+    pub label_weights: Option<WeightsKind>,
+
+    /// No weights for the first and the last label of a sequence
+    #[arg(long, help_heading = TAG)]
+    pub no_ends: bool,
+
+    /// perceptron, hinge: passive–aggressive updates, just large enough to be right and at most this large
+    #[arg(long, value_name = "C", value_parser = positive, help_heading = TAG)]
+    pub passive_aggressive: Option<f64>,
+
+    /// What stands where a label is not known: such positions are summed (logistic) or maximised over. In JSON, null
+    #[arg(long, value_name = "MARK", help_heading = TAG)]
+    pub unlabelled: Option<String>,
+
+    /// Make the model at most so large, as 2MB: weights of 8 bits, then without the smallest; says what it costs
+    #[arg(long, value_name = "SIZE", help_heading = TAG)]
+    pub max_size: Option<Size>,
+}
+
+impl TagArgs {
+    /// The first flag that was given.
+    pub fn first(&self) -> Option<&'static str> {
+        let given = [
+            ("--template", self.template.is_some()),
+            ("--features", self.features.is_some()),
+            ("--min-count", self.min_count.is_some()),
+            ("--order", self.order.is_some()),
+            ("--scheme", self.scheme.is_some()),
+            ("--forbid", self.forbid.is_some()),
+            ("--label-weights", self.label_weights.is_some()),
+            ("--no-ends", self.no_ends),
+            ("--passive-aggressive", self.passive_aggressive.is_some()),
+            ("--unlabelled", self.unlabelled.is_some()),
+            ("--max-size", self.max_size.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+    }
+
+    /// The files that are named.
+    pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.template.iter().chain(&self.forbid)
+    }
+}
+
+/// Choices of `predict` for models of sequences.
+#[derive(Args, Clone, Debug, Default)]
+pub struct TagAskArgs {
+    /// The K best label sequences: a column each, or with --output jsonl a list with their probabilities
+    #[arg(long, value_name = "K", value_parser = at_least_one, help_heading = TAG)]
+    pub n_best: Option<usize>,
+
+    /// Sequences less probable than P first, the least sure one at the top
+    #[arg(long, value_name = "P", value_parser = probability, help_heading = TAG)]
+    pub review_below: Option<f64>,
+
+    /// Keep the labels that this column has, and predict the others [default column: the label's]
+    #[arg(long, value_name = "COL", num_args = 0..=1, default_missing_value = "", help_heading = TAG)]
+    pub known: Option<String>,
+
+    /// What stands where a label is not known, with --known [default: _]
+    #[arg(long, value_name = "MARK", requires = "known", help_heading = TAG)]
+    pub unlabelled: Option<String>,
+}
+
+impl TagAskArgs {
+    /// The first flag that was given.
+    pub fn first(&self) -> Option<&'static str> {
+        let given = [
+            ("--n-best", self.n_best.is_some()),
+            ("--review-below", self.review_below.is_some()),
+            ("--known", self.known.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+    }
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(p) if (0.0..=1.0).contains(&p) => Ok(p),
+        _ => Err("must be a probability between 0 and 1".to_owned()),
+    }
+}
+
+/// A number of bytes: `2MB`, `500 kB`, `1048576`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size(pub u64);
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        let digits = s.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(s.len());
+        let (number, unit) = s.split_at(digits);
+        let factor = match unit.trim().to_ascii_lowercase().as_str() {
+            "" | "b" => 1.0,
+            "k" | "kb" => 1e3,
+            "m" | "mb" => 1e6,
+            "g" | "gb" => 1e9,
+            "kib" => 1024.0,
+            "mib" => 1024.0 * 1024.0,
+            "gib" => 1024.0 * 1024.0 * 1024.0,
+            _ => return Err("must be a size, as 2MB or 500kB".to_owned()),
+        };
+        match number.parse::<f64>() {
+            Ok(n) if n > 0.0 && n.is_finite() => Ok(Self((n * factor) as u64)),
+            _ => Err("must be a size, as 2MB or 500kB".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        for (text, bytes) in [("2MB", 2_000_000), ("1.5 kb", 1500), ("1MiB", 1 << 20), ("7", 7)] {
+            assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
+        }
+        assert!(["", "MB", "-1", "2 apples", "0"].iter().all(|s| s.parse::<Size>().is_err()));
+    }
+}

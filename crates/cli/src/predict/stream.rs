@@ -1,0 +1,74 @@
+//! Standard input, predicted as it comes: memory is that of a chunk of rows, and answers do not wait for the end.
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use lineal::data::ErrorKind;
+use lineal::{Model, ReadOptions, Source};
+
+use super::{answer_rows, warn, write};
+use crate::args::{Output, PredictArgs};
+use crate::files;
+use crate::random::Random;
+use crate::talk::Talk;
+
+/// Rows that are answered together.
+const ROWS: usize = 4096;
+
+/// Writes an answer for each row.
+pub fn run(model: &Model, args: &PredictArgs, options: &ReadOptions) -> anyhow::Result<()> {
+    let mut failed = None;
+    let written = files::write_output(args.out.as_deref(), |out| {
+        answer_all(model, args, options, out).map_err(|error| {
+            // A pipe that was closed is no failure, and must still look like itself.
+            let broken = error.downcast_ref::<io::Error>().map(io::Error::kind);
+            failed = Some(error);
+            io::Error::new(broken.unwrap_or(io::ErrorKind::Other), "not written")
+        })
+    });
+    match failed {
+        Some(error) => Err(error),
+        None => written,
+    }
+}
+
+fn answer_all(
+    model: &Model,
+    args: &PredictArgs,
+    options: &ReadOptions,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let (mut args, mut random) = (args.clone(), Random::new(args.seed));
+    let mut failed: Option<anyhow::Error> = None;
+    let mut is_first = true;
+    let source = Source::from(Path::new("-"));
+    let done =
+        lineal::data::stream(source, options, model.schema(), ROWS, &mut |mut chunk, text| {
+            let answered = (|| {
+                model.features().encode(&mut chunk, text)?;
+                let rows = answer_rows(model, &args, &chunk)?;
+                if std::mem::take(&mut is_first) && args.output == Output::Csv {
+                    write::csv_header(out, &rows)?;
+                }
+                write::write_rows(out, &rows, args.output)?;
+                out.flush()?;
+                anyhow::Ok(())
+            })();
+            // Each chunk draws its own classes.
+            args.seed = random.below(usize::MAX) as u64;
+            match answered {
+                Ok(()) => Ok(ControlFlow::Continue(())),
+                Err(error) => {
+                    let message = error.to_string();
+                    failed = Some(error);
+                    Err(lineal::data::Error::new(ErrorKind::Text, "<stdin>", message))
+                }
+            }
+        });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    warn(&done?.warnings, Talk::new(args.quiet));
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! The built-in set of sequences, lines of addresses made by formula, and the show that goes with it.
+
+use std::fmt::Write;
+use std::time::Instant;
+
+use lineal::{Ask, Source, TagModel, TagTraining};
+
+use super::request::Request;
+use super::train::{Outcome, data_lines, outcome_lines};
+use super::write::Writer;
+use super::{eval, explain, inspect};
+use crate::args::{Output, TrainArgs};
+use crate::demo::section;
+use crate::random::Random;
+use crate::talk::seconds;
+use crate::train::Seconds;
+
+const FIRST: [&str; 12] = [
+    "Ada", "Bruno", "Carla", "Denis", "Edith", "Florian", "Grace", "Hugo", "Iris", "Jasper",
+    "Lincoln", "Victoria",
+];
+const LAST: [&str; 12] = [
+    "Abbott", "Baker", "Carter", "Dean", "Hill", "Kent", "Lake", "Marsh", "Park", "Reed",
+    "Victoria", "York",
+];
+const STREET: [&str; 12] = [
+    "Abbey", "Baker", "Bridge", "Castle", "Church", "Hill", "Kent", "Lake", "Lincoln", "Marsh",
+    "Park", "Victoria",
+];
+const WAY: [&str; 5] = ["Street", "Road", "Lane", "Park", "Hill"];
+const CITY: [&str; 12] = [
+    "York",
+    "Lincoln",
+    "Bath",
+    "Castle Hill",
+    "Kent Bridge",
+    "Lake Marsh",
+    "Old Church",
+    "Reed",
+    "Dean",
+    "Park End",
+    "Marsh Hill",
+    "New Abbey",
+];
+
+/// Addresses whose words come in several roles: the neighbours tell which.
+pub fn addresses(n: usize, seed: u64) -> String {
+    let mut random = Random::new(seed);
+    let mut text = String::new();
+    for _ in 0..n {
+        let mut put = |words: &str, kind: &str| {
+            for (i, word) in words.split(' ').enumerate() {
+                let place = if i == 0 { "B" } else { "I" };
+                let _ = match kind {
+                    "O" => writeln!(text, "{word} O"),
+                    kind => writeln!(text, "{word} {place}-{kind}"),
+                };
+            }
+        };
+        let mut name = FIRST[random.below(12)].to_owned();
+        if random.uniform() < 0.3 {
+            name.push_str(&format!(" {}.", ["A", "J", "M", "T"][random.below(4)]));
+        }
+        put(&format!("{name} {}", LAST[random.below(12)]), "NAME");
+        if random.uniform() < 0.5 {
+            put(",", "O");
+        }
+        let number = (1 + random.below(180)).to_string();
+        let street = format!("{} {}", STREET[random.below(12)], WAY[random.below(5)]);
+        if random.uniform() < 0.7 {
+            put(&number, "NUMBER");
+            put(&street, "STREET");
+        } else {
+            put(&street, "STREET");
+            put(&number, "NUMBER");
+        }
+        if random.uniform() < 0.5 {
+            put(",", "O");
+        }
+        let code = format!("{}{}", ["YO", "LN", "BA", "KT"][random.below(4)], 1 + random.below(30));
+        let city = CITY[random.below(12)];
+        if random.uniform() < 0.6 {
+            put(city, "CITY");
+            put(&code, "CODE");
+        } else {
+            put(&code, "CODE");
+            put(city, "CITY");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Trains and tells. The command that is shown is the one that runs.
+pub fn show(
+    words: &[String],
+    args: &TrainArgs,
+    [train, test]: [(String, String); 2],
+) -> anyhow::Result<Vec<String>> {
+    let start = Instant::now();
+    let model_name = args.out.display().to_string();
+    let test_name = test.0.clone();
+    let request = Request::new(args)?;
+    let data = lineal::read_sequences(memory(train), &request.options)?;
+    let read = start.elapsed().as_secs_f64();
+    let test = lineal::data::read_sequences_with(memory(test), &request.options, &data.schema)?;
+    let begun = Instant::now();
+    let (model, report) = TagTraining::new(&data, &request.spec).run()?;
+    let train = begun.elapsed().as_secs_f64();
+    let metrics = model.evaluate(&test)?;
+
+    let mut lines = Vec::new();
+    let mut told = data_lines(&data, read);
+    let outcome = Outcome {
+        report,
+        test: Some(metrics.clone()),
+        seconds: Seconds { read, train, total: start.elapsed().as_secs_f64() },
+        model_bytes: model.to_bytes()?.len() as u64,
+        shrunk: None,
+    };
+    let all = outcome_lines(&model, &outcome, args);
+    told.extend(all.into_iter().filter(|line| !line.starts_with("wrote")));
+    section(&mut lines, &words.join(" "), told);
+    section(&mut lines, &format!("lineal eval {model_name} {test_name}"), eval::in_full(&metrics));
+    let told = inspect::attribute_lines(&model, Some(3));
+    section(&mut lines, &format!("lineal inspect {model_name} --top 3"), told);
+
+    let shown = doubtful(&model, &test)?;
+    let command = format!("lineal predict {model_name} {test_name} --proba --review-below 0.9");
+    section(&mut lines, &format!("{command}   # the first one"), tagged(&model, &test, shown)?);
+    let token = 3.min(test.get(shown).len() - 1);
+    let command = format!(
+        "lineal explain {model_name} {test_name} --rows {} --token {} --top 4",
+        shown + 1,
+        token + 1
+    );
+    let mut text = Vec::new();
+    for found in model.explain(test.get(shown), Some(token), None)? {
+        explain::write_text(&mut text, test.get(shown), &found, 4)?;
+    }
+    section(
+        &mut lines,
+        &command,
+        String::from_utf8_lossy(&text).lines().map(str::to_owned).collect(),
+    );
+    lines.push(String::new());
+    lines.push(format!(
+        "All in {}. `lineal demo tags --write .` writes the files, to go on by hand.",
+        seconds(start.elapsed().as_secs_f64())
+    ));
+    Ok(lines)
+}
+
+fn memory((name, text): (String, String)) -> Source {
+    Source::Memory { name, bytes: text.into_bytes() }
+}
+
+/// The least probable sequence.
+fn doubtful(model: &TagModel, data: &lineal::Sequences) -> anyhow::Result<usize> {
+    let tagged = model.tag_with(data, &Ask { proba: true, ..Ask::default() })?;
+    let p = |i: &usize| tagged[*i].probability.unwrap_or(1.0);
+    Ok((0..tagged.len()).min_by(|a, b| p(a).total_cmp(&p(b))).unwrap_or(0))
+}
+
+fn tagged(model: &TagModel, data: &lineal::Sequences, at: usize) -> anyhow::Result<Vec<String>> {
+    let one = data.select(&[at]);
+    let tagged = model.tag_with(&one, &Ask { proba: true, ..Ask::default() })?;
+    let mut text = Vec::new();
+    Writer::new(model, Output::Text, true, 0).write(&mut text, one.get(0), 0, &tagged[0])?;
+    Ok(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
+}

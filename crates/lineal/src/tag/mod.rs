@@ -1,0 +1,44 @@
+//! Tagging: a label for each position of a sequence.
+//!
+//! [`TagSpec`] holds every choice with its default, [`TagTraining`] runs it, [`TagModel`] tags, measures, explains and saves itself. The label
+//! sequences of a sentence are the outputs of one linear model, so losses and solvers are those of classification: the perceptron,
+//! the structured SVM (`hinge`) and the conditional random field (`logistic`).
+//!
+//! ```
+//! use lineal::{SequenceOptions, Source, TagSpec, TagTraining, read_sequences};
+//!
+//! let text = b"the DT B-NP\ndog NN I-NP\nbarks VBZ B-VP\n\nthe DT B-NP\ncat NN I-NP\nsleeps VBZ B-VP\n";
+//! let source = Source::Memory { name: "train.conll".into(), bytes: text.to_vec() };
+//! let data = read_sequences(source, &SequenceOptions::default())?;
+//!
+//! let (model, report) = TagTraining::new(&data, &TagSpec::default()).run()?;
+//! println!("{}", report.certificate());
+//! let tagged = model.tag(&data)?;
+//! assert_eq!(tagged[1].labels.iter().map(|&l| model.label(l)).collect::<Vec<_>>(), ["B-NP", "I-NP", "B-VP"]);
+//! # Ok::<(), lineal::Error>(())
+//! ```
+
+mod constraints;
+mod evaluate;
+mod explain;
+mod file;
+mod model;
+mod notable;
+mod report;
+mod request;
+mod shrink;
+mod spec;
+mod tagger;
+mod train;
+mod vectorize;
+mod warm;
+
+pub use constraints::read_forbidden;
+pub use evaluate::{TagMetrics, TypeMetrics};
+pub use explain::{Reason, TagExplanation};
+pub use model::{TagModel, is_tag_model};
+pub use notable::Notable;
+pub use report::TagReport;
+pub use spec::{Border, SchemeKind, TagFeatures, TagSpec, WeightsKind};
+pub use tagger::{Ask, Ranking, Tagged, TaggedSpan, Tagger};
+pub use train::TagTraining;

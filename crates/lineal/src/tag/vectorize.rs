@@ -1,0 +1,257 @@
+//! From the cells of sequences to numbered attributes.
+
+use super::spec::{TagFeatures, TagSpec};
+use crate::Error;
+use lineal_chain::features::{
+    AttributeIndex, Attributes, Cut, ExtractScratch, Extractor, ExtractorBuilder, IndexBuilder,
+    Names, Sentence, Templates, expand_at, named_attributes,
+};
+use lineal_data::{Format, Sequence, SequenceSchema, Sequences};
+
+/// What makes attributes of tokens.
+#[derive(Clone, Debug)]
+pub(super) enum Vectorizer {
+    /// Templates over columns.
+    Columns(Extractor),
+    /// Attributes that come with names.
+    Named(AttributeIndex),
+}
+
+/// Attributes of labels and of transitions, a row a token.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rows {
+    pub(super) unary: Attributes,
+    pub(super) pairs: Attributes,
+}
+
+/// Memory that extraction uses and keeps.
+#[derive(Clone, Debug, Default)]
+pub(super) struct VectorScratch {
+    extract: ExtractScratch,
+}
+
+/// The templates that a spec means for data of this schema.
+pub(super) fn templates(spec: &TagSpec, schema: &SequenceSchema) -> Result<Templates, Error> {
+    let text = match &spec.features {
+        TagFeatures::Templates(text) => text.clone(),
+        TagFeatures::List(list) => expand_at(list, schema.words() as u32)?,
+        TagFeatures::Default => expand_at(&default_features(schema), schema.words() as u32)?,
+    };
+    let templates = Templates::parse(&text)?;
+    if templates.columns().any(|column| column == schema.label) {
+        return Err(Error::request(format!(
+            "the templates read column {}, which is the label ({}): columns are counted from 0, and prediction has no label to read",
+            schema.label, schema.columns[schema.label]
+        )));
+    }
+    templates.check_columns(schema.columns.len())?;
+    Ok(templates)
+}
+
+/// Every column that is not the label or, in CoNLL-U, itself an annotation.
+fn default_features(schema: &SequenceSchema) -> String {
+    let mut list = "word,lower,shape,prefix:1-4,suffix:1-4,caps,digits,window:2".to_owned();
+    if schema.format != Format::Conllu {
+        let others =
+            (0..schema.columns.len()).filter(|&c| c != schema.label && c != schema.words());
+        others.for_each(|column| list.push_str(&format!(",column:{column}")));
+    }
+    list
+}
+
+impl Vectorizer {
+    /// Reads the training data once: the attributes that there are, and the rows.
+    pub(super) fn learn(data: &Sequences, spec: &TagSpec) -> Result<(Self, Rows), Error> {
+        if data.schema.has_attributes() {
+            if spec.features != TagFeatures::Default {
+                return Err(Error::request(format!(
+                    "{}: its attributes come with their names, so there are no columns for --template or --features to read; leave them out",
+                    data.source
+                )));
+            }
+            return learn_named(data, spec);
+        }
+        let templates = templates(spec, &data.schema)?;
+        if let Some(bits) = spec.hash_bits {
+            let n_pairs = if templates.n_pairs() > 0 { bits } else { 0 };
+            let pairs = if templates.n_pairs() > 0 {
+                AttributeIndex::hashed(n_pairs)
+            } else {
+                AttributeIndex::from_hashes(&[])?
+            };
+            let extractor = Extractor::new(templates, AttributeIndex::hashed(bits), pairs);
+            let vectorizer = Self::Columns(extractor);
+            let rows = vectorizer.rows(data)?;
+            return Ok((vectorizer, rows));
+        }
+        let mut builder = ExtractorBuilder::new(templates);
+        let mut rows = Rows::default();
+        let mut cells = Vec::new();
+        for sequence in data.iter() {
+            cells.clear();
+            cells.extend(sequence.cells());
+            let sentence = Sentence::new(&cells, data.n_columns());
+            builder.add(sentence, &mut rows.unary, &mut rows.pairs)?;
+        }
+        let (extractor, [unary, pairs]) = builder.finish(cut(spec));
+        rows.unary.renumber(&unary);
+        rows.pairs.renumber(&pairs);
+        Ok((Self::Columns(extractor), rows))
+    }
+
+    /// The rows of other data.
+    pub(super) fn rows(&self, data: &Sequences) -> Result<Rows, Error> {
+        let mut rows = Rows::default();
+        let mut s = VectorScratch::default();
+        for sequence in data.iter() {
+            self.extract(sequence, &mut s, &mut rows)?;
+        }
+        Ok(rows)
+    }
+
+    /// Adds the rows of a sequence.
+    pub(super) fn extract(
+        &self,
+        sequence: Sequence<'_>,
+        s: &mut VectorScratch,
+        rows: &mut Rows,
+    ) -> Result<(), Error> {
+        match self {
+            Self::Columns(extractor) => {
+                let cells: Vec<&str> = sequence.cells().collect();
+                let sentence = Sentence::new(&cells, sequence.data().n_columns());
+                extractor.extract(sentence, &mut s.extract, &mut rows.unary, &mut rows.pairs)?;
+            }
+            Self::Named(index) => {
+                each_named(sequence, |_, attribute| {
+                    match attribute {
+                        None => {
+                            rows.unary.end_row();
+                            rows.pairs.end_row();
+                        }
+                        Some((hash, value)) => {
+                            if let Some(id) = index.get(hash) {
+                                rows.unary.push_value(id, value);
+                            }
+                        }
+                    };
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many attributes of labels there are.
+    pub(super) fn n_unary(&self) -> usize {
+        self.unary_index().len()
+    }
+
+    /// How many attributes of transitions there are.
+    pub(super) fn n_pairs(&self) -> usize {
+        match self {
+            Self::Columns(extractor) => extractor.n_pairs(),
+            Self::Named(_) => 0,
+        }
+    }
+
+    pub(super) fn unary_index(&self) -> &AttributeIndex {
+        match self {
+            Self::Columns(extractor) => extractor.unary_index(),
+            Self::Named(index) => index,
+        }
+    }
+
+    pub(super) fn pair_index(&self) -> Option<&AttributeIndex> {
+        match self {
+            Self::Columns(extractor) => Some(extractor.pair_index()),
+            Self::Named(_) => None,
+        }
+    }
+
+    /// The templates, of columns.
+    pub(super) fn templates(&self) -> Option<&Templates> {
+        match self {
+            Self::Columns(extractor) => Some(extractor.templates()),
+            Self::Named(_) => None,
+        }
+    }
+
+    /// Whether labels have transitions: always, unless the templates have no line `B`.
+    pub(super) fn has_transitions(&self) -> bool {
+        self.templates().is_none_or(Templates::has_transitions)
+    }
+
+    /// The same with other indices.
+    pub(super) fn with_indices(&self, unary: AttributeIndex, pairs: AttributeIndex) -> Self {
+        match self {
+            Self::Columns(extractor) => {
+                Self::Columns(Extractor::new(extractor.templates().clone(), unary, pairs))
+            }
+            Self::Named(_) => Self::Named(unary),
+        }
+    }
+
+    /// The text of the attributes of a sequence, by number.
+    pub(super) fn name(&self, sequence: Sequence<'_>, names: &mut Names) -> Result<(), Error> {
+        match self {
+            Self::Columns(extractor) => {
+                let cells: Vec<&str> = sequence.cells().collect();
+                let sentence = Sentence::new(&cells, sequence.data().n_columns());
+                extractor.name(sentence, &mut ExtractScratch::default(), names)?;
+            }
+            Self::Named(index) => {
+                names.unary.resize(index.len(), String::new());
+                for cell in sequence.cells() {
+                    for attribute in named_attributes(cell).flatten() {
+                        if let Some(id) = index.get(attribute.hash()) {
+                            names.unary[id as usize] = attribute.name.into_owned();
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn cut(spec: &TagSpec) -> Cut {
+    Cut { min_count: spec.min_count, ..Cut::default() }
+}
+
+fn learn_named(data: &Sequences, spec: &TagSpec) -> Result<(Vectorizer, Rows), Error> {
+    if let Some(bits) = spec.hash_bits {
+        let vectorizer = Vectorizer::Named(AttributeIndex::hashed(bits));
+        let rows = vectorizer.rows(data)?;
+        return Ok((vectorizer, rows));
+    }
+    let mut builder = IndexBuilder::new();
+    let mut rows = Rows::default();
+    for sequence in data.iter() {
+        each_named(sequence, |_, attribute| match attribute {
+            None => {
+                rows.unary.end_row();
+                rows.pairs.end_row();
+            }
+            Some((hash, value)) => rows.unary.push_value(builder.id(hash), value),
+        })?;
+    }
+    let (index, renumber) = builder.finish(cut(spec));
+    rows.unary.renumber(&renumber);
+    Ok((Vectorizer::Named(index), rows))
+}
+
+/// `f(token, attribute)` for each attribute of each token, and `None` at the end of each.
+fn each_named(
+    sequence: Sequence<'_>,
+    mut f: impl FnMut(usize, Option<(u64, f32)>),
+) -> Result<(), Error> {
+    for (t, cell) in sequence.cells().enumerate() {
+        for attribute in named_attributes(cell) {
+            let attribute = attribute
+                .map_err(|e| sequence.data().error_at(sequence.index(), t, e.to_string()))?;
+            f(t, Some((attribute.hash(), attribute.value)));
+        }
+        f(t, None);
+    }
+    Ok(())
+}
