@@ -111,11 +111,12 @@ fn show(set: &Set) -> anyhow::Result<Vec<String>> {
         return Ok(lines);
     }
 
-    let request = Request::new(&args)?;
+    let mut request = Request::new(&args)?;
     let source = memory(train);
     let (data, features) =
         lineal::read_features(source.clone(), &request.options, &request.features)?;
     let read = start.elapsed().as_secs_f64();
+    request.meet(&args, &data.schema.classes, &features)?;
     let test = features.read(memory(test), &ReadOptions::default(), &data.schema)?;
     let begun = Instant::now();
     let (model, report) = Training::new(&data, &request.spec).features(&features).run()?;
