@@ -30,6 +30,7 @@ def main():
     import test_strategies
     import test_tags
     import test_text
+    import test_tune
     from checks import Checks
     from program import Program
 
@@ -38,7 +39,7 @@ def main():
     print(f"data: {sets.origin}", flush=True)
     checks = Checks(verbose=args.verbose)
     program = Program(args.lineal)
-    for module in (test_objectives, test_predictions, test_penalties, test_strategies, test_tags, test_text):
+    for module in (test_objectives, test_predictions, test_penalties, test_strategies, test_tags, test_text, test_tune):
         for name, test in module.TESTS.items():
             if args.only is None or args.only in name:
                 checks.group(name, test, program, sets)

@@ -58,6 +58,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/reductions.md",
     "docs/streaming.md",
     "docs/tagging.md",
+    "docs/tune.md",
 ];
 
 /// The two commands that the README promises.

@@ -26,6 +26,7 @@ mod tag;
 mod talk;
 mod text;
 mod train;
+mod tune;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Demo(args) => demo::run(&args),
     };

@@ -4,6 +4,7 @@ use crate::Error;
 use crate::certify::{Certificate, Fit, finish};
 use crate::look_on::{Judge, looking_on};
 use crate::spec::{LossKind, ScheduleKind, SolverKind, TrainSpec};
+use crate::warm::WarmStart;
 use crate::watch::Watch;
 use crate::weights::{Number, Weights};
 use lineal_erm::{Dually, Erm, Margin, Penalty, Rows, Separation, Stochastically};
@@ -24,6 +25,8 @@ pub(crate) struct Job<'a, 'w> {
     pub weights: Option<&'a [f32]>,
     pub held_out_x: Option<&'a Matrix>,
     pub watch: Watch<'w>,
+    /// Where a run with another penalty ended, and where this one will leave its end.
+    pub warm: Option<&'a mut WarmStart>,
 }
 
 impl Job<'_, '_> {
@@ -70,9 +73,18 @@ where
         SolverKind::Dual => {
             let config = solver::Dual { stop, seed: job.spec.seed, ..Default::default() };
             let mut problem = Dually::new(&mut erm);
-            let mut mu = vec![F::ZERO; problem.n_dual()];
+            let (n_dual, n_penalised) = (problem.n_dual(), Model::<F>::n_penalised(&model));
+            let mut mu = vec![F::ZERO; n_dual];
+            if let Some(warm) = &job.warm {
+                (mu, w) = warm.dual(n_dual, w.len(), n_penalised, job.l2);
+            }
             let mut see = looking_on(job, &model, loss, penalty, gold);
-            solver::dual(&config, &mut problem, &mut mu, &mut w, &mut see)
+            let outcome = solver::dual(&config, &mut problem, &mut mu, &mut w, &mut see);
+            drop(see);
+            if let Some(warm) = &mut job.warm {
+                warm.keep(&w, Some(mu), job.l2);
+            }
+            outcome
         }
         _ => {
             let config = sgd_config(job, &data, Model::<F>::max_parts(&model));
@@ -102,7 +114,8 @@ where
     let model = Linear::new(job.x.n_cols(), space, job.spec.bias);
     let penalty = Penalty { l2: job.l2, l1: job.spec.l1 };
     let mut erm = Erm::new(&model, loss, Rows::new(job.x, gold.train, job.weights), penalty);
-    let mut w = vec![0.0f64; Model::<f64>::dim(&model)];
+    let dim = Model::<f64>::dim(&model);
+    let mut w = job.warm.as_ref().map_or_else(|| vec![0.0f64; dim], |warm| warm.weights(dim));
     let stop = job.stop(Model::<f64>::max_parts(&model));
     let (kind, gd_step) = (job.solver, job.spec.gd_step);
     let mut see = looking_on(job, &model, loss, penalty, gold);
@@ -121,6 +134,9 @@ where
         }
     };
     drop(see);
+    if let Some(warm) = &mut job.warm {
+        warm.keep(&w, None, job.l2);
+    }
     finish(job, &model, loss, penalty, gold, w, outcome)
 }
 

@@ -31,6 +31,7 @@ mod evaluate;
 mod explain;
 mod features;
 mod fit;
+mod highlight;
 mod layout;
 mod learner;
 mod look_on;
@@ -45,6 +46,8 @@ mod stream;
 mod summary;
 mod tag;
 mod train;
+mod tune;
+mod warm;
 mod watch;
 mod weights;
 
@@ -73,6 +76,7 @@ pub use error::Error;
 pub use evaluate::Metrics;
 pub use explain::{Contribution, Decision, ExplainSpec, Explanation};
 pub use features::{FeatureSpec, Features, read_features};
+pub use highlight::Lit;
 pub use learner::{LinearLearner, LinearScorer};
 pub use model::{Model, Predicted, Provenance, Table};
 pub use report::{CodeReport, CurvePoint, Margins, Report, TreeReport};
@@ -91,6 +95,7 @@ pub use tag::{
     WeightsKind, is_tag_model, read_forbidden,
 };
 pub use train::{Training, train};
+pub use tune::{Choice, OnTrial, Shuffle, Trial, TuneMetric, TuneSpec, TuneTable, Tuning, folds};
 pub use watch::OnPass;
 
 /// Reads a file and learns its schema. For files with running text see [`read_features`].

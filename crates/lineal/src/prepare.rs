@@ -97,7 +97,11 @@ fn split(data: &Dataset, spec: &TrainSpec, held_out: Option<&Dataset>) -> Result
 }
 
 /// Example weights times class weights, or `None` where all are 1.
-fn example_weights(data: &Dataset, spec: &TrainSpec, rows: Option<&[usize]>) -> Option<Vec<f32>> {
+pub(crate) fn example_weights(
+    data: &Dataset,
+    spec: &TrainSpec,
+    rows: Option<&[usize]>,
+) -> Option<Vec<f32>> {
     let all: Vec<usize>;
     let rows = match rows {
         Some(rows) => rows,

@@ -91,6 +91,7 @@ impl<'a> Training<'a> {
             weights: prepared.weights.as_deref(),
             held_out_x: prepared.held_out.as_ref().map(|(x, _)| &**x),
             watch: Watch::new(on_pass, spec.patience),
+            warm: None,
         };
         let held_out_y = prepared.held_out.as_ref().map(|(_, y)| &**y);
         let trained = match precision(spec, solver) {
@@ -153,16 +154,16 @@ impl<'a> Training<'a> {
 }
 
 /// Weights, and what their columns are.
-struct Trained {
-    fit: Fit,
-    layout: Layout,
-    tree: Option<LabelTree>,
-    problems: usize,
-    rows_touched: u64,
+pub(crate) struct Trained {
+    pub fit: Fit,
+    pub layout: Layout,
+    pub tree: Option<LabelTree>,
+    pub problems: usize,
+    pub rows_touched: u64,
 }
 
 /// One problem over all classes, many side by side, or a tree of them.
-fn fit_all<F: Number>(
+pub(crate) fn fit_all<F: Number>(
     job: &mut Job<'_, '_>,
     request: &Request,
     y: &Targets,
@@ -201,7 +202,7 @@ fn code_report(layout: &Layout) -> Option<CodeReport> {
 }
 
 /// The precision that `auto` means.
-fn precision(spec: &TrainSpec, solver: SolverKind) -> Precision {
+pub(crate) fn precision(spec: &TrainSpec, solver: SolverKind) -> Precision {
     match spec.precision {
         Precision::Auto if !matches!(solver, SolverKind::Dual | SolverKind::Sgd) => Precision::F64,
         Precision::Auto if spec.tol < 1e-4 || spec.hard_margin => Precision::F64,

@@ -230,6 +230,35 @@ proptest! {
 }
 
 #[test]
+fn lit_words_add_up_to_their_features() {
+    let csv = "a,text,label\n1,good good fun,yes\n2,not good,no\n3,Größe good,yes\n1,no fun,no\n";
+    let source = || lineal::Source::Memory { name: "t.csv".into(), bytes: csv.into() };
+    let options = lineal::ReadOptions { text: vec!["text".into()], ..Default::default() };
+    let words =
+        lineal::text::TextSpec { ngrams: Some((1, 2)), chars: Some((2, 3)), ..Default::default() };
+    for hash_bits in [None, Some(10)] {
+        let text = lineal::text::TextSpec { hash_bits, ..words.clone() };
+        let spec = lineal::FeatureSpec { text, no_pairs_of_few: false };
+        let (data, features) = lineal::read_features(source(), &options, &spec).unwrap();
+        let (model, _) =
+            lineal::Training::new(&data, &TrainSpec::default()).features(&features).run().unwrap();
+        let all = model.explain(&data, &ExplainSpec::default()).unwrap();
+        let texts = model.read_texts(source(), &options, &[1, 2]).unwrap();
+        assert_eq!(texts, [["not good"], ["Größe good"]]);
+        for (row, text) in [1, 2].into_iter().zip(&texts) {
+            let lit = model.highlight(&all[row], 0, &text[0]);
+            let read = model.schema().n_read();
+            let of_text = all[row].contributions.iter().filter(|c| c.feature >= read);
+            let want: f64 = of_text.map(|c| c.amount()).sum();
+            let sum: f64 = lit.iter().map(|lit| lit.amount).sum();
+            assert!((sum - want).abs() < 1e-9, "{sum} {want}");
+            assert!(lit.is_sorted_by(|a, b| a.end <= b.start));
+            assert!(lit.iter().all(|l| text[0].get(l.start..l.end).is_some()));
+        }
+    }
+}
+
+#[test]
 fn a_class_that_is_not_there() {
     let x = Matrix::Sparse(Csr::new(1, vec![0, 1, 2], vec![0, 0], vec![1.0, -1.0]).unwrap());
     let data = dataset(x, Targets::Classes(vec![0, 1]), 2);

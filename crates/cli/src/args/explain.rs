@@ -66,7 +66,7 @@ pub struct ExplainArgs {
     #[arg(long, help_heading = "Output", conflicts_with = "output")]
     pub json: bool,
 
-    /// Write an HTML page with a bar a feature, in place of text
+    /// Write an HTML page with a bar a feature and, of text, the words that counted lit up
     #[arg(long, value_name = "FILE.html", help_heading = "Output", conflicts_with_all = ["output", "json", "out"])]
     pub html: Option<PathBuf>,
 

@@ -12,6 +12,7 @@ mod stream;
 mod tag;
 mod text;
 mod train;
+mod tune;
 
 pub use classes::{CodeArg, ProbaArgs, ReductionArgs, TreeArg};
 pub use compare::CompareArgs;
@@ -19,8 +20,9 @@ pub use convert::ConvertArgs;
 pub use explain::{ExplainArgs, ExplainOutput};
 pub use read::FileArgs;
 pub use run::{DemoArgs, EvalArgs, InspectArgs, Output, PredictArgs};
-pub use text::TextArgs;
+pub use text::{Lengths, TextArgs};
 pub use train::{Held, TrainArgs};
+pub use tune::TuneArgs;
 
 use clap::{Parser, Subcommand};
 
@@ -33,6 +35,8 @@ Examples:
   lineal inspect flowers.lineal                   certificate, margins, top features
   lineal explain flowers.lineal new.csv           why this class, feature by feature
   lineal compare flowers.csv --label species      every strategy × loss: time and accuracy
+  lineal tune flowers.csv --label species -o best.lineal
+                                                  C and loss by cross-validation
   lineal convert tickets.csv tickets.jsonl        data in another format
 
 Running text:
@@ -73,6 +77,7 @@ pub enum Command {
     Inspect(InspectArgs),
     Explain(ExplainArgs),
     Compare(Box<CompareArgs>),
+    Tune(Box<TuneArgs>),
     Convert(Box<ConvertArgs>),
     Demo(DemoArgs),
 }

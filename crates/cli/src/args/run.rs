@@ -189,6 +189,7 @@ pub struct InspectArgs {
 Examples:
   lineal demo              flowers: three species, four measurements, the soil
   lineal demo tickets      sparse words, six classes
+  lineal demo letters      running text, four desks
   lineal demo houses       regression
   lineal demo four-classes --picture four.svg
                            where one-vs-all fails and joint and one-vs-one do not

@@ -110,12 +110,14 @@ fn show(set: &Set) -> anyhow::Result<Vec<String>> {
         return Ok(lines);
     }
 
-    let request = Request::new(&args)?;
-    let data = lineal::read(memory(train), &request.options)?;
+    let mut request = Request::new(&args)?;
+    let (data, features) =
+        lineal::read_features(memory(train), &request.options, &request.features)?;
     let read = start.elapsed().as_secs_f64();
-    let test = lineal::data::read_with(memory(test), &ReadOptions::default(), &data.schema)?;
+    request.meet(&args, &data.schema.classes, &features)?;
+    let test = features.read(memory(test), &ReadOptions::default(), &data.schema)?;
     let begun = Instant::now();
-    let (model, report) = Training::new(&data, &request.spec).run()?;
+    let (model, report) = Training::new(&data, &request.spec).features(&features).run()?;
     let train = begun.elapsed().as_secs_f64();
     let metrics = model.evaluate(&test)?;
 
@@ -130,7 +132,7 @@ fn show(set: &Set) -> anyhow::Result<Vec<String>> {
     let model_bytes = model.to_bytes()?.len() as u64;
     let full = eval::in_full(&metrics, model.classes());
     let outcome = Outcome { report, test: Some(metrics), seconds: seconds_of, model_bytes };
-    let mut told = summary::data(&data, &lineal::Features::default(), read);
+    let mut told = summary::data(&data, &features, read);
     told.extend(
         summary::outcome(&model, &outcome, &args)
             .into_iter()

@@ -39,6 +39,15 @@ pub const SETS: &[Set] = &[
         make: tickets,
     },
     Set {
+        name: "letters",
+        about: "letters to a shop as running text, four desks (csv)",
+        extension: "csv",
+        flags: &["--label", "desk", "--text", "subject,body"],
+        n_rows: [600, 300],
+        in_plane: false,
+        make: letters,
+    },
+    Set {
         name: "houses",
         about: "prices from area, rooms, age and district: regression (csv)",
         extension: "csv",
@@ -127,6 +136,71 @@ fn tickets(n_rows: usize, seed: u64) -> String {
             let _ = write!(text, " {}:{}", same[0], same.len());
         }
         text.push('\n');
+    }
+    text
+}
+
+/// Sentences put together from what each desk hears and what all hear; one letter in twenty went to the wrong desk.
+fn letters(n_rows: usize, seed: u64) -> String {
+    const DESKS: [&str; 4] = ["access", "delivery", "money", "repair"];
+    const SUBJECTS: [[&str; 3]; 4] = [
+        ["Login", "My account", "Password"],
+        ["Parcel", "Where is it?", "My order"],
+        ["Invoice", "Refund", "A question about my bill"],
+        ["Broken", "It stopped working", "My order"],
+    ];
+    const SAID: [[&str; 5]; 4] = [
+        [
+            "I cannot log in",
+            "the password is refused",
+            "my account is locked",
+            "no code was sent to my phone",
+            "the page does not know my address",
+        ],
+        [
+            "the parcel did not come",
+            "nobody rang at the door",
+            "it went to the wrong address",
+            "the box was open",
+            "the tracking number is not known",
+        ],
+        [
+            "the invoice is wrong",
+            "I was charged twice",
+            "please refund the second payment",
+            "the bill is not mine",
+            "the price was lower in the shop",
+        ],
+        [
+            "the screen stays dark",
+            "it makes a loud noise",
+            "the battery is empty after an hour",
+            "a part is missing",
+            "it fell and does not turn on",
+        ],
+    ];
+    const ANYWHERE: [&str; 6] = [
+        "I wrote to you before",
+        "please help me",
+        "this is the third time",
+        "I have been a customer for years",
+        "thank you, and best wishes",
+        "I am not happy about it",
+    ];
+    let mut random = Random::new(seed);
+    let mut text = "subject,body,desk\n".to_owned();
+    for _ in 0..n_rows {
+        let desk = random.below(DESKS.len());
+        let topic = if random.uniform() < 0.05 { random.below(DESKS.len()) } else { desk };
+        let mut body = Vec::new();
+        for _ in 0..2 + random.below(3) {
+            body.push(match random.uniform() {
+                u if u < 0.45 => SAID[topic][random.below(5)],
+                _ => ANYWHERE[random.below(6)],
+            });
+        }
+        let subject = SUBJECTS[topic][random.below(3)];
+        let _ = writeln!(text, "{subject},\"{}\",{}", body.join(". "), DESKS[desk]);
     }
     text
 }

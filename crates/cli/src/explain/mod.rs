@@ -3,6 +3,8 @@
 mod json;
 mod text;
 
+use std::collections::BTreeMap;
+
 use anyhow::bail;
 use lineal::{Dataset, ExplainSpec, Explanation, Model, Task};
 
@@ -20,6 +22,10 @@ pub struct Explained {
     pub model: Model,
     pub data: Dataset,
     pub explanations: Vec<Explanation>,
+    /// For a page: how many features to list.
+    pub top: usize,
+    /// For a page: the text columns of each row that is explained.
+    pub texts: BTreeMap<usize, Vec<String>>,
 }
 
 /// Runs the command.
@@ -76,9 +82,18 @@ fn explain(args: &ExplainArgs) -> anyhow::Result<Explained> {
         }
         None => None,
     };
-    let spec = ExplainSpec { rows, class, top: Some(args.top) };
-    let explanations = model.explain(&data, &spec)?;
-    Ok(Explained { model, data, explanations })
+    // Words are lit up by all features, not by the few that are listed.
+    let top = Some(args.top).filter(|_| args.html.is_none());
+    let explanations = model.explain(&data, &ExplainSpec { rows: rows.clone(), class, top })?;
+    let texts = match args.html.is_some() && args.data.as_os_str() != "-" {
+        false => BTreeMap::new(),
+        true => {
+            let rows = rows.unwrap_or_else(|| (0..n_rows).collect());
+            let texts = model.read_texts(&args.data, &args.file.options(), &rows)?;
+            rows.into_iter().zip(texts).collect()
+        }
+    };
+    Ok(Explained { model, data, explanations, top: args.top, texts })
 }
 
 fn find_class(model: &Model, name: &str) -> anyhow::Result<u32> {

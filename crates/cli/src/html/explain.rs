@@ -1,6 +1,6 @@
-//! The page of explanations: a bar a feature, towards the winner or away from it.
+//! The page of explanations: words lit up, and a bar a feature, towards the winner or away from it.
 
-use lineal::Explanation;
+use lineal::{Contribution, Explanation, Lit};
 
 use super::page::{Page, escape, section};
 use crate::explain::{Explained, amount, headline, value_of};
@@ -14,6 +14,11 @@ table.bars .half { width: 160px; padding: 2px 0; }
 table.bars .half div { height: 12px; border-radius: 3px; }
 table.bars .half div.for { background: var(--c2); }
 table.bars .half div.against { background: var(--c4); margin-left: auto; }
+.text { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0 0 12px; }
+.text b { color: var(--soft); font-weight: 400; }
+.text mark { color: inherit; border-radius: 3px; background: color-mix(in srgb, var(--tone) calc(var(--much) * 1%), transparent); }
+.text mark.for { --tone: var(--c2); }
+.text mark.against { --tone: var(--c4); }
 </style>
 ";
 
@@ -31,16 +36,72 @@ pub fn explain_page(found: &Explained) -> String {
     page.section(BARS);
     for explanation in &found.explanations {
         let title = format!("Row {}: {}", explanation.row + 1, headline(explanation, found));
-        page.section(&section(&title, &bars(explanation, found), ""));
+        let html = format!("{}{}", texts(explanation, found), bars(explanation, found));
+        page.section(&section(&title, &html, ""));
     }
     page.finish()
 }
 
+/// Longer texts are cut.
+const LONGEST: usize = 5000;
+
+/// The row's text, its words lit up by what they added.
+fn texts(explanation: &Explanation, found: &Explained) -> String {
+    let Some(cells) = found.texts.get(&explanation.row) else { return String::new() };
+    let names: Vec<&str> = found.model.schema().text_columns().collect();
+    let lit: Vec<Vec<Lit>> = cells
+        .iter()
+        .enumerate()
+        .map(|(slot, text)| found.model.highlight(explanation, slot, text))
+        .collect();
+    let most = lit.iter().flatten().fold(f64::MIN_POSITIVE, |m, lit| m.max(lit.amount.abs()));
+    let mut html = String::new();
+    for (slot, text) in cells.iter().enumerate().filter(|(_, text)| !text.is_empty()) {
+        html.push_str("<p class=\"text\">");
+        if cells.len() > 1 {
+            html.push_str(&format!("<b>{}</b> ", escape(names.get(slot).unwrap_or(&""))));
+        }
+        html.push_str(&marked(text, &lit[slot], most));
+        html.push_str("</p>");
+    }
+    html
+}
+
+fn marked(text: &str, lit: &[Lit], most: f64) -> String {
+    let end = text.floor_char_boundary(LONGEST);
+    let mut html = String::new();
+    let mut at = 0;
+    for part in lit.iter().take_while(|part| part.end <= end) {
+        html.push_str(&lines(&text[at..part.start]));
+        let class = if part.amount > 0.0 { "for" } else { "against" };
+        let much = 75.0 * part.amount.abs() / most;
+        html.push_str(&format!(
+            "<mark class=\"{class}\" style=\"--much:{much:.0}\" title=\"{}\">{}</mark>",
+            escape(&amount(part.amount)),
+            lines(&text[part.start..part.end])
+        ));
+        at = part.end;
+    }
+    html.push_str(&lines(&text[at..end]));
+    if end < text.len() {
+        html.push('…');
+    }
+    html
+}
+
+/// Escaped, its line breaks kept.
+fn lines(text: &str) -> String {
+    text.split('\n').map(escape).collect::<Vec<_>>().join("\n")
+}
+
 fn bars(explanation: &Explanation, found: &Explained) -> String {
-    let features = explanation.contributions.iter();
+    let (shown, others) =
+        explanation.contributions.split_at(found.top.min(explanation.contributions.len()));
     let mut rows: Vec<(f64, String)> =
-        features.map(|c| (c.amount(), value_of(c, &found.model))).collect();
-    rows.push((explanation.rest, format!("the other {}", count(explanation.n_rest, "feature"))));
+        shown.iter().map(|c| (c.amount(), value_of(c, &found.model))).collect();
+    let rest = explanation.rest + others.iter().map(Contribution::amount).sum::<f64>();
+    let n_rest = explanation.n_rest + others.len();
+    rows.push((rest, format!("the other {}", count(n_rest, "feature"))));
     rows.push((explanation.bias, "bias".to_owned()));
     rows.push((-explanation.threshold, "threshold".to_owned()));
     rows.retain(|row| row.0 != 0.0);

@@ -7,7 +7,7 @@ fn each_set_trains_and_shows() {
     let world = World::new();
     let list = world.run(&["demo", "--list"]).done().out;
     let names: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, ["flowers", "tickets", "houses", "four-classes", "tags"]);
+    assert_eq!(names, ["flowers", "tickets", "letters", "houses", "four-classes", "tags"]);
     for name in names.into_iter().filter(|name| *name != "tags") {
         let out = world.run(&["demo", name]).done().out;
         for part in [
@@ -24,7 +24,7 @@ fn each_set_trains_and_shows() {
     assert_eq!(world.names(), Vec::<String>::new());
     world
         .run(&["demo", "roses"])
-        .failed(1, &["`roses`", "flowers, tickets, houses, four-classes, tags"]);
+        .failed(1, &["`roses`", "flowers, tickets, letters, houses, four-classes, tags"]);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn the_default_shows_accuracy_confusions_and_probabilities() {
 #[test]
 fn written_files_train_by_the_command_that_is_printed() {
     let world = World::new();
-    for name in ["flowers", "tickets", "houses", "four-classes", "tags"] {
+    for name in ["flowers", "tickets", "letters", "houses", "four-classes", "tags"] {
         let out = world.run(&["demo", name, "--write", "sets"]).done().out;
         let command =
             out.lines().find_map(|line| line.strip_prefix("now try: lineal ")).unwrap().to_owned();

@@ -109,6 +109,23 @@ fn a_page_has_a_block_a_row_and_escapes_names() {
 }
 
 #[test]
+fn a_page_lights_up_the_words_that_counted() {
+    let world = World::new();
+    let rows = "the <invoice> is wrong,money\ncannot log in,access\n".repeat(10);
+    world.file("t.csv", format!("text,label\n{rows}"));
+    world
+        .run(&["train", "t.csv", "--text", "text", "--label", "label", "-o", "m.lineal", "-q"])
+        .done();
+    world.run(&["explain", "m.lineal", "t.csv", "--rows", "1-2", "--html", "w.html", "-q"]).done();
+    let page = String::from_utf8(world.bytes("w.html")).unwrap();
+    assert_eq!(page.matches("<p class=\"text\">").count(), 2);
+    assert!(page.contains(">invoice</mark>"), "{page}");
+    assert!(page.contains("<mark class=\"for\"") && !page.contains("<invoice>"));
+    let text = world.run(&["explain", "m.lineal", "t.csv", "--rows", "1"]).done().out;
+    assert!(text.contains("invoice"), "{text}");
+}
+
+#[test]
 fn what_cannot_be_explained() {
     let world = World::with_model(&[]);
     let explain =

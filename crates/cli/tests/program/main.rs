@@ -19,4 +19,5 @@ mod tags;
 mod text;
 mod training;
 mod transcript;
+mod tune;
 mod world;

@@ -1,0 +1,223 @@
+//! Flags of `tune`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::Args;
+use lineal::{Choice, LossKind, Strategy, Task, TuneMetric};
+
+use super::choice::{at_least_one, at_least_two, choice, positive};
+use super::classes::{CLASSES, ReductionArgs};
+use super::fit::{MODEL, ModelArgs, StopArgs};
+use super::read::{ColumnArgs, FileArgs};
+use super::text::{Lengths, TextArgs};
+
+const SEARCH: &str = "What to search";
+const RUNNING: &str = "Running and output";
+
+const HELP: &str = "\
+Every loss × C (and, of text, every --try-ngrams × --try-chars) is measured by cross-validation: trained on all folds but one and measured on \
+that one. Each run starts where the one of the C before it ended; the folds of one C run side by side, and share the data. The \
+table shows mean ± standard error; * marks the best mean, 1se the smallest C of the same loss and features that is within one standard error of it. With \
+-o the chosen one is trained on all rows and written.
+
+A --budget ends the search between two steps, so that all that is shown was measured on all folds. Text features are made once of all rows: of a \
+held-out row the words count, its label does not.
+
+Examples:
+  lineal tune a9a.svm -o a9a.lineal
+  lineal tune letter.svm -C 0.1,1,10,100 --losses logistic,hinge --folds 10
+  lineal tune tickets.csv --label category --try-ngrams 1,1-2 --try-chars none,3-5 \\
+      --budget 60s -o tickets.lineal
+  lineal tune data.csv --choose one-se --json > table.json";
+
+/// Find C, loss and n-gram lengths by cross-validation, and train the best
+#[derive(Args, Clone, Debug)]
+#[command(after_help = HELP)]
+pub struct TuneArgs {
+    /// Labelled rows: csv, tsv, jsonl, libsvm or idx; - is standard input
+    pub data: PathBuf,
+
+    /// Train the chosen one on all rows and write it here
+    #[arg(short, value_name = "MODEL")]
+    pub out: Option<PathBuf>,
+
+    /// Values of C [default: 0.01,0.03,0.1,0.3,1,3,10,30,100]
+    #[arg(short = 'C', value_name = "C,…", value_delimiter = ',', allow_negative_numbers = true,
+          value_parser = positive, help_heading = SEARCH)]
+    pub cs: Vec<f64>,
+
+    /// Losses [default: logistic,squared-hinge; regress: squared]
+    #[arg(long, value_name = "L,…", value_delimiter = ',', help_heading = SEARCH,
+          value_parser = choice::<LossKind>(&[
+        ("hinge", "the large margin"),
+        ("squared-hinge", "its square"),
+        ("logistic", "maximum likelihood"),
+        ("squared", "least squares"),
+        ("huber", "regress: squared near, linear far"),
+        ("epsilon", "regress: nothing near, linear far"),
+    ]))]
+    pub losses: Vec<LossKind>,
+
+    /// Text: lengths of word n-grams to try, such as 1,1-2 [default: that of --ngrams]
+    #[arg(long, value_name = "N-M,…", value_delimiter = ',', help_heading = SEARCH, conflicts_with = "ngrams")]
+    pub try_ngrams: Vec<Lengths>,
+
+    /// Text: lengths of character n-grams to try, such as none,3-5 [default: that of --chars]
+    #[arg(long, value_name = "N-M,…", value_delimiter = ',', help_heading = SEARCH, conflicts_with = "chars")]
+    pub try_chars: Vec<Lengths>,
+
+    /// Folds
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = at_least_two, help_heading = SEARCH)]
+    pub folds: usize,
+
+    /// Deal rows to folds as they come, as scikit-learn's StratifiedKFold does, not at random
+    #[arg(long, help_heading = SEARCH)]
+    pub no_shuffle: bool,
+
+    /// What counts
+    #[arg(long, value_name = "M", default_value = "usual", help_heading = SEARCH,
+          value_parser = choice::<MetricArg>(&[
+        ("usual", "accuracy; multilabel: micro F1; regress: rmse"),
+        ("macro-f1", "the mean of the classes' F1"),
+        ("log-loss", "of probabilities: the logistic loss only"),
+    ]))]
+    pub metric: MetricArg,
+
+    /// Which to take
+    #[arg(long, value_name = "W", default_value = "best", help_heading = SEARCH,
+          value_parser = choice::<ChoiceArg>(&[
+        ("best", "the best mean"),
+        ("one-se", "the smallest C within one standard error of the best"),
+    ]))]
+    pub choose: ChoiceArg,
+
+    /// Time for the search: 60s, 5m, 1h [default: no limit]
+    #[arg(long, value_name = "TIME", help_heading = SEARCH)]
+    pub budget: Option<Budget>,
+
+    /// What is predicted
+    #[arg(long, value_name = "T", default_value = "classify", help_heading = MODEL,
+          value_parser = choice::<Task>(&[
+        ("classify", "one of two or more classes"),
+        ("multilabel", "any number of labels a row, none included"),
+        ("regress", "a number"),
+    ]))]
+    pub task: Task,
+
+    /// How several classes become problems [default: joint; ova with --task multilabel]
+    #[arg(long, value_name = "S", help_heading = CLASSES, value_parser = choice::<Strategy>(&[
+        ("joint", "one weight matrix, one loss over all classes"),
+        ("ova", "one-vs-all"),
+        ("ovo", "one-vs-one"),
+        ("ecoc", "error-correcting output codes"),
+        ("tree", "a label tree"),
+    ]))]
+    pub strategy: Option<Strategy>,
+
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    #[command(flatten)]
+    pub reduction: ReductionArgs,
+
+    #[command(flatten)]
+    pub stop: StopArgs,
+
+    #[command(flatten)]
+    pub file: FileArgs,
+
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+
+    #[command(flatten)]
+    pub text: TextArgs,
+
+    /// Measure the trained model on this labelled file
+    #[arg(long, value_name = "DATA", requires = "out", help_heading = RUNNING)]
+    pub test: Option<PathBuf>,
+
+    /// Seed of the folds and of every random choice
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = RUNNING)]
+    pub seed: u64,
+
+    /// Threads to use [default: all cores]
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = RUNNING)]
+    pub threads: Option<usize>,
+
+    /// Print one JSON object on stdout and nothing else there
+    #[arg(long, help_heading = RUNNING)]
+    pub json: bool,
+
+    /// Say nothing on stderr but errors
+    #[arg(short, long, help_heading = RUNNING)]
+    pub quiet: bool,
+}
+
+/// [`TuneMetric`] by name.
+#[derive(Clone, Copy, Debug)]
+pub struct MetricArg(pub TuneMetric);
+
+impl FromStr for MetricArg {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        match s {
+            "usual" => Ok(MetricArg(TuneMetric::Usual)),
+            "macro-f1" => Ok(MetricArg(TuneMetric::MacroF1)),
+            "log-loss" => Ok(MetricArg(TuneMetric::LogLoss)),
+            _ => Err(format!("`{s}` is not one of usual, macro-f1, log-loss")),
+        }
+    }
+}
+
+/// [`Choice`] by name.
+#[derive(Clone, Copy, Debug)]
+pub struct ChoiceArg(pub Choice);
+
+impl FromStr for ChoiceArg {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        match s {
+            "best" => Ok(ChoiceArg(Choice::Best)),
+            "one-se" => Ok(ChoiceArg(Choice::OneStandardError)),
+            _ => Err(format!("`{s}` is not one of best, one-se")),
+        }
+    }
+}
+
+/// Seconds, minutes or hours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget(pub Duration);
+
+impl FromStr for Budget {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        let (number, unit) = match s.chars().last() {
+            Some('s') => (&s[..s.len() - 1], 1.0),
+            Some('m') => (&s[..s.len() - 1], 60.0),
+            Some('h') => (&s[..s.len() - 1], 3600.0),
+            _ => (s, 1.0),
+        };
+        match number.parse::<f64>() {
+            Ok(n) if n > 0.0 && n * unit < 1e9 => Ok(Self(Duration::from_secs_f64(n * unit))),
+            _ => Err("must be a time such as 60s, 5m or 1h".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        for (text, seconds) in [("90", 90), ("60s", 60), ("5m", 300), ("1h", 3600)] {
+            assert_eq!(text.parse(), Ok(Budget(Duration::from_secs(seconds))));
+        }
+        assert!(["", "s", "-1s", "1d", "nan", "infh"].iter().all(|s| s.parse::<Budget>().is_err()));
+    }
+}

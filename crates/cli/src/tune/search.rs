@@ -1,0 +1,210 @@
+//! The search: a path of C for each way to make features, one way after the other.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+use lineal::{
+    Dataset, LossKind, ReadOptions, Shuffle, Strategy, Task, TrainSpec, Trial, TuneSpec, TuneTable,
+    Tuning,
+};
+
+use super::{Made, Setting, table};
+use crate::args::{Lengths, TuneArgs};
+use crate::exit::usage;
+use crate::progress::Series;
+use crate::talk::Talk;
+use crate::train::request::{check_multilabel, check_reduction, target};
+use crate::train::summary;
+use crate::{classes, files, text};
+
+/// Flags against one another, and the output before any work.
+pub fn check(args: &TuneArgs) -> anyhow::Result<()> {
+    let strategy = strategy(args);
+    check_reduction(&args.reduction, |s| s == strategy)?;
+    if args.task == Task::Multilabel {
+        check_multilabel(args.strategy, args.model.cost.is_some())?;
+    }
+    if args.task == Task::Regress && args.strategy.is_some() {
+        return usage("--strategy is about classes: leave it out with --task regress");
+    }
+    let mut inputs = vec![args.data.as_path()];
+    let others = args.test.iter().chain(&args.model.cost).chain(&args.file.labels);
+    inputs.extend(others.chain(args.reduction.files()).map(PathBuf::as_path));
+    let several = args.try_ngrams.len().max(1) * args.try_chars.len().max(1) > 1;
+    if several && args.data == Path::new("-") {
+        return usage(
+            "standard input can only be read once, and each n-gram setting reads it: give a file",
+        );
+    }
+    match &args.out {
+        Some(out) if out == Path::new("-") => {
+            usage("-o - would mix the model with the table: give a file")
+        }
+        Some(out) => files::check_output(out, &inputs),
+        None => Ok(()),
+    }
+}
+
+fn strategy(args: &TuneArgs) -> Strategy {
+    let usual = if args.task == Task::Multilabel { Strategy::Ova } else { Strategy::Joint };
+    args.strategy.unwrap_or(usual)
+}
+
+/// A search that has read what it needs.
+pub struct Search<'a> {
+    args: &'a TuneArgs,
+    options: ReadOptions,
+    settings: Vec<Setting>,
+    /// The last features that were made, and which.
+    made: Option<(usize, Made)>,
+    talk: Talk,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(args: &'a TuneArgs) -> anyhow::Result<Self> {
+        let base = text::features(&args.text)?;
+        let mut settings = Vec::new();
+        let lengths = |tried: &[Lengths], usual| match tried {
+            [] => vec![usual],
+            tried => tried.iter().map(|l| l.0).collect(),
+        };
+        for ngrams in lengths(&args.try_ngrams, base.text.ngrams) {
+            for chars in lengths(&args.try_chars, base.text.chars) {
+                let mut spec = base.clone();
+                (spec.text.ngrams, spec.text.chars) = (ngrams, chars);
+                // What was asked for is what is tried.
+                spec.no_pairs_of_few &= args.try_ngrams.is_empty();
+                let shown = |name: &str, range: Option<(u8, u8)>| match range {
+                    Some((lo, hi)) if lo == hi => format!("{name} {lo}"),
+                    Some((lo, hi)) => format!("{name} {lo}-{hi}"),
+                    None => format!("no {name}"),
+                };
+                let mut name = shown("words", ngrams);
+                if !args.try_chars.is_empty() || chars.is_some() {
+                    name = format!("{name}, {}", shown("characters", chars));
+                }
+                settings.push((name, spec));
+            }
+        }
+        let options = args.file.learning(&args.columns, &args.text, target(args.task));
+        Ok(Self { args, options, settings, made: None, talk: Talk::new(args.quiet) })
+    }
+
+    pub fn options(&self) -> &ReadOptions {
+        &self.options
+    }
+
+    /// Rows and classes of what was read last.
+    pub fn size(&self) -> (usize, usize) {
+        self.made
+            .as_ref()
+            .map_or((0, 0), |(_, (data, _))| (data.n_rows(), data.schema.classes.len()))
+    }
+
+    /// Walks the path for each way to make features. Each has an equal share of what is left of the budget.
+    pub fn run(&mut self, talk: Talk) -> anyhow::Result<TuneTable> {
+        let args = self.args;
+        let begun = Instant::now();
+        let mut found = TuneTable::default();
+        let n_settings = self.settings.len();
+        let mut series: Option<Series> = None;
+        for at in 0..n_settings {
+            self.make(at)?;
+            let Some((_, (data, features))) = &self.made else { break };
+            let has_text = !features.is_empty();
+            if at == 0 {
+                text::check(&args.text, data, features)?;
+                if n_settings > 1 && !has_text {
+                    bail!(
+                        "{}: n-grams are of text, and no column is text; name some with --text",
+                        data.source
+                    );
+                }
+            }
+            let spec = self.spec(data)?;
+            let n_runs = n_settings * spec.cs.len() * spec.losses.len();
+            let series = series.get_or_insert_with(|| Series::new(talk, n_runs));
+            let name = if has_text { self.settings[at].0.clone() } else { String::new() };
+            let left = args.budget.map(|b| b.0.saturating_sub(begun.elapsed()));
+            let share = left.map(|left| left / (n_settings - at) as u32);
+            if at > 0 && left == Some(Duration::ZERO) {
+                found.left_out += (n_settings - at) * spec.cs.len() * spec.losses.len();
+                break;
+            }
+            let mut see = |trial: &Trial| {
+                series.begin(&table::name(trial));
+                series.end(&table::name(trial), &table::measured(trial, spec.metric, args.task));
+                ControlFlow::Continue(())
+            };
+            let tuning = Tuning::new(data, &spec).features(name).budget(share).monitor(&mut see);
+            // The end of one share is the start of the next.
+            let _: ControlFlow<()> = tuning.run(&mut found)?;
+        }
+        if let Some(series) = series {
+            series.finish();
+        }
+        Ok(found)
+    }
+
+    /// What is made the way of that name.
+    pub fn features_of(&mut self, name: &str) -> anyhow::Result<Made> {
+        let at = self.settings.iter().position(|s| s.0 == name).unwrap_or(0);
+        self.make(at)?;
+        match self.made.take() {
+            Some((_, made)) => Ok(made),
+            None => bail!("{}: the data went away", self.args.data.display()),
+        }
+    }
+
+    fn make(&mut self, at: usize) -> anyhow::Result<()> {
+        if self.made.as_ref().is_some_and(|(made, _)| *made == at) {
+            return Ok(());
+        }
+        self.made = None;
+        let begun = Instant::now();
+        let features = &self.settings[at].1;
+        let (data, features) = lineal::read_features(&self.args.data, &self.options, features)?;
+        self.talk.say_all(&summary::data(&data, &features, begun.elapsed().as_secs_f64()));
+        self.made = Some((at, (data, features)));
+        Ok(())
+    }
+
+    fn spec(&self, data: &Dataset) -> anyhow::Result<TuneSpec> {
+        let (args, defaults) = (self.args, TuneSpec::default());
+        let mut cs = if args.cs.is_empty() { defaults.cs } else { args.cs.clone() };
+        cs.sort_by(f64::total_cmp);
+        cs.dedup();
+        let losses = match (args.losses.as_slice(), args.task) {
+            ([], Task::Regress) => vec![LossKind::Squared],
+            ([], _) if args.metric.0 == lineal::TuneMetric::LogLoss => vec![LossKind::Logistic],
+            ([], _) => defaults.losses,
+            (given, _) => given.to_vec(),
+        };
+        let shuffle = if args.no_shuffle { Shuffle::InOrder } else { Shuffle::Seeded(args.seed) };
+        let base = self.base(data)?;
+        Ok(TuneSpec { base, cs, losses, folds: args.folds, shuffle, metric: args.metric.0 })
+    }
+
+    /// Everything that is not searched.
+    pub fn base(&self, data: &Dataset) -> anyhow::Result<TrainSpec> {
+        let (args, defaults) = (self.args, TrainSpec::default());
+        let classes = &data.schema.classes;
+        let cost =
+            args.model.cost.as_deref().map(|path| lineal::read_cost(path, classes)).transpose()?;
+        Ok(TrainSpec {
+            task: args.task,
+            strategy: strategy(args),
+            reduction: classes::with_files(&args.reduction, classes)?,
+            bias: args.model.bias.0,
+            class_weight: args.model.class_weight.clone().unwrap_or_default(),
+            cost,
+            standardize: args.model.standardize,
+            tol: args.stop.tol.unwrap_or(defaults.tol),
+            max_passes: args.stop.max_passes,
+            seed: args.seed,
+            ..defaults
+        })
+    }
+}

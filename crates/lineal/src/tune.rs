@@ -1,0 +1,210 @@
+//! Which C and which loss? By cross-validation, along a path of C on which every run starts where the last one ended.
+//!
+//! A fold is a view: the rows that it holds out have weight 0 in training, where they cost nothing and are not copied; only the rows to measure are, once
+//! for each fold. The folds of one C run side by side; nothing depends on how many threads do so. A time budget ends the search between two steps of the path, so what was
+//! measured is always measured on all folds.
+//!
+//! Features of text are made once, of all rows: a held-out row has its say in how rare a word is, but its label in nothing.
+
+mod fold;
+mod folds;
+mod table;
+
+use crate::Error;
+use crate::spec::{LossKind, Penalty, Task, TrainSpec};
+use fold::Fold;
+use lineal_data::{Dataset, Targets};
+use rayon::prelude::*;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+pub use folds::{Shuffle, folds};
+pub use table::{Choice, Trial, TuneTable};
+
+/// A search, but for the data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TuneSpec {
+    /// Everything that is not searched.
+    pub base: TrainSpec,
+    /// The values of C, in the order of the path; rising is fastest.
+    pub cs: Vec<f64>,
+    /// The losses.
+    pub losses: Vec<LossKind>,
+    /// How many folds.
+    pub folds: usize,
+    /// Whether rows are dealt to folds in a random order, or as they come.
+    pub shuffle: Shuffle,
+    /// What counts.
+    pub metric: TuneMetric,
+}
+
+impl Default for TuneSpec {
+    fn default() -> Self {
+        Self {
+            base: TrainSpec::default(),
+            cs: vec![0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0],
+            losses: vec![LossKind::Logistic, LossKind::SquaredHinge],
+            folds: 5,
+            shuffle: Shuffle::Seeded(0),
+            metric: TuneMetric::Usual,
+        }
+    }
+}
+
+/// What a search makes as large as can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TuneMetric {
+    /// Accuracy for classes, micro F1 for labels, −RMSE for numbers.
+    Usual,
+    /// Macro F1, for classes and labels.
+    MacroF1,
+    /// Minus the logarithmic loss, for losses with probabilities.
+    LogLoss,
+}
+
+impl TuneMetric {
+    /// What people call it for a task.
+    pub fn name(self, task: Task) -> &'static str {
+        match (self, task) {
+            (TuneMetric::MacroF1, _) => "macro_f1",
+            (TuneMetric::LogLoss, _) => "log_loss",
+            (TuneMetric::Usual, Task::Classify | Task::Tag) => "accuracy",
+            (TuneMetric::Usual, Task::Multilabel) => "micro_f1",
+            (TuneMetric::Usual, Task::Regress) => "rmse",
+        }
+    }
+
+    /// Whether its values are of something that should be small, and shown without the minus.
+    pub fn is_loss(self, task: Task) -> bool {
+        matches!(self, TuneMetric::LogLoss) || (self == TuneMetric::Usual && task == Task::Regress)
+    }
+}
+
+/// Called after each step of a path; `Break` ends the search.
+pub type OnTrial<'a> = dyn FnMut(&Trial) -> ControlFlow<()> + 'a;
+
+/// A search over one set of features that is about to start.
+///
+/// ```
+/// use lineal::{ReadOptions, Source, TuneSpec, TuneTable, Tuning, read};
+///
+/// let text = "1 1:1 3:0.1\n2 2:1 3:0.2\n".repeat(30);
+/// let data = read(Source::Memory { name: "a.svm".into(), bytes: text.into() }, &ReadOptions::default())?;
+/// let spec = TuneSpec { cs: vec![0.1, 1.0, 10.0], ..TuneSpec::default() };
+/// let mut table = TuneTable::default();
+/// Tuning::new(&data, &spec).run(&mut table)?;
+/// assert_eq!(table.trials.len(), 6);
+/// assert_eq!(table.best().map(|t| t.mean), Some(1.0));
+/// # Ok::<(), lineal::Error>(())
+/// ```
+pub struct Tuning<'a> {
+    data: &'a Dataset,
+    spec: &'a TuneSpec,
+    features: String,
+    budget: Option<Duration>,
+    on_trial: Option<&'a mut OnTrial<'a>>,
+}
+
+impl<'a> Tuning<'a> {
+    /// This data, this spec.
+    pub fn new(data: &'a Dataset, spec: &'a TuneSpec) -> Self {
+        Self { data, spec, features: String::new(), budget: None, on_trial: None }
+    }
+
+    /// What the features are called in the table.
+    pub fn features(mut self, name: impl Into<String>) -> Self {
+        self.features = name.into();
+        self
+    }
+
+    /// No step begins that would, by the length of the one before it, end after so much time. The first always runs.
+    pub fn budget(mut self, budget: Option<Duration>) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Be called after every step.
+    pub fn monitor(mut self, on_trial: &'a mut OnTrial<'a>) -> Self {
+        self.on_trial = Some(on_trial);
+        self
+    }
+
+    /// Searches, and adds to the table. `Break` if the budget or the monitor ended it.
+    pub fn run(self, table: &mut TuneTable) -> Result<ControlFlow<()>, Error> {
+        let Self { data, spec, features, budget, mut on_trial } = self;
+        check(data, spec)?;
+        let started = Instant::now();
+        let assigned = folds(&data.y, data.n_rows(), spec.folds, spec.shuffle)?;
+        let x = fold::scaled(data, &spec.base);
+        let mut paths: Vec<(LossKind, Vec<Fold<'_>>)> = Vec::new();
+        for &loss in &spec.losses {
+            let of = |f: usize| Fold::new(data, &x, &assigned, f, &spec.base);
+            paths.push((loss, (0..spec.folds).map(of).collect::<Result<_, _>>()?));
+        }
+        let mut longest = Duration::ZERO;
+        let n_steps = spec.cs.len() * paths.len();
+        let mut n_done = 0;
+        // All losses move along the path together, so that a budget is fair to them.
+        for &c in &spec.cs {
+            for (loss, folds) in &mut paths {
+                if n_done > 0 && budget.is_some_and(|b| started.elapsed() + longest > b) {
+                    table.left_out += n_steps - n_done;
+                    return Ok(ControlFlow::Break(()));
+                }
+                let begun = Instant::now();
+                let run = TrainSpec {
+                    loss: Some(*loss),
+                    penalty: Penalty::C(c),
+                    calibrate: None,
+                    validation: 0.0,
+                    patience: None,
+                    curve: false,
+                    ..spec.base.clone()
+                };
+                let measured: Vec<_> = folds
+                    .par_iter_mut()
+                    .map(|fold| fold.measure(&run, spec.metric))
+                    .collect::<Result<_, _>>()?;
+                longest = begun.elapsed();
+                n_done += 1;
+                let seconds = longest.as_secs_f64();
+                let trial = Trial::new(&features, *loss, c, measured, seconds);
+                let step = on_trial.as_mut().map_or(ControlFlow::Continue(()), |see| see(&trial));
+                table.trials.push(trial);
+                if step.is_break() {
+                    table.left_out += n_steps - n_done;
+                    return Ok(step);
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+fn check(data: &Dataset, spec: &TuneSpec) -> Result<(), Error> {
+    if spec.cs.is_empty() || spec.losses.is_empty() {
+        return Err(Error::request("there is nothing to search: give values of C and losses"));
+    }
+    if let Some(c) = spec.cs.iter().find(|c| !(c.is_finite() && **c > 0.0)) {
+        return Err(Error::request(format!("-C must be numbers above 0, not {c}")));
+    }
+    if spec.metric == TuneMetric::LogLoss
+        && let Some(loss) = spec.losses.iter().find(|l| **l != LossKind::Logistic)
+    {
+        return Err(Error::request(format!(
+            "--metric log-loss needs probabilities, which the {loss} loss does not have; leave it out of --losses"
+        )));
+    }
+    if spec.metric != TuneMetric::Usual && spec.base.task == Task::Regress {
+        return Err(Error::request("--metric is about classes; --task regress counts the rmse"));
+    }
+    if spec.base.hard_margin || spec.base.l1 > 0.0 {
+        return Err(Error::request("the path is over C: leave out --hard-margin and --l1"));
+    }
+    match &data.y {
+        Targets::None => {
+            Err(Error::request(format!("{}: no labels to learn from (see --label)", data.source)))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,126 @@
+//! What was measured, and which of it to take.
+
+use super::fold::Measured;
+use crate::spec::LossKind;
+
+/// One loss at one C on all folds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// Which features.
+    pub features: String,
+    /// The loss.
+    pub loss: LossKind,
+    /// C.
+    pub c: f64,
+    /// The metric on each fold's held-out rows; larger is better.
+    pub scores: Vec<f64>,
+    /// Their mean.
+    pub mean: f64,
+    /// The standard error of the mean.
+    pub standard_error: f64,
+    /// Passes over the data, of all folds.
+    pub passes: usize,
+    /// Whether every fold met the tolerance.
+    pub converged: bool,
+    /// Seconds that the folds took, side by side.
+    pub seconds: f64,
+}
+
+impl Trial {
+    pub(super) fn new(
+        features: &str,
+        loss: LossKind,
+        c: f64,
+        measured: Vec<Measured>,
+        seconds: f64,
+    ) -> Self {
+        let scores: Vec<f64> = measured.iter().map(|m| m.score).collect();
+        let n = scores.len() as f64;
+        let mean = scores.iter().sum::<f64>() / n;
+        let spread: f64 = scores.iter().map(|s| (s - mean) * (s - mean)).sum();
+        Self {
+            features: features.to_owned(),
+            loss,
+            c,
+            scores,
+            mean,
+            standard_error: (spread / (n - 1.0) / n).sqrt(),
+            passes: measured.iter().map(|m| m.passes).sum(),
+            converged: measured.iter().all(|m| m.converged),
+            seconds,
+        }
+    }
+}
+
+/// Which trial to take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// The best mean.
+    #[default]
+    Best,
+    /// Of the same features and loss, the smallest C whose mean is within one standard error of the best: simpler, and as good as far as can be told.
+    OneStandardError,
+}
+
+/// All trials of a search, in the order in which they ran.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TuneTable {
+    /// What was measured.
+    pub trials: Vec<Trial>,
+    /// What the budget did not allow.
+    pub left_out: usize,
+}
+
+impl TuneTable {
+    /// The best mean; among equals the smaller C, then what ran first.
+    pub fn best(&self) -> Option<&Trial> {
+        let known = self.trials.iter().filter(|t| !t.mean.is_nan());
+        known.reduce(|best, t| {
+            let better = t.mean > best.mean || (t.mean == best.mean && t.c < best.c);
+            if better { t } else { best }
+        })
+    }
+
+    /// The smallest C of the best one's features and loss whose mean is within one standard error of the best.
+    pub fn one_standard_error(&self) -> Option<&Trial> {
+        let best = self.best()?;
+        let enough = best.mean - best.standard_error;
+        let same = |t: &&Trial| t.features == best.features && t.loss == best.loss;
+        let good = self.trials.iter().filter(same).filter(|t| t.mean >= enough);
+        good.min_by(|a, b| a.c.total_cmp(&b.c))
+    }
+
+    /// The trial that a choice means.
+    pub fn chosen(&self, choice: Choice) -> Option<&Trial> {
+        match choice {
+            Choice::Best => self.best(),
+            Choice::OneStandardError => self.one_standard_error(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trial(c: f64, scores: &[f64]) -> Trial {
+        let of = |&score: &f64| Measured { score, passes: 1, converged: true };
+        Trial::new("", LossKind::Hinge, c, scores.iter().map(of).collect(), 0.0)
+    }
+
+    #[test]
+    fn the_best_and_the_simplest_that_is_as_good() {
+        let trials = vec![
+            trial(0.1, &[0.70, 0.70, 0.70]),
+            trial(1.0, &[0.80, 0.82, 0.84]),
+            trial(10.0, &[0.81, 0.83, 0.85]),
+            trial(100.0, &[0.81, 0.83, 0.85]),
+        ];
+        // mean ± √(Σ(s − mean)²/(n − 1)/n): 0.02/√3.
+        assert!((trials[2].standard_error - 0.02 / 3f64.sqrt()).abs() < 1e-12);
+        let table = TuneTable { trials, left_out: 0 };
+        assert_eq!(table.best().map(|t| t.c), Some(10.0));
+        assert_eq!(table.chosen(Choice::OneStandardError).map(|t| t.c), Some(1.0));
+        assert!(TuneTable::default().best().is_none());
+    }
+}
