@@ -66,6 +66,24 @@ pub const SETS: &[Set] = &[
         make: four_classes,
     },
     Set {
+        name: "circles",
+        about: "a disc within a ring, which no line separates and squares of the coordinates do (csv)",
+        extension: "csv",
+        flags: &["--label", "class", "--map", "poly:2", "-C", "100"],
+        n_rows: [200, 100],
+        in_plane: true,
+        make: circles,
+    },
+    Set {
+        name: "xor",
+        about: "four squares of which those across from one another are a class (csv)",
+        extension: "csv",
+        flags: &["--label", "class", "--map", "rff:100", "-C", "100"],
+        n_rows: [200, 100],
+        in_plane: true,
+        make: xor,
+    },
+    Set {
         name: "tags",
         about: "the parts of addresses: a label for each word (conll)",
         extension: "conll",
@@ -239,6 +257,36 @@ fn four_classes(n_rows: usize, seed: u64) -> String {
     for _ in 0..n_rows {
         let (name, _, low, high) = BOXES[random.pick(&BOXES.map(|b| b.1))];
         let [x, y] = [0, 1].map(|i| low[i] + random.uniform() * (high[i] - low[i]));
+        let _ = writeln!(text, "{x:.3},{y:.3},{name}");
+    }
+    text
+}
+
+/// A disc of radius 1 and a ring from 1.3 to 2 around it.
+fn circles(n_rows: usize, seed: u64) -> String {
+    let mut random = Random::new(seed);
+    let mut text = String::from("x,y,class\n");
+    for _ in 0..n_rows {
+        let (name, low, high) = [("disc", 0.0, 1.0), ("ring", 1.3, 2.0)][random.below(2)];
+        // Evenly over the area.
+        let u: f64 = random.uniform();
+        let radius: f64 = (low * low + u * (high * high - low * low)).sqrt();
+        let (sin, cos) = (std::f64::consts::TAU * random.uniform()).sin_cos();
+        let _ = writeln!(text, "{:.3},{:.3},{name}", radius * cos, radius * sin);
+    }
+    text
+}
+
+/// Squares with a gap between them; the class is whether the signs of the coordinates are the same.
+fn xor(n_rows: usize, seed: u64) -> String {
+    let mut random = Random::new(seed);
+    let mut text = String::from("x,y,class\n");
+    for _ in 0..n_rows {
+        let [x, y] = [(); 2].map(|()| {
+            let size = 0.15 + 0.85 * random.uniform();
+            if random.below(2) == 0 { size } else { -size }
+        });
+        let name = if (x > 0.0) == (y > 0.0) { "same" } else { "different" };
         let _ = writeln!(text, "{x:.3},{y:.3},{name}");
     }
     text
