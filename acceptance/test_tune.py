@@ -58,6 +58,6 @@ def grid(name, losses, n_rows):
 
 TESTS = {
     "tune on a9a": grid("a9a", ("logistic", "squared-hinge"), 600),
-    "tune on usps": grid("usps", ("logistic", "squared-hinge"), 400),
+    "tune on usps": grid("usps", ("logistic", "squared-hinge"), 250),
     "tune on newsgroups": grid("newsgroups", ("logistic",), 400),
 }

@@ -55,6 +55,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/add-a/solver.md",
     "docs/add-a/format.md",
     "docs/explain.md",
+    "docs/features.md",
     "docs/reductions.md",
     "docs/streaming.md",
     "docs/tagging.md",

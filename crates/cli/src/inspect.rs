@@ -8,7 +8,7 @@ use crate::args::InspectArgs;
 use crate::table::{self, Align, cut};
 use crate::talk::{count, rough, thousands};
 use crate::train::json::CalibrationJson;
-use crate::{files, tag, text};
+use crate::{files, maps, tag, text};
 
 /// Features a class, and classes, unless asked for more.
 const TOP: usize = 10;
@@ -66,6 +66,8 @@ pub fn facts(model: &Model) -> Vec<(&'static str, String)> {
         ),
     ]);
     facts.extend(model.features().text().map(|encoder| ("text", text::in_short(encoder))));
+    let name = |j| model.feature_name(j);
+    facts.extend(model.features().map().map(|map| ("map", maps::in_short(map, name))));
     match report.task {
         Task::Classify => facts.push(("classes", class_names(model.classes()))),
         Task::Multilabel => facts.push(("labels", class_names(model.classes()))),
@@ -251,6 +253,7 @@ fn as_json(model: &Model, top: Option<usize>) -> Value {
         object.insert("top_features".to_owned(), json!(top_features));
         object.insert("columns".to_owned(), json!(model.schema().describe()));
         object.insert("spec".to_owned(), json!(model.spec()));
+        object.insert("map".to_owned(), json!(model.features().map().map(maps::as_json)));
         object.insert("text".to_owned(), json!(model.features().text().map(text::as_json)));
         object.insert("provenance".to_owned(), json!(model.provenance()));
     }

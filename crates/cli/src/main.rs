@@ -17,6 +17,7 @@ mod files;
 mod html;
 mod inspect;
 mod interrupt;
+mod maps;
 mod predict;
 mod progress;
 mod random;

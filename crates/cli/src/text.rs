@@ -11,13 +11,14 @@ use crate::talk::{count, thousands};
 /// What the flags ask for.
 pub fn features(args: &TextArgs) -> anyhow::Result<FeatureSpec> {
     let spec = FeatureSpec::default();
-    Ok(FeatureSpec { text: args.spec(spec.text)?, no_pairs_of_few: args.ngrams.is_none() })
+    let text = args.spec(spec.text.clone())?;
+    Ok(FeatureSpec { text, no_pairs_of_few: args.ngrams.is_none(), ..spec })
 }
 
 /// Flags of text without any text are a mistake.
 pub fn check(args: &TextArgs, data: &Dataset, features: &Features) -> anyhow::Result<()> {
     match args.first() {
-        Some(flag) if features.is_empty() => {
+        Some(flag) if features.text().is_none() => {
             bail!(
                 "{}: {flag} is about text, and no column is text; name some with --text",
                 data.source

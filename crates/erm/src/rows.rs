@@ -1,8 +1,8 @@
 //! Examples: inputs, gold outputs and what each counts.
 
 use lineal_linalg::{Matrix, Row, Scalar};
+use lineal_model::Model;
 use lineal_model::space::OutputSpace;
-use lineal_model::{Linear, Model};
 
 /// The gold output type of a model.
 pub(crate) type Output<F, M> = <<M as Model<F>>::Space as OutputSpace<F>>::Output;
@@ -80,7 +80,11 @@ impl<'a, Y> Rows<'a, Y> {
     }
 }
 
-impl<F: Scalar, S: OutputSpace<F>> Examples<F, Linear<S>> for Rows<'_, S::Output> {
+impl<F, M> Examples<F, M> for Rows<'_, Output<F, M>>
+where
+    F: Scalar,
+    M: for<'x> Model<F, Input<'x> = Row<'x>>,
+{
     fn len(&self) -> usize {
         self.y.len()
     }
@@ -91,7 +95,7 @@ impl<F: Scalar, S: OutputSpace<F>> Examples<F, Linear<S>> for Rows<'_, S::Output
     }
 
     #[inline]
-    fn y(&self, i: usize) -> S::Output {
+    fn y(&self, i: usize) -> Output<F, M> {
         self.y[i]
     }
 
@@ -105,7 +109,7 @@ impl<F: Scalar, S: OutputSpace<F>> Examples<F, Linear<S>> for Rows<'_, S::Output
         self.x.prefetch(i);
     }
 
-    fn work(&self, model: &Linear<S>) -> usize {
+    fn work(&self, model: &M) -> usize {
         (self.x.nnz() + self.y.len()) * model.max_parts()
     }
 }

@@ -49,10 +49,8 @@ pub enum Error {
     #[error("stored features are damaged: {0}")]
     Damaged(String),
     /// A map that does not fit the matrix.
-    #[error("{map} of {columns} columns: {why}")]
+    #[error("a map of {columns} columns: {why}")]
     Map {
-        /// Which map.
-        map: &'static str,
         /// How many columns it was to be applied to.
         columns: usize,
         /// What is wrong, and what would work.

@@ -1,4 +1,4 @@
-//! Features: from raw text to sparse rows.
+//! Features: from raw text to sparse rows, and from rows to rows with more features.
 //!
 //! This crate must not know labels, losses, files or flags. Text comes from whoever has [`text::TextRows`], in batches; what comes out is
 //! a [`Csr`](lineal_linalg::Csr) and an encoder that gives the same values for new text.
@@ -15,6 +15,8 @@
 //! ```
 
 mod error;
+pub mod map;
+pub mod templates;
 pub mod text;
 
 pub use error::Error;

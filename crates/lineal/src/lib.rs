@@ -59,6 +59,7 @@ pub use lineal_data::{
     Sequences, Source, TargetKind, Targets, UNLABELLED, UNSEEN,
 };
 pub use lineal_erm as erm;
+pub use lineal_features::map;
 pub use lineal_features::text;
 pub use lineal_linalg as linalg;
 pub use lineal_loss as loss;

@@ -238,7 +238,7 @@ fn lit_words_add_up_to_their_features() {
         lineal::text::TextSpec { ngrams: Some((1, 2)), chars: Some((2, 3)), ..Default::default() };
     for hash_bits in [None, Some(10)] {
         let text = lineal::text::TextSpec { hash_bits, ..words.clone() };
-        let spec = lineal::FeatureSpec { text, no_pairs_of_few: false };
+        let spec = lineal::FeatureSpec { text, no_pairs_of_few: false, ..Default::default() };
         let (data, features) = lineal::read_features(source(), &options, &spec).unwrap();
         let (model, _) =
             lineal::Training::new(&data, &TrainSpec::default()).features(&features).run().unwrap();

@@ -21,8 +21,10 @@
 
 pub mod cost;
 pub mod file;
+mod joint;
 pub mod label_tree;
 mod linear;
 pub mod space;
 
+pub use joint::Joint;
 pub use linear::{Bias, Linear, Model};

@@ -28,7 +28,8 @@ pub trait Model<F: Scalar>: Sync {
     /// Adds Ψ(x)ᵀ `block` Ψ(x) to `out`, `dim × dim` row-major, for a symmetric `block` of parts × parts. Only the lower
     /// triangle of features (and their whole blocks) is written.
     fn accumulate_outer(&self, x: Self::Input<'_>, block: &[F], out: &mut [F]);
-    /// c, where Ψ(x)Ψ(x)ᵀ = c·I over the *penalised* weights.
+    /// c, where Ψ(x)Ψ(x)ᵀ = c·I over the *penalised* weights, or at least ≼ c·I: steps of the dual are then shorter than
+    /// they could be.
     fn isotropy(&self, x: Self::Input<'_>) -> Option<f64>;
 }
 

@@ -8,6 +8,7 @@ use lineal::{LossKind, Strategy, Task};
 use super::choice::{at_least_one, choice};
 use super::classes::{ProbaArgs, ReductionArgs};
 use super::fit::{MODEL, ModelArgs, PenaltyArgs, StopArgs};
+use super::maps::MapArgs;
 use super::read::{ColumnArgs, FileArgs};
 use super::text::TextArgs;
 
@@ -96,6 +97,9 @@ pub struct CompareArgs {
 
     #[command(flatten)]
     pub columns: ColumnArgs,
+
+    #[command(flatten)]
+    pub maps: MapArgs,
 
     #[command(flatten)]
     pub text: TextArgs,

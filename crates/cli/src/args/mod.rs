@@ -6,6 +6,7 @@ mod compare;
 mod convert;
 mod explain;
 mod fit;
+mod maps;
 mod read;
 mod run;
 mod stream;

@@ -189,9 +189,11 @@ pub struct InspectArgs {
 Examples:
   lineal demo              flowers: three species, four measurements, the soil
   lineal demo tickets      sparse words, six classes
+  lineal demo letters      running text, four desks
   lineal demo houses       regression
   lineal demo four-classes --picture four.svg
                            where one-vs-all fails and joint and one-vs-one do not
+  lineal demo circles      no line separates them: --map poly:2, --map rff:100
   lineal demo tags         the parts of addresses: sequences
   lineal demo --write .    write the set's files, to go on by hand
 
@@ -208,7 +210,7 @@ pub struct DemoArgs {
     #[arg(long, value_name = "DIR")]
     pub write: Option<PathBuf>,
 
-    /// Draw the decision regions of joint, ova and ovo on a set of points of the plane (four-classes), and stop
+    /// Draw the decision regions of three strategies (four-classes) or three maps (circles, xor), and stop
     #[arg(long, value_name = "FILE.svg", conflicts_with = "write")]
     pub picture: Option<PathBuf>,
 }

@@ -9,6 +9,7 @@ use lineal::{LossKind, Precision, ScheduleKind, SolverKind, Strategy, Task};
 use super::choice::{at_least_one, choice, not_negative, positive};
 use super::classes::{CLASSES, ProbaArgs, ReductionArgs};
 use super::fit::{MODEL, ModelArgs, PENALTY, PenaltyArgs, SOLVER, StopArgs};
+use super::maps::MapArgs;
 use super::read::{ColumnArgs, FileArgs};
 use super::stream::StreamArgs;
 use super::tag::TagArgs;
@@ -50,6 +51,8 @@ Examples:
   lineal train huge.svm.zst -o m.lineal --stream --update adagrad
   lineal train today.svm -o m2.lineal --resume m.lineal
   lineal train many.svm -o m.lineal --strategy tree --beam 20
+  lineal train circles.csv -o m.lineal --map poly:2      (or rff:200)
+  lineal train people.csv -o m.lineal --interact 'age*city,age*income'
   lineal train films.csv --label genres --label-separator ';' --task multilabel \\
       --threshold f1 -o films.lineal
   lineal train train.conll --task tag --template chunk.tpl -o m.lineal \\
@@ -219,6 +222,9 @@ pub struct TrainArgs {
 
     #[command(flatten)]
     pub columns: ColumnArgs,
+
+    #[command(flatten)]
+    pub maps: MapArgs,
 
     #[command(flatten)]
     pub tag: TagArgs,

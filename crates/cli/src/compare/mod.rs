@@ -81,8 +81,8 @@ fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
     let start = std::time::Instant::now();
     let talk = Talk::new(args.quiet);
     let options = args.file.learning(&args.columns, &args.text, target(args.task));
-    let (data, features) =
-        lineal::read_features(&args.data, &options, &text::features(&args.text)?)?;
+    let spec = args.maps.add_to(text::features(&args.text)?, args.seed);
+    let (data, features) = lineal::read_features(&args.data, &options, &spec)?;
     talk.say_all(&summary::data(&data, &features, start.elapsed().as_secs_f64()));
     text::check(&args.text, &data, &features)?;
     check_data(&data, args.task)?;

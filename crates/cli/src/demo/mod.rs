@@ -61,7 +61,7 @@ fn write_files(set: &Set, folder: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// Draws the regions of three strategies.
+/// Draws the regions of three strategies or maps.
 fn draw(set: &Set, path: &Path) -> anyhow::Result<()> {
     if !set.in_plane {
         let names: Vec<&str> = SETS.iter().filter(|set| set.in_plane).map(|set| set.name).collect();
@@ -77,8 +77,9 @@ fn draw(set: &Set, path: &Path) -> anyhow::Result<()> {
     let [train, test] = set.files();
     let args = parse(&command(set, &train.0, "m.lineal", &test.0))?;
     let request = Request::new(&args)?;
-    let data = lineal::read(memory(train), &request.options)?;
-    let tries = picture::tries(&data, &request.spec)?;
+    let source = memory(train);
+    let data = lineal::read(source.clone(), &request.options)?;
+    let tries = picture::tries(&source, &request)?;
     let svg = picture::svg(&tries, &data)?;
     files::write_output(Some(path), |out| out.write_all(svg.as_bytes()))?;
     tries.iter().for_each(|one| talk::line(one.title()));
@@ -110,12 +111,15 @@ fn show(set: &Set) -> anyhow::Result<Vec<String>> {
         return Ok(lines);
     }
 
-    let request = Request::new(&args)?;
-    let data = lineal::read(memory(train), &request.options)?;
+    let mut request = Request::new(&args)?;
+    let source = memory(train);
+    let (data, features) =
+        lineal::read_features(source.clone(), &request.options, &request.features)?;
     let read = start.elapsed().as_secs_f64();
-    let test = lineal::data::read_with(memory(test), &ReadOptions::default(), &data.schema)?;
+    request.meet(&args, &data.schema.classes, &features)?;
+    let test = features.read(memory(test), &ReadOptions::default(), &data.schema)?;
     let begun = Instant::now();
-    let (model, report) = Training::new(&data, &request.spec).run()?;
+    let (model, report) = Training::new(&data, &request.spec).features(&features).run()?;
     let train = begun.elapsed().as_secs_f64();
     let metrics = model.evaluate(&test)?;
 
@@ -130,7 +134,7 @@ fn show(set: &Set) -> anyhow::Result<Vec<String>> {
     let model_bytes = model.to_bytes()?.len() as u64;
     let full = eval::in_full(&metrics, model.classes());
     let outcome = Outcome { report, test: Some(metrics), seconds: seconds_of, model_bytes };
-    let mut told = summary::data(&data, &lineal::Features::default(), read);
+    let mut told = summary::data(&data, &features, read);
     told.extend(
         summary::outcome(&model, &outcome, &args)
             .into_iter()
@@ -156,10 +160,8 @@ fn show(set: &Set) -> anyhow::Result<Vec<String>> {
     );
     if set.in_plane {
         lines.push(String::new());
-        lines.push(
-            "The same loss by three strategies, on the rows that it was trained on:".to_owned(),
-        );
-        let tries = picture::tries(&data, &request.spec)?;
+        lines.push(picture::heading(&request).to_owned());
+        let tries = picture::tries(&source, &request)?;
         lines.extend(tries.iter().map(|one| format!("  {}", one.title())));
         lines.push(format!("`lineal demo {} --picture FILE.svg` draws them.", set.name));
     }

@@ -1,10 +1,15 @@
-//! `lineal demo four-classes --picture FILE.svg`: what three strategies make of a set in the plane, side by side.
+//! `lineal demo four-classes --picture FILE.svg`: what three strategies, or maps, make of a set in the plane, side by side.
 
 use std::fmt::Write;
 
-use lineal::{Dataset, Model, Predicted, Strategy, Targets, TrainSpec, train};
+use lineal::map::MapSpec;
+use lineal::{
+    Dataset, FeatureSpec, Model, Predicted, Source, Strategy, Targets, TrainSpec, Training,
+    read_features, train,
+};
 
-use super::regions::{Point, regions};
+use super::regions::{Point, classify, regions};
+use crate::train::request::Request;
 
 /// Sides of a panel, of its margins, and of the line with its title.
 const SIDE: f64 = 300.0;
@@ -19,9 +24,12 @@ const COLOURS: [[&str; 2]; 4] = [
     ["#e6d5f2", "#7b2fa8"],
 ];
 
-/// A strategy on the set.
+/// Squares that a side is cut into, where borders are curved.
+const SQUARES: usize = 150;
+
+/// A strategy, or a map, on the set.
 pub struct Try {
-    pub strategy: Strategy,
+    name: String,
     pub model: Model,
     pub wrong: Vec<bool>,
 }
@@ -34,27 +42,61 @@ impl Try {
 
     /// `one-vs-all (ova): 7 of 200 wrong`.
     pub fn title(&self) -> String {
-        let name = match self.strategy {
-            Strategy::Joint => "joint",
-            Strategy::Ova => "one-vs-all (ova)",
-            Strategy::Ovo => "one-vs-one (ovo)",
-            other => other.as_str(),
-        };
-        format!("{name}: {} of {} wrong", self.n_wrong(), self.wrong.len())
+        format!("{}: {} of {} wrong", self.name, self.n_wrong(), self.wrong.len())
     }
-}
 
-/// Joint, one-vs-all and one-vs-one, each by the same loss and penalty.
-pub fn tries(data: &Dataset, spec: &TrainSpec) -> Result<Vec<Try>, lineal::Error> {
-    let one = |strategy| {
-        let (model, _) = train(data, &TrainSpec { strategy, ..spec.clone() })?;
+    fn new(name: String, model: Model, data: &Dataset) -> Self {
         let wrong = match (model.predict(data), &data.y) {
             (Predicted::Classes(y_hat), Targets::Classes(y)) => {
                 y_hat.iter().zip(y).map(|(a, b)| a != b).collect()
             }
             _ => Vec::new(),
         };
-        Ok(Try { strategy, model, wrong })
+        Self { name, model, wrong }
+    }
+}
+
+/// Three maps where the request has one, else three strategies.
+pub fn tries(source: &Source, request: &Request) -> Result<Vec<Try>, lineal::Error> {
+    match request.features.map {
+        Some(_) => by_map(source, request),
+        None => by_strategy(&lineal::read(source.clone(), &request.options)?, &request.spec),
+    }
+}
+
+/// What the tries have in common, to put in front of them.
+pub fn heading(request: &Request) -> &'static str {
+    match request.features.map {
+        Some(_) => "The same loss by three maps, on the rows that it was trained on:",
+        None => "The same loss by three strategies, on the rows that it was trained on:",
+    }
+}
+
+/// No map, products of two, and random Fourier features.
+fn by_map(source: &Source, request: &Request) -> Result<Vec<Try>, lineal::Error> {
+    let poly = MapSpec::Poly { degree: 2 };
+    let rff = MapSpec::Rff { n_features: 100, gamma: None };
+    let one = |map: Option<MapSpec>| {
+        let spec = FeatureSpec { map, ..request.features.clone() };
+        let (data, features) = read_features(source.clone(), &request.options, &spec)?;
+        let (model, _) = Training::new(&data, &request.spec).features(&features).run()?;
+        let name = map.map_or("no map".to_owned(), |map| map.to_string());
+        Ok(Try::new(name, model, &data))
+    };
+    [None, Some(poly), Some(rff)].into_iter().map(one).collect()
+}
+
+/// Joint, one-vs-all and one-vs-one, each by the same loss and penalty.
+fn by_strategy(data: &Dataset, spec: &TrainSpec) -> Result<Vec<Try>, lineal::Error> {
+    let one = |strategy| {
+        let (model, _) = train(data, &TrainSpec { strategy, ..spec.clone() })?;
+        let name = match strategy {
+            Strategy::Joint => "joint",
+            Strategy::Ova => "one-vs-all (ova)",
+            Strategy::Ovo => "one-vs-one (ovo)",
+            other => other.as_str(),
+        };
+        Ok(Try::new(name.to_owned(), model, data))
     };
     [Strategy::Joint, Strategy::Ova, Strategy::Ovo].into_iter().map(one).collect()
 }
@@ -119,7 +161,10 @@ fn panel(
         svg,
         "<text x=\"{middle}\" y=\"22\" text-anchor=\"middle\" font-size=\"15\" fill=\"#1d2129\">{title}</text>"
     );
-    for piece in regions(&one.model, [low, high])? {
+    if one.model.features().map().is_some() {
+        squares(svg, &one.model, [low, high], left)?;
+    }
+    for piece in linear_pieces(&one.model, [low, high])? {
         let corners: Vec<String> =
             piece.corners.iter().map(place).map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let colour = COLOURS[piece.class as usize % COLOURS.len()][0];
@@ -146,6 +191,49 @@ fn panel(
         svg,
         "<rect x=\"{left}\" y=\"{TITLE}\" width=\"{SIDE}\" height=\"{SIDE}\" fill=\"none\" stroke=\"#c9ccd1\"/>"
     );
+    Ok(())
+}
+
+/// Straight borders, where there are such.
+fn linear_pieces(model: &Model, frame: [Point; 2]) -> anyhow::Result<Vec<super::regions::Piece>> {
+    if model.features().map().is_some() { Ok(Vec::new()) } else { regions(model, frame) }
+}
+
+/// Curved borders: small squares, those side by side as one.
+fn squares(
+    svg: &mut String,
+    model: &Model,
+    [low, high]: [Point; 2],
+    left: f64,
+) -> anyhow::Result<()> {
+    let at = |i: usize, axis: usize| {
+        low[axis] + (i as f64 + 0.5) / SQUARES as f64 * (high[axis] - low[axis])
+    };
+    let mut points = Vec::with_capacity(SQUARES * SQUARES);
+    for y in 0..SQUARES {
+        points.extend((0..SQUARES).map(|x| [at(x, 0), at(SQUARES - 1 - y, 1)]));
+    }
+    let classes = classify(model, &points)?;
+    let side = SIDE / SQUARES as f64;
+    for class in 0..model.classes().len() as u32 {
+        let mut path = String::new();
+        for (y, row) in classes.chunks(SQUARES).enumerate() {
+            let mut x = 0;
+            for run in row.chunk_by(|a, b| a == b) {
+                if run[0] == class {
+                    let (from, top) = (left + x as f64 * side, TITLE + y as f64 * side);
+                    let _ = write!(
+                        path,
+                        "M{from:.0} {top:.0}h{:.0}v{side}h-{0:.0}z",
+                        run.len() as f64 * side
+                    );
+                }
+                x += run.len();
+            }
+        }
+        let colour = COLOURS[class as usize % COLOURS.len()][0];
+        let _ = writeln!(svg, "<path d=\"{path}\" fill=\"{colour}\"/>");
+    }
     Ok(())
 }
 

@@ -39,6 +39,15 @@ pub const SETS: &[Set] = &[
         make: tickets,
     },
     Set {
+        name: "letters",
+        about: "letters to a shop as running text, four desks (csv)",
+        extension: "csv",
+        flags: &["--label", "desk", "--text", "subject,body"],
+        n_rows: [600, 300],
+        in_plane: false,
+        make: letters,
+    },
+    Set {
         name: "houses",
         about: "prices from area, rooms, age and district: regression (csv)",
         extension: "csv",
@@ -55,6 +64,24 @@ pub const SETS: &[Set] = &[
         n_rows: [200, 100],
         in_plane: true,
         make: four_classes,
+    },
+    Set {
+        name: "circles",
+        about: "a disc within a ring, which no line separates and squares of the coordinates do (csv)",
+        extension: "csv",
+        flags: &["--label", "class", "--map", "poly:2", "-C", "100"],
+        n_rows: [200, 100],
+        in_plane: true,
+        make: circles,
+    },
+    Set {
+        name: "xor",
+        about: "four squares of which those across from one another are a class (csv)",
+        extension: "csv",
+        flags: &["--label", "class", "--map", "rff:100", "-C", "100"],
+        n_rows: [200, 100],
+        in_plane: true,
+        make: xor,
     },
     Set {
         name: "tags",
@@ -131,6 +158,71 @@ fn tickets(n_rows: usize, seed: u64) -> String {
     text
 }
 
+/// Sentences put together from what each desk hears and what all hear; one letter in twenty went to the wrong desk.
+fn letters(n_rows: usize, seed: u64) -> String {
+    const DESKS: [&str; 4] = ["access", "delivery", "money", "repair"];
+    const SUBJECTS: [[&str; 3]; 4] = [
+        ["Login", "My account", "Password"],
+        ["Parcel", "Where is it?", "My order"],
+        ["Invoice", "Refund", "A question about my bill"],
+        ["Broken", "It stopped working", "My order"],
+    ];
+    const SAID: [[&str; 5]; 4] = [
+        [
+            "I cannot log in",
+            "the password is refused",
+            "my account is locked",
+            "no code was sent to my phone",
+            "the page does not know my address",
+        ],
+        [
+            "the parcel did not come",
+            "nobody rang at the door",
+            "it went to the wrong address",
+            "the box was open",
+            "the tracking number is not known",
+        ],
+        [
+            "the invoice is wrong",
+            "I was charged twice",
+            "please refund the second payment",
+            "the bill is not mine",
+            "the price was lower in the shop",
+        ],
+        [
+            "the screen stays dark",
+            "it makes a loud noise",
+            "the battery is empty after an hour",
+            "a part is missing",
+            "it fell and does not turn on",
+        ],
+    ];
+    const ANYWHERE: [&str; 6] = [
+        "I wrote to you before",
+        "please help me",
+        "this is the third time",
+        "I have been a customer for years",
+        "thank you, and best wishes",
+        "I am not happy about it",
+    ];
+    let mut random = Random::new(seed);
+    let mut text = "subject,body,desk\n".to_owned();
+    for _ in 0..n_rows {
+        let desk = random.below(DESKS.len());
+        let topic = if random.uniform() < 0.05 { random.below(DESKS.len()) } else { desk };
+        let mut body = Vec::new();
+        for _ in 0..2 + random.below(3) {
+            body.push(match random.uniform() {
+                u if u < 0.45 => SAID[topic][random.below(5)],
+                _ => ANYWHERE[random.below(6)],
+            });
+        }
+        let subject = SUBJECTS[topic][random.below(3)];
+        let _ = writeln!(text, "{subject},\"{}\",{}", body.join(". "), DESKS[desk]);
+    }
+    text
+}
+
 /// A linear price with noise that grows with the house.
 fn houses(n_rows: usize, seed: u64) -> String {
     const DISTRICT: [(&str, f64); 4] =
@@ -165,6 +257,36 @@ fn four_classes(n_rows: usize, seed: u64) -> String {
     for _ in 0..n_rows {
         let (name, _, low, high) = BOXES[random.pick(&BOXES.map(|b| b.1))];
         let [x, y] = [0, 1].map(|i| low[i] + random.uniform() * (high[i] - low[i]));
+        let _ = writeln!(text, "{x:.3},{y:.3},{name}");
+    }
+    text
+}
+
+/// A disc of radius 1 and a ring from 1.3 to 2 around it.
+fn circles(n_rows: usize, seed: u64) -> String {
+    let mut random = Random::new(seed);
+    let mut text = String::from("x,y,class\n");
+    for _ in 0..n_rows {
+        let (name, low, high) = [("disc", 0.0, 1.0), ("ring", 1.3, 2.0)][random.below(2)];
+        // Evenly over the area.
+        let u: f64 = random.uniform();
+        let radius: f64 = (low * low + u * (high * high - low * low)).sqrt();
+        let (sin, cos) = (std::f64::consts::TAU * random.uniform()).sin_cos();
+        let _ = writeln!(text, "{:.3},{:.3},{name}", radius * cos, radius * sin);
+    }
+    text
+}
+
+/// Squares with a gap between them; the class is whether the signs of the coordinates are the same.
+fn xor(n_rows: usize, seed: u64) -> String {
+    let mut random = Random::new(seed);
+    let mut text = String::from("x,y,class\n");
+    for _ in 0..n_rows {
+        let [x, y] = [(); 2].map(|()| {
+            let size = 0.15 + 0.85 * random.uniform();
+            if random.below(2) == 0 { size } else { -size }
+        });
+        let name = if (x > 0.0) == (y > 0.0) { "same" } else { "different" };
         let _ = writeln!(text, "{x:.3},{y:.3},{name}");
     }
     text

@@ -125,6 +125,8 @@ fn check(args: &TrainArgs) -> anyhow::Result<()> {
         ("--tree", reduction.tree.is_some()),
         ("--leaf-size", reduction.leaf_size.is_some()),
         ("--beam", reduction.beam.is_some()),
+        ("--map", args.maps.map.is_some()),
+        ("--interact", !args.maps.interact.is_empty()),
         ("--calibrate", args.proba.calibrate.is_some()),
         ("--threshold", args.proba.threshold.is_some()),
         ("--folds", args.proba.folds.is_some()),

@@ -90,7 +90,7 @@ impl Request {
             false => outputs.push(args.out.clone()),
         }
         let options = args.file.learning(&args.columns, &args.text, target(args.task));
-        let features = text::features(&args.text)?;
+        let features = args.maps.add_to(text::features(&args.text)?, args.seed);
         Ok(Self { spec, options, features, held_out, data: args.data.clone(), inputs, outputs })
     }
 

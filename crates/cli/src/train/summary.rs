@@ -5,7 +5,7 @@ use lineal::{Dataset, Features, Model, Report, Strategy, TargetKind, Targets};
 use super::Outcome;
 use crate::args::TrainArgs;
 use crate::talk::{bytes, count, rough, seconds};
-use crate::{eval, inspect, text};
+use crate::{eval, inspect, maps, text};
 
 /// The columns that are shown of a wide table.
 const COLUMNS: usize = 40;
@@ -31,6 +31,8 @@ pub fn data(data: &Dataset, features: &Features, read_seconds: f64) -> Vec<Strin
         lines.push(format!("  … and {}", count(columns.len() - COLUMNS, "more column")));
     }
     lines.extend(features.text().map(|encoder| format!("  {}", text::in_short(encoder))));
+    let name = |j| features.feature_name(&data.schema, j);
+    lines.extend(features.map().map(|map| format!("  {}", maps::in_short(map, name))));
     lines.extend(data.warnings.iter().map(|warning| format!("warning: {warning}")));
     lines
 }

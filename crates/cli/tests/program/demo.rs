@@ -7,7 +7,10 @@ fn each_set_trains_and_shows() {
     let world = World::new();
     let list = world.run(&["demo", "--list"]).done().out;
     let names: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, ["flowers", "tickets", "houses", "four-classes", "tags"]);
+    assert_eq!(
+        names,
+        ["flowers", "tickets", "letters", "houses", "four-classes", "circles", "xor", "tags"]
+    );
     for name in names.into_iter().filter(|name| *name != "tags") {
         let out = world.run(&["demo", name]).done().out;
         for part in [
@@ -22,9 +25,10 @@ fn each_set_trains_and_shows() {
         }
     }
     assert_eq!(world.names(), Vec::<String>::new());
-    world
-        .run(&["demo", "roses"])
-        .failed(1, &["`roses`", "flowers, tickets, houses, four-classes, tags"]);
+    world.run(&["demo", "roses"]).failed(
+        1,
+        &["`roses`", "flowers, tickets, letters, houses, four-classes, circles, xor, tags"],
+    );
 }
 
 #[test]
@@ -54,13 +58,31 @@ fn the_default_shows_accuracy_confusions_and_probabilities() {
 #[test]
 fn written_files_train_by_the_command_that_is_printed() {
     let world = World::new();
-    for name in ["flowers", "tickets", "houses", "four-classes", "tags"] {
+    for name in
+        ["flowers", "tickets", "letters", "houses", "four-classes", "circles", "xor", "tags"]
+    {
         let out = world.run(&["demo", name, "--write", "sets"]).done().out;
         let command =
             out.lines().find_map(|line| line.strip_prefix("now try: lineal ")).unwrap().to_owned();
         let words: Vec<&str> = command.split(' ').collect();
         world.run(&words).done().says(&[" after ", "wrote"]);
         assert!(world.has(&format!("sets/{name}.lineal")));
+    }
+}
+
+#[test]
+fn pictures_show_what_a_map_does() {
+    let world = World::new();
+    for (name, wrong) in [("circles", "62"), ("xor", "59")] {
+        let told = world.run(&["demo", name, "--picture", "map.svg"]).done();
+        told.says(&[
+            &format!("no map: {wrong} of 200 wrong"),
+            "poly:2: 0 of 200 wrong",
+            "rff:100: 0 of 200 wrong",
+        ]);
+        let picture = String::from_utf8(world.bytes("map.svg")).unwrap();
+        let kept = format!("{}/../../docs/{name}.svg", env!("CARGO_MANIFEST_DIR"));
+        assert_eq!(picture, std::fs::read_to_string(kept).unwrap(), "docs/{name}.svg is old");
     }
 }
 

@@ -10,6 +10,7 @@ mod explain;
 mod help;
 #[cfg(unix)]
 mod interrupt;
+mod maps;
 mod multilabel;
 mod output;
 mod predict;

@@ -1,8 +1,10 @@
 //! What stands between the columns of a file and those of the matrix: text becomes words, numbers beside it one scale.
 //!
 //! [`Features`] are learnt from the training data, live in the model and its file, and do to new data what they did then.
-//! In the matrix the columns that come straight from the file are first, as the [`Schema`] has them; those made of text follow.
+//! In the matrix the columns that come straight from the file are first, as the [`Schema`] has them; those made of text follow, then
+//! those that [maps](lineal_features::map) make of all of them.
 
+mod maps;
 mod numbers;
 mod sampled;
 mod sinks;
@@ -10,6 +12,7 @@ mod stored;
 
 use crate::Error;
 use lineal_data::{Dataset, ReadOptions, Schema, Source, TextBatch};
+use lineal_features::map::{FeatureMap, Interaction, MapSpec};
 use lineal_features::text::{TextEncoder, TextRows, TextSpec, Tokens};
 use lineal_linalg::{Csr, Matrix};
 use numbers::Numbers;
@@ -20,7 +23,7 @@ use std::sync::Arc;
 
 pub(crate) use stored::{AboutFeatures, tensors};
 
-/// How raw columns become features, where some are text.
+/// How raw columns become features, where some are text or more are made of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeatureSpec {
     /// Of text columns. `slots` is filled in from the data.
@@ -28,6 +31,12 @@ pub struct FeatureSpec {
     /// Take single words only, where texts have fewer than four on average: there, pairs mostly say a second time what the words said, and
     /// on 53,000 job titles they cost three points of accuracy.
     pub no_pairs_of_few: bool,
+    /// Products of columns, beside them.
+    pub interact: Vec<Interaction>,
+    /// A nonlinear map of all columns of numbers.
+    pub map: Option<MapSpec>,
+    /// Of the map's random choices.
+    pub seed: u64,
 }
 
 impl Default for FeatureSpec {
@@ -36,7 +45,7 @@ impl Default for FeatureSpec {
     fn default() -> Self {
         let text =
             TextSpec { tokens: Tokens::WordsAndMarks, ngrams: Some((1, 2)), ..TextSpec::default() };
-        Self { text, no_pairs_of_few: true }
+        Self { text, no_pairs_of_few: true, interact: Vec::new(), map: None, seed: 0 }
     }
 }
 
@@ -45,6 +54,7 @@ impl Default for FeatureSpec {
 pub struct Features {
     text: Option<Arc<TextEncoder>>,
     numbers: Numbers,
+    map: Option<Arc<FeatureMap>>,
 }
 
 /// Reads a file, learns what its columns mean, and makes features of its text.
@@ -73,13 +83,17 @@ pub fn read_features(
 ) -> Result<(Dataset, Features), Error> {
     let mut sink = Learning::new(spec);
     let mut data = lineal_data::read_text(source, options, &mut sink)?;
-    let Some(fit) = sink.take() else { return Ok((data, Features::default())) };
-    let numbers = Numbers::learn(&data.schema, &data.x);
-    let (encoder, rows) = fit.finish().map_err(|e| text_error(&data.source, &e))?;
-    let features = Features { text: Some(Arc::new(encoder)), numbers };
+    let mut features = Features::default();
+    if let Some(fit) = sink.take() {
+        features.numbers = Numbers::learn(&data.schema, &data.x);
+        let (encoder, rows) = fit.finish().map_err(|e| text_error(&data.source, &e))?;
+        features.text = Some(Arc::new(encoder));
+        features.put_beside(&mut data, rows)?;
+    }
+    features.map = maps::learn(spec, &data)?.map(Arc::new);
+    features.apply_map(&mut data)?;
     data.schema.made = features.n_made();
     data.schema.n_features += features.n_made();
-    features.complete(&mut data, rows)?;
     Ok((data, features))
 }
 
@@ -87,6 +101,11 @@ impl Features {
     /// Features of text that need no learning: hashed, without idf. For data that comes in parts, with the schema of
     /// [`learn_schema`](lineal_data::learn_schema), which is brought up to date. Numbers are not rescaled.
     pub fn untrained(spec: &FeatureSpec, schema: &mut Schema) -> Result<Self, Error> {
+        if spec.map.is_some() || !spec.interact.is_empty() {
+            return Err(Error::request(
+                "--map and --interact need all rows at once: leave them out where data comes in parts",
+            ));
+        }
         let slots: Vec<String> = schema.text_columns().map(str::to_owned).collect();
         if slots.is_empty() {
             return Ok(Self::default());
@@ -98,7 +117,7 @@ impl Features {
 
     /// Features of a text encoder alone. The schema is brought up to date.
     pub fn of_text(encoder: TextEncoder, schema: &mut Schema) -> Self {
-        let features = Self { text: Some(Arc::new(encoder)), numbers: Numbers::default() };
+        let features = Self { text: Some(Arc::new(encoder)), ..Self::default() };
         schema.n_features = schema.n_read() + features.n_made();
         schema.made = features.n_made();
         features
@@ -106,7 +125,12 @@ impl Features {
 
     /// Whether there are none: rows are taken as they are read.
     pub fn is_empty(&self) -> bool {
-        self.text.is_none()
+        self.text.is_none() && self.map.is_none()
+    }
+
+    /// What makes features of other features.
+    pub fn map(&self) -> Option<&FeatureMap> {
+        self.map.as_deref()
     }
 
     /// What makes features of text.
@@ -116,15 +140,21 @@ impl Features {
 
     /// How many features are made, beside those that are read.
     pub fn n_made(&self) -> usize {
+        self.n_of_text() + self.map().map_or(0, FeatureMap::n_made)
+    }
+
+    fn n_of_text(&self) -> usize {
         self.text().map_or(0, TextEncoder::n_features)
     }
 
-    /// What people call feature `j` of data with this schema: `age`, `color=red`, `invoice`, `subject:invoice`.
+    /// What people call feature `j` of data with this schema: `age`, `color=red`, `invoice`, `subject:invoice`, `age*height`.
     pub fn feature_name(&self, schema: &Schema, j: usize) -> String {
-        match (self.text(), j.checked_sub(schema.n_read())) {
-            (Some(text), Some(at)) if at < text.n_features() => {
-                // A word may be called as a column is.
-                text.feature_name(at).into_owned()
+        let Some(at) = j.checked_sub(schema.n_read()) else { return schema.feature_name(j) };
+        match (self.text(), self.map(), at.checked_sub(self.n_of_text())) {
+            // A word may be called as a column is.
+            (Some(text), _, None) => text.feature_name(at).into_owned(),
+            (_, Some(map), Some(at)) if at < map.n_made() => {
+                map.name(at, |input| self.feature_name(schema, input))
             }
             _ => schema.feature_name(j),
         }
@@ -138,22 +168,26 @@ impl Features {
         schema: &Schema,
     ) -> Result<Dataset, Error> {
         let Some(encoder) = self.text() else {
-            return Ok(lineal_data::read_with(source, options, schema)?);
+            let mut data = lineal_data::read_with(source, options, schema)?;
+            self.apply_map(&mut data)?;
+            return Ok(data);
         };
         let mut sink = Applying::new(encoder);
         let mut data = lineal_data::read_text_with(source, options, schema, &mut sink)?;
-        self.complete(&mut data, sink.take())?;
+        self.put_beside(&mut data, sink.take())?;
+        self.apply_map(&mut data)?;
         Ok(data)
     }
 
     /// Completes rows as they were read with the text that came with them, as [`stream`](lineal_data::stream) gives both.
     pub fn encode(&self, data: &mut Dataset, text: Option<&TextBatch>) -> Result<(), Error> {
         match (self.text(), text) {
-            (None, _) => Ok(()),
+            (None, _) => self.apply_map(data),
             (Some(encoder), Some(batch)) => {
                 let rows =
                     encoder.encode(&Cells(batch)).map_err(|e| text_error(&data.source, &e))?;
-                self.complete(data, rows)
+                self.put_beside(data, rows)?;
+                self.apply_map(data)
             }
             (Some(_), None) => Err(Error::request(format!(
                 "{}: the rows come without the text that the features are made of",
@@ -186,7 +220,7 @@ impl Features {
     }
 
     /// Puts what was read and what was made of text side by side.
-    fn complete(&self, data: &mut Dataset, text: Csr) -> Result<(), Error> {
+    fn put_beside(&self, data: &mut Dataset, text: Csr) -> Result<(), Error> {
         let n_read = data.schema.n_read();
         let read = self.numbers.apply(Cow::Borrowed(&data.x));
         let x = text
@@ -194,6 +228,13 @@ impl Features {
             .map_err(|e| Error::request(format!("{}: {e}", data.source)))?;
         drop(read);
         data.x = Matrix::Sparse(x);
+        Ok(())
+    }
+
+    fn apply_map(&self, data: &mut Dataset) -> Result<(), Error> {
+        if let Some(map) = self.map() {
+            data.x = map.apply(&data.x).map_err(|e| text_error(&data.source, &e))?;
+        }
         Ok(())
     }
 }
@@ -204,6 +245,7 @@ impl fmt::Debug for Features {
             .field("text", &self.text().map(TextEncoder::spec))
             .field("n_made", &self.n_made())
             .field("numbers", &self.numbers)
+            .field("map", &self.map().map(FeatureMap::columns))
             .finish()
     }
 }
@@ -222,5 +264,10 @@ fn said(error: &lineal_features::Error) -> String {
         ("ngrams ", "--ngrams "),
         ("stop_words", "--stop-words"),
     ];
-    flags.iter().fold(error.to_string(), |text, (name, flag)| text.replace(name, flag))
+    let text = error.to_string();
+    let text = match text.strip_prefix("map ") {
+        Some(rest) => format!("--map {rest}"),
+        None => text,
+    };
+    flags.iter().fold(text, |text, (name, flag)| text.replace(name, flag))
 }

@@ -4,6 +4,7 @@ use super::Features;
 use super::numbers::Numbers;
 use crate::Error;
 use lineal_data::Schema;
+use lineal_features::map::FeatureMap;
 use lineal_features::text::{Collisions, TextEncoder, TextParts, TextSpec};
 use lineal_model::file::{ModelFile, TensorData};
 use serde::{Deserialize, Serialize};
@@ -15,11 +16,14 @@ const TENSORS: [&str; 5] = ["text.names", "text.ends", "text.idf", "text.hashes"
 /// What the JSON of a model says of its features.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct AboutFeatures {
-    text: TextSpec,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<TextSpec>,
     #[serde(default)]
     collisions: Collisions,
     #[serde(default)]
     numbers: Numbers,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    map: Option<FeatureMap>,
 }
 
 /// A name, a shape and the data of a tensor.
@@ -28,11 +32,12 @@ type Tensor<'a> = (&'a str, Vec<usize>, TensorData<'a>);
 impl Features {
     /// What goes into the JSON; `None` if there is nothing.
     pub(crate) fn about(&self) -> Option<AboutFeatures> {
-        let text = self.text()?;
-        Some(AboutFeatures {
-            text: text.spec().clone(),
-            collisions: text.collisions().unwrap_or_default(),
+        let text = self.text();
+        (!self.is_empty()).then(|| AboutFeatures {
+            text: text.map(|text| text.spec().clone()),
+            collisions: text.and_then(TextEncoder::collisions).unwrap_or_default(),
             numbers: self.numbers.clone(),
+            map: self.map().cloned(),
         })
     }
 
@@ -47,26 +52,46 @@ impl Features {
         about: &AboutFeatures,
         schema: &Schema,
     ) -> Result<Self, Error> {
-        let [names, ends, idf, hashes, votes] = TENSORS;
-        let parts = TextParts {
-            bytes: file.u8(names)?.unwrap_or_default().into(),
-            ends: file.u32(ends)?.unwrap_or_default().into(),
-            idf: file.f32(idf)?.unwrap_or_default().into(),
-            hashes: file.u32(hashes)?.unwrap_or_default().into(),
-            votes: file.u32(votes)?.unwrap_or_default().into(),
-            collisions: about.collisions,
+        let bad = |why: String| Error::from(file.bad_tensor(TENSORS[0], why));
+        let text = match &about.text {
+            Some(spec) => Some(Arc::new(read_text(file, spec, about.collisions, schema)?)),
+            None => None,
         };
-        let bad = |why: String| Error::from(file.bad_tensor(names, why));
-        if about.text.slots.len() != schema.text_columns().count() {
-            return Err(bad("the features are of other text columns".to_owned()));
+        let numbers = about.numbers.clone();
+        let map = about.map.clone().map(Arc::new);
+        let this = Self { text, numbers, map };
+        if let Some(map) = this.map() {
+            map.check().map_err(|e| bad(e.to_string()))?;
         }
-        let encoder =
-            TextEncoder::from_parts(about.text.clone(), parts).map_err(|e| bad(e.to_string()))?;
-        if encoder.n_features() != schema.made || !about.numbers.fits(schema.n_read()) {
+        let n_inputs = schema.n_read().saturating_add(this.n_of_text());
+        let map_fits = this.map().is_none_or(|map| map.n_inputs() == n_inputs);
+        if this.n_made() != schema.made || !about.numbers.fits(schema.n_read()) || !map_fits {
             return Err(bad("there are not as many features as the schema says".to_owned()));
         }
-        Ok(Self { text: Some(Arc::new(encoder)), numbers: about.numbers.clone() })
+        Ok(this)
     }
+}
+
+fn read_text(
+    file: &ModelFile,
+    spec: &TextSpec,
+    collisions: Collisions,
+    schema: &Schema,
+) -> Result<TextEncoder, Error> {
+    let [names, ends, idf, hashes, votes] = TENSORS;
+    let parts = TextParts {
+        bytes: file.u8(names)?.unwrap_or_default().into(),
+        ends: file.u32(ends)?.unwrap_or_default().into(),
+        idf: file.f32(idf)?.unwrap_or_default().into(),
+        hashes: file.u32(hashes)?.unwrap_or_default().into(),
+        votes: file.u32(votes)?.unwrap_or_default().into(),
+        collisions,
+    };
+    let bad = |why: String| Error::from(file.bad_tensor(names, why));
+    if spec.slots.len() != schema.text_columns().count() {
+        return Err(bad("the features are of other text columns".to_owned()));
+    }
+    TextEncoder::from_parts(spec.clone(), parts).map_err(|e| bad(e.to_string()))
 }
 
 /// The parts that are not empty, as tensors.

@@ -1,0 +1,27 @@
+//! Flags about features that are made of others.
+
+use clap::Args;
+use lineal::FeatureSpec;
+use lineal::map::{Interaction, MapSpec};
+
+const HEADING: &str = "Features made of others";
+
+/// Interactions and nonlinear maps.
+#[derive(Args, Clone, Debug, Default)]
+pub struct MapArgs {
+    /// Products of two columns, as features beside them: age*height, age*city, city*job
+    #[arg(long, value_name = "A*B,…", value_delimiter = ',', help_heading = HEADING)]
+    pub interact: Vec<Interaction>,
+
+    /// A nonlinear map of all columns of numbers: poly:2 adds every product of up to two of them; rff:500 puts 500 random
+    /// Fourier features in their place, a model with the kernel exp(−γ‖x−y‖²); rff:500:0.1 says γ
+    #[arg(long, value_name = "M", help_heading = HEADING)]
+    pub map: Option<MapSpec>,
+}
+
+impl MapArgs {
+    /// Adds what the flags ask for.
+    pub fn add_to(&self, spec: FeatureSpec, seed: u64) -> FeatureSpec {
+        FeatureSpec { interact: self.interact.clone(), map: self.map, seed, ..spec }
+    }
+}

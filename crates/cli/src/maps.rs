@@ -1,0 +1,37 @@
+//! Maps in the program: what is said of them.
+
+use lineal::map::{FeatureMap, MapSpec};
+use serde_json::{Value, json};
+
+use crate::talk::{count, rough};
+
+/// `age*city, poly:2 of 3 numbers: 14 more features`.
+pub fn in_short(map: &FeatureMap, names: impl Fn(usize) -> String) -> String {
+    let columns = map.columns();
+    let n_numbers = columns.numbers.iter().map(|span| span.len()).sum();
+    let mut parts: Vec<String> = Vec::new();
+    for [a, b] in &columns.crosses {
+        let name = |span: &std::ops::Range<u32>| {
+            let first = names(span.start as usize);
+            match first.split_once('=') {
+                Some((column, _)) if span.len() > 1 => column.to_owned(),
+                _ => first,
+            }
+        };
+        parts.push(format!("{}*{}", name(a), name(b)));
+    }
+    if let Some(spec) = columns.map {
+        let gamma = match (spec, map.gamma()) {
+            (MapSpec::Rff { gamma: None, .. }, Some(gamma)) => format!(" (γ = {})", rough(gamma)),
+            _ => String::new(),
+        };
+        parts.push(format!("{spec}{gamma} of {}", count(n_numbers, "number")));
+    }
+    format!("{}: {}", parts.join(", "), count(map.n_made(), "more feature"))
+}
+
+/// The same for scripts.
+pub fn as_json(map: &FeatureMap) -> Value {
+    json!({"map": map.columns().map, "gamma": map.gamma(), "interactions": map.columns().crosses.len(),
+           "features": map.n_made()})
+}

@@ -1,0 +1,51 @@
+//! `--map` and `--interact`: train, predict and inspect agree on what is made of columns.
+
+use crate::world::World;
+
+const XOR: &str = "a,b,label\n1,1,same\n2,1,same\n-1,-2,same\n-2,-1,same\n1,-1,different\n2,-2,different\n-1,1,different\n-1,2,different\n";
+
+#[test]
+fn a_map_is_kept_by_the_model() {
+    let world = World::new();
+    world.file("xor.csv", XOR);
+    world.run(&["train", "xor.csv", "-o", "m.lineal", "--map", "poly:2", "-C", "100"]).done();
+    let predicted = world.run(&["predict", "m.lineal", "xor.csv"]).done().out;
+    assert_eq!(predicted.lines().collect::<String>(), "same".repeat(4) + &"different".repeat(4));
+    let shown = world.run(&["inspect", "m.lineal"]).done().out;
+    assert!(shown.contains("poly:2 of 2 numbers: 3 more features"), "{shown}");
+    assert!(shown.contains("a*b"), "{shown}");
+}
+
+#[test]
+fn columns_interact() {
+    let world = World::new();
+    world.file("xor.csv", XOR);
+    let command = [
+        "train",
+        "xor.csv",
+        "-o",
+        "m.lineal",
+        "--interact",
+        "a*b",
+        "-C",
+        "100",
+        "--test",
+        "xor.csv",
+    ];
+    world.run(&command).done().says(&["a*b: 1 more feature", "accuracy 1.0000"]);
+}
+
+#[test]
+fn a_map_that_makes_no_sense_is_refused() {
+    let world = World::new();
+    world.file("xor.csv", XOR);
+    for (flags, code, why) in [
+        (["--map", "poly:9"], 2, "from 2 to 6"),
+        (["--map", "spline"], 2, "rff:D"),
+        (["--interact", "a"], 2, "age*city"),
+        (["--interact", "a*z"], 1, "there is no column `z`"),
+    ] {
+        let command = ["train", "xor.csv", "-o", "m.lineal"];
+        world.run(&[&command, &flags[..]].concat()).failed(code, &[why]);
+    }
+}
