@@ -82,7 +82,7 @@ fn scores_are_sums_over_features() {
         let pruned = PrunedModel::new(setup.model, &setup.w, 0.0);
         let again = PrunedModel::from_parts(setup.model, pruned.parts()).unwrap();
         assert_eq!(pruned, again);
-        let mut narrow = Parts::new();
+        let mut narrow = Parts::<f32>::new();
         pruned.scores(setup.x(), &mut narrow);
         let mut rng = Rng::new(3);
         for _ in 0..20 {

@@ -178,7 +178,7 @@ fn evaluate(
     names: &[&str],
 ) -> Outcome<()> {
     let tags = TagSet::new(names);
-    let mut decoder = Decoder::new(grammar.clone(), model.model().triples);
+    let mut decoder = Decoder::<f64>::new(grammar.clone(), model.model().triples);
     let from = cpu();
     let mut eval = SpanEvaluation::new();
     let (mut unary, mut pairs) = (Attributes::new(), Attributes::new());

@@ -84,7 +84,7 @@ impl Set {
         for &end in &self.ends {
             let gold = &self.labels[start..end];
             let x = Observations { unary: &self.unary, pairs: Some(&self.pairs), start, end };
-            let mut parts = Parts::new();
+            let mut parts = Parts::<f64>::new();
             model.scores(x, &mut parts);
             let (mut all, mut some) = (Vec::new(), Vec::new());
             for number in 0..k.pow(gold.len() as u32) {
@@ -420,7 +420,7 @@ fn the_perceptron_separates_and_starts_warm() {
         let again = set.learn_from(&request, Some(&learnt.model)).unwrap();
         assert_eq!((again.report.passes, again.report.updates), (1, Some(0)));
         assert!(again.model == learnt.model);
-        let mut decoder = Decoder::new(Grammar::free(3), false);
+        let mut decoder = Decoder::<f64>::new(Grammar::free(3), false);
         let (mut parts, mut s, mut labels) = (Parts::new(), Scratch::new(), Vec::new());
         let mut start = 0;
         for &end in &set.ends {
