@@ -84,7 +84,7 @@ pub struct ChainSpec {
     /// Stop when the objective is within this part of the optimum, as far as that can be proved; without `l2` or a convex objective when the gradient is this part
     /// of the first. The proof lags behind: at 0.01 the objective is usually within 0.0005. `Sgd` runs all its passes unless an epoch changes nothing.
     pub tol: f64,
-    /// The first rate of `Sgd`; picked by trial on a sample if it is not given (1 for the perceptron).
+    /// The first rate of `Sgd`; 0.1 for the logistic loss and 1 for the others if it is not given.
     pub rate: Option<f64>,
     /// How the rate falls; by default it stays for the perceptron, and is `Pegasos` for the hinge and `Inverse` for the logistic loss.
     pub schedule: Option<Schedule>,
