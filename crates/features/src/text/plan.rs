@@ -263,7 +263,7 @@ mod tests {
         let message = refused(TextSpec { min_df: DocFreq::Fraction(f64::NAN), ..plain() });
         assert!(message.starts_with("min_df NaN"), "{message}");
         let message = refused(TextSpec { tokens: Tokens::Pattern("(a".into()), ..plain() });
-        assert_eq!(message, "token pattern `(a`: error: unclosed group");
+        assert_eq!(message, "token pattern `(a`: unclosed group");
         let message = refused(TextSpec { tokens: Tokens::Pattern("(a)(b)".into()), ..plain() });
         assert!(message.contains("several groups"), "{message}");
         let message = refused(TextSpec { slots: vec!["a".into(), "a:b".into()], ..plain() });
