@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 INSIDE = "LINEAL_BENCH_INSIDE"
 PARTS = ("speed", "ovo", "tree", "accuracy", "calibration")
-TOLERANCES = ("5e-2", "3e-2", "2e-2", "1e-2", "7e-3", "5e-3", "3e-3", "2e-3", "1e-3", "5e-4", "2e-4", "1e-4", "1e-5")
+TOLERANCES = ("5e-2", "2e-2", "1e-2", "5e-3", "3e-3", "2e-3", "1e-3", "5e-4", "2e-4", "1e-4", "1e-5")
 
 
 def main():
@@ -117,13 +117,14 @@ class Suite:
                          f"| {one['wall']:.3f} | {two['wall']:.3f} | {theirs['wall'] / one['wall']:.1f} | {theirs['wall'] / two['wall']:.1f} |")
 
     def ovo(self):
-        self.table("One-vs-one against scikit-learn's OneVsOneClassifier(LinearSVC), C = 1, penalised bias",
+        self.table("One-vs-one against scikit-learn's OneVsOneClassifier(LinearSVC), C = 1, penalised bias, objective within 0.01 % of theirs",
                    ("set", "loss", "scikit-learn s", "MB", "objective", "Lineal --tol", "objective", "1 thread s", "2 threads s", "MB", "ratio, 1", "ratio, 2", "memory"))
         for loss in ("squared-hinge", "hinge"):
             data = "newsgroups"
             theirs = self.peer(what="ovo", data=str(self.bench.data / f"{data}.svm"), loss=loss)
             flags = ("--strategy", "ovo", "--loss", loss, "--bias", "penalised", "-C", "1")
-            tol = self.at_least(data, theirs["objective"], *flags)
+            # Its default tolerance ends within a millionth of the optimum, where the last digits say nothing about the model.
+            tol = self.at_least(data, theirs["objective"] * 1.0001, *flags)
             one = self.train(data, *flags, "--tol", tol, repeat=self.bench.repeat)
             two = self.train(data, *flags, "--tol", tol, threads=2, repeat=self.bench.repeat)
             self.say(f"| {data} | {loss} | {theirs['wall']:.2f} | {theirs['rss_mb']:.0f} | {theirs['objective']:.4f} | {tol} | {one['objective']:.4f} "
