@@ -291,9 +291,36 @@ unsafe fn scores_tile<F: Scalar, const T: usize>(
     k: usize,
     out: &mut [F],
 ) {
+    let n = x.len();
+    // Sums side by side hide the latency of an addition: four of up to 8 outputs, two of more.
+    if T < 16 {
+        let mut sums = [[F::ZERO; T]; 4];
+        let mut p = 0;
+        while p + 3 < n {
+            for (l, sum) in sums.iter_mut().enumerate() {
+                // SAFETY: p + l < n, and the caller's promise for the run.
+                unsafe {
+                    let (j, v) = x.entry(p + l);
+                    fma_run(sum, F::from_f32(v), w.add(j * k));
+                }
+            }
+            p += 4;
+        }
+        while p < n {
+            // SAFETY: p < n, and the caller's promise for the run.
+            unsafe {
+                let (j, v) = x.entry(p);
+                fma_run(&mut sums[0], F::from_f32(v), w.add(j * k));
+            }
+            p += 1;
+        }
+        for c in 0..T {
+            out[c] = (sums[0][c] + sums[1][c]) + (sums[2][c] + sums[3][c]);
+        }
+        return;
+    }
     let mut even = [F::ZERO; T];
     let mut odd = [F::ZERO; T];
-    let n = x.len();
     let mut p = 0;
     while p + 1 < n {
         if p + AHEAD < n {

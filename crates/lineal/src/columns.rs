@@ -76,6 +76,7 @@ pub(crate) fn fit<F: Number>(
         bias: job.spec.bias,
         l2: plan.l2,
         report: &plan.report,
+        side_by_side: &plan.side_by_side,
     };
     with_column_loss!(job.loss, loss => {
         if job.solver == SolverKind::Dual {

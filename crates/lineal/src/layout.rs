@@ -31,21 +31,33 @@ pub(crate) enum Layout {
     Tree,
 }
 
-/// Pairs a < b of classes, by squares of 4 × 4: a row takes part in few squares, and in 4 columns of each, so that blocks of 16 columns are
-/// full. (In the plain order a row of class c would meet most blocks, in one column each.)
+/// Pairs a < b of classes, those of one of [`squares`] after the other.
 pub(crate) fn pairs(n_classes: usize) -> Vec<(u32, u32)> {
-    const SIDE: usize = 4;
-    let n_groups = n_classes.div_ceil(SIDE);
-    let group = |g: usize| g * SIDE..((g + 1) * SIDE).min(n_classes);
-    let mut pairs = Vec::with_capacity(n_classes * n_classes.saturating_sub(1) / 2);
-    for first in 0..n_groups {
-        for second in first..n_groups {
-            for a in group(first) {
-                pairs.extend(group(second).filter(|&b| b > a).map(|b| (a as u32, b as u32)));
-            }
-        }
-    }
-    pairs
+    squares(n_classes).concat()
+}
+
+/// Pairs a < b of classes that are trained together, since a row takes part in half of them: all pairs of four classes, and else squares of 2 × 2.
+///
+/// In larger squares a row takes part in fewer of the columns that it is scored for, and the weights no longer stay in the cache; in the plain order
+/// a row of class c would meet most blocks, in one column each.
+pub(crate) fn squares(n_classes: usize) -> Vec<Vec<(u32, u32)>> {
+    let group = |side: usize, g: usize| {
+        (g * side..((g + 1) * side).min(n_classes)).map(|class| class as u32)
+    };
+    let fours = (0..n_classes.div_ceil(4)).map(|g| (group(4, g), group(4, g)));
+    let n_twos = n_classes.div_ceil(2);
+    let twos = (0..n_twos).flat_map(|first| {
+        (2 * (first / 2 + 1)..n_twos).map(move |second| (group(2, first), group(2, second)))
+    });
+    fours
+        .chain(twos)
+        .map(|(first, second)| {
+            first
+                .flat_map(|a| second.clone().filter(move |&b| b > a).map(move |b| (a, b)))
+                .collect::<Vec<_>>()
+        })
+        .filter(|square| !square.is_empty())
+        .collect()
 }
 
 /// The code that a spec asks for.

@@ -18,6 +18,8 @@ pub(crate) struct Plan {
     pub l2: f64,
     /// Rows that the problems see, summed.
     pub rows: u64,
+    /// How many columns are trained together, block by block; none where every row takes part in every column.
+    pub side_by_side: Vec<usize>,
     /// The signed weight of each class in each column, where it is not one-vs-all with equal weights.
     table: Option<Vec<f32>>,
 }
@@ -37,6 +39,7 @@ impl Plan {
                 report: vec![1.0; n_classes],
                 l2: spec.penalty.l2(total),
                 rows: (y.len() * n_classes) as u64,
+                side_by_side: Vec::new(),
                 table: None,
             });
         };
@@ -70,7 +73,8 @@ impl Plan {
             let rows = (y.len() * n_columns) as u64;
             let report = vec![1.0; n_columns];
             let l2 = spec.penalty.l2(total);
-            return Ok(Self { layout, n_columns, report, l2, rows, table: None });
+            let side_by_side = Vec::new();
+            return Ok(Self { layout, n_columns, report, l2, rows, side_by_side, table: None });
         };
         let mut own = vec![0.0f64; n_columns];
         let mut rows = 0;
@@ -88,7 +92,11 @@ impl Plan {
         }
         let report = scale.iter().map(|s| s.report).collect();
         let l2 = scale[0].l2;
-        Ok(Self { layout, n_columns, report, l2, rows, table: Some(table) })
+        let side_by_side = match (&layout, &spec.cost) {
+            (Layout::Ovo, None) => layout::squares(n_classes).iter().map(Vec::len).collect(),
+            _ => Vec::new(),
+        };
+        Ok(Self { layout, n_columns, report, l2, rows, side_by_side, table: Some(table) })
     }
 
     /// What the columns ask.

@@ -144,6 +144,32 @@ fn one_pass_equals_the_black_box_column_by_column() {
     }
 }
 
+/// With 11 classes a square of pairs sees few of the rows and few of the features.
+#[test]
+fn pairs_over_few_rows_equal_the_black_box() {
+    let (n, d, k) = (330, 200, 11);
+    let data = sparse(n, d, k, 3);
+    let Targets::Classes(y) = &data.y else { panic!("classes") };
+    let examples = Examples::new(&data.x, y, k).unwrap();
+    for bias in BIASES {
+        let with = |strategy| TrainSpec { bias, ..spec(strategy, LossKind::SquaredHinge) };
+        let (model, report) = train(&data, &with(Strategy::Ovo)).unwrap();
+        let learner = LinearLearner::new(with(Strategy::Joint));
+        let black = OneVsOne::fit(&learner, &examples).unwrap();
+        let pairs = (0..k).flat_map(|a| (a + 1..k).map(move |b| (a, b)));
+        let scorers: Vec<_> = pairs.map(|(a, b)| black.scorer(a, b).unwrap()).collect();
+        let [objective, gap] = sum(scorers.iter().map(|s| &s.report));
+        assert!(report.converged);
+        assert!((report.objective - objective).abs() <= report.gap.unwrap() + gap + 1e-9);
+        // The model has an order of the pairs of its own: compare each feature's weights as a set.
+        for j in 0..d + usize::from(bias != Bias::None) {
+            let own: f64 = (0..scorers.len()).map(|l| model.weight(j, l).powi(2)).sum();
+            let other: f64 = scorers.iter().map(|s| s.w[j].powi(2)).sum();
+            assert!((own - other).abs() < 5e-3 * (1.0 + other), "{bias:?}, {j}: {own} and {other}");
+        }
+    }
+}
+
 #[test]
 fn every_solver_reaches_the_same_columns() {
     let data = sparse(120, 20, 4, 3);

@@ -19,6 +19,9 @@ use lineal_model::Bias;
 use lineal_solver::{DualBlocks, DualStep, Soon};
 use std::ops::Range;
 
+/// Weights of so many bytes stay in the second cache, and asking for them costs more than waiting.
+const NEAR: usize = 1 << 19;
+
 pub(super) struct Block<'a, F, L, const T: usize> {
     task: &'a ColumnTask<'a>,
     loss: L,
@@ -30,7 +33,7 @@ pub(super) struct Block<'a, F, L, const T: usize> {
     scale: &'a [[F; 2]],
     beta_sq: f64,
     /// What a column counts in reports.
-    report: [f64; T],
+    report: [F; T],
     /// Value and proven gap of each column, as of the last certificate.
     pub(super) certificates: [[f64; 2]; T],
 }
@@ -49,15 +52,12 @@ impl<'a, F: Scalar, L: OfMargin<F>, const T: usize> Block<'a, F, L, T> {
         for (kind, signed) in (0u32..).zip(&mut signed) {
             space.signed(kind, &mut signed[..columns.len()]);
         }
-        let takes_part: Vec<bool> =
-            signed.iter().map(|c| c.iter().any(|&c| c != F::ZERO)).collect();
-        let rows = (0u32..)
-            .zip(task.kinds)
-            .filter(|&(i, &kind)| takes_part[kind as usize] && scale[i as usize][0] > F::ZERO)
-            .map(|(i, _)| i)
-            .collect();
-        let mut report = [0.0; T];
-        report[..columns.len()].copy_from_slice(&task.report[columns]);
+        let mut rows = task.rows(columns.clone());
+        rows.retain(|&row| scale[row as usize][0] > F::ZERO);
+        let mut report = [F::ZERO; T];
+        for (own, &report) in report.iter_mut().zip(&task.report[columns]) {
+            *own = F::from_f64(report);
+        }
         let certificates = [[0.0; 2]; T];
         Self { task, loss, rows, signed, scale, beta_sq, report, certificates }
     }
@@ -214,7 +214,7 @@ impl<F: Scalar, L: OfMargin<F>, const T: usize> DualBlocks<F> for Block<'_, F, L
             let c = signed[l];
             delta[l] = rate * c * (steps.to[l] - steps.a[l]);
             moved += delta[l].abs();
-            gap += c.abs() * steps.gap[l];
+            gap += self.report[l] * c.abs() * steps.gap[l];
             a[l] = if c == F::ZERO { F::ZERO } else { steps.to[l] };
         }
         let moved = moved > F::ZERO;
@@ -239,7 +239,8 @@ impl<F: Scalar, L: OfMargin<F>, const T: usize> DualBlocks<F> for Block<'_, F, L
                 kernels::prefetch_at(a, i * T);
             }
             Soon::Near => self.task.x.prefetch(row),
-            Soon::Next => self.task.x.prefetch_weights(row, w, T),
+            Soon::Next if size_of_val(w) > NEAR => self.task.x.prefetch_weights(row, w, T),
+            Soon::Next => {}
         }
     }
 
@@ -277,8 +278,9 @@ impl<F: Scalar, L: OfMargin<F>, const T: usize> DualBlocks<F> for Block<'_, F, L
         let (mut value, mut gap) = (0.0, 0.0);
         for l in 0..T {
             self.certificates[l] = [primal[l], (primal[l] - dual[l]).max(0.0)];
-            value += self.report[l] * primal[l];
-            gap += self.report[l] * self.certificates[l][1];
+            let report = self.report[l].to_f64();
+            value += report * primal[l];
+            gap += report * self.certificates[l][1];
         }
         (value, gap)
     }

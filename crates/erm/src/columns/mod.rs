@@ -7,11 +7,13 @@
 //! share nothing, so that the number of threads changes no bit.
 
 mod block;
+mod few;
 mod tree;
 
 pub use tree::{ColumnScale, NodePenalty, Outputs, TreeFit, TreeTask, cut, dual_tree};
 
 use block::Block;
+use few::Few;
 use lineal_linalg::{Matrix, Scalar};
 use lineal_loss::OfMargin;
 use lineal_model::Bias;
@@ -19,6 +21,7 @@ use lineal_model::space::Columns;
 use lineal_solver::{self as solver, Outcome, Pass};
 use rayon::prelude::*;
 use std::ops::{ControlFlow, Range};
+use std::sync::Mutex;
 
 /// Binary problems over the rows of a matrix.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +40,41 @@ pub struct ColumnTask<'a> {
     pub l2: f64,
     /// What a column's value counts in sums.
     pub report: &'a [f64],
+    /// How many neighbours train together, block by block, at most 16 each; where there are none, every 16. Columns that share few rows are better off
+    /// in small blocks.
+    pub side_by_side: &'a [usize],
+}
+
+impl ColumnTask<'_> {
+    /// Rows that take part in any of the columns.
+    fn rows(&self, columns: Range<usize>) -> Vec<u32> {
+        let space = self.space.part(columns);
+        let n_kinds = self.kinds.iter().max().map_or(0, |&kind| kind + 1);
+        let mut signed = vec![0.0f32; space.len()];
+        let mut takes_part = |kind: u32| {
+            space.signed(kind, &mut signed);
+            signed.iter().any(|&c| c != 0.0)
+        };
+        let takes_part: Vec<bool> = (0..n_kinds).map(&mut takes_part).collect();
+        (0..)
+            .zip(self.kinds)
+            .filter(|&(_, &kind)| takes_part[kind as usize])
+            .map(|(i, _)| i)
+            .collect()
+    }
+
+    /// Columns of each block.
+    fn blocks(&self) -> Vec<Range<usize>> {
+        if self.side_by_side.is_empty() {
+            return by_sixteen(self.space.len());
+        }
+        let mut end = 0;
+        let next = |&n: &usize| {
+            end += n;
+            end - n..end
+        };
+        self.side_by_side.iter().map(next).collect()
+    }
 }
 
 /// What came out.
@@ -85,32 +123,63 @@ pub fn dual<F: Scalar, L: OfMargin<F> + OfMargin<f64>>(
     assert_eq!(task.space.len(), task.report.len(), "a factor for each column");
     let (exact, _) = scale::<f64>(task);
     let (scale, beta_sq) = scale::<F>(task);
-    let blocks = blocks(task.space.len());
-    let parts: Vec<Part<F>> = blocks
+    let blocks = task.blocks();
+    assert_eq!(blocks.last().map_or(0, |b| b.end), task.space.len(), "every column in a block");
+    let n_rows = task.x.n_cols() + usize::from(task.bias != Bias::None);
+    // Each block writes its columns when it has ended, so that no second copy of all weights is held.
+    let w = Mutex::new(vec![F::ZERO; n_rows * task.space.len()]);
+    let parts: Vec<Part> = blocks
         .par_iter()
         .enumerate()
         .map(|(number, columns)| {
             let see = |pass: usize, gap: f64, done: bool| {
                 monitor(BlockPass { block: number, n_blocks: blocks.len(), pass, gap, done })
             };
+            let few = Few::new(task, columns.clone(), &scale, &exact);
+            let own = few.as_ref().map(|f| ColumnTask { x: &f.x, kinds: &f.kinds, ..*task });
             let run = Run {
-                task,
+                task: own.as_ref().unwrap_or(task),
                 loss,
                 columns: columns.clone(),
-                scale: &scale,
-                exact: &exact,
+                scale: few.as_ref().map_or(&scale, |f| &f.scale),
+                exact: few.as_ref().map_or(&exact, |f| &f.exact),
                 beta_sq,
                 config,
             };
-            match columns.len() {
+            let (own, part) = match columns.len() {
                 1 => solve::<F, L, 1>(run, &see),
                 2..=4 => solve::<F, L, 4>(run, &see),
                 5..=8 => solve::<F, L, 8>(run, &see),
                 _ => solve::<F, L, 16>(run, &see),
+            };
+            let places = few.map(|f| f.places(task));
+            if let Ok(mut w) = w.lock() {
+                put(&own, part.width, columns, places.as_deref(), task.space.len(), &mut w);
             }
+            part
         })
         .collect();
-    gather(task, &blocks, parts)
+    ColumnFit {
+        w: w.into_inner().unwrap_or_default(),
+        certificates: parts.iter().flat_map(|p| p.certificates.iter().copied()).collect(),
+        passes: parts.iter().map(|p| p.outcome.passes).max().unwrap_or(0),
+        converged: parts.iter().all(|p| p.outcome.converged),
+    }
+}
+
+/// Writes the weights of a block's columns among the `n` of all; `places` are their rows where these are not the same.
+fn put<F: Scalar>(
+    own: &[F],
+    width: usize,
+    columns: &Range<usize>,
+    places: Option<&[u32]>,
+    n: usize,
+    w: &mut [F],
+) {
+    for (at, own) in own.chunks_exact(width).enumerate() {
+        let row = places.map_or(at, |places| places[at] as usize);
+        w[row * n..][columns.clone()].copy_from_slice(&own[..columns.len()]);
+    }
 }
 
 /// Each column's objective at `w`, and a proven bound on its distance from the optimum: from `bounds`, lower bounds on the optima, or where
@@ -138,11 +207,11 @@ pub fn certify<L: OfMargin<f64>>(
         let bound = |l: usize| bounds.map_or(from_slopes[l], |bounds| bounds[columns.start + l]);
         (0..columns.len()).map(|l| [primal[l], (primal[l] - bound(l)).max(0.0)]).collect()
     };
-    blocks(n).par_iter().flat_map_iter(of_block).collect()
+    by_sixteen(n).par_iter().flat_map_iter(of_block).collect()
 }
 
-/// Columns of each block: 16 each, then what is left.
-fn blocks(n_columns: usize) -> Vec<Range<usize>> {
+/// Blocks of 16 columns, then what is left.
+fn by_sixteen(n_columns: usize) -> Vec<Range<usize>> {
     (0..n_columns).step_by(16).map(|at| at..(at + 16).min(n_columns)).collect()
 }
 
@@ -165,8 +234,7 @@ fn scale<F: Scalar>(task: &ColumnTask<'_>) -> (Vec<[F; 2]>, f64) {
     ((0..n).map(of).collect(), beta_sq)
 }
 
-struct Part<F> {
-    w: Vec<F>,
+struct Part {
     /// Weights of a feature side by side.
     width: usize,
     certificates: Vec<[f64; 2]>,
@@ -186,7 +254,7 @@ struct Run<'a, F, L> {
 fn solve<F: Scalar, L: OfMargin<F> + OfMargin<f64>, const T: usize>(
     run: Run<'_, F, L>,
     see: &dyn Fn(usize, f64, bool) -> ControlFlow<()>,
-) -> Part<F> {
+) -> (Vec<F>, Part) {
     let Run { task, loss, columns, scale, exact, beta_sq, config } = run;
     let n_columns = columns.len();
     let mut block = Block::<F, L, T>::new(task, loss, columns.clone(), scale, beta_sq);
@@ -205,7 +273,7 @@ fn solve<F: Scalar, L: OfMargin<F> + OfMargin<f64>, const T: usize>(
     let certificates =
         (0..n_columns).map(|l| [primal[l], (primal[l] - bounds[l]).max(0.0)]).collect();
     let _ = see(outcome.passes, outcome.gap.unwrap_or(f64::INFINITY), true);
-    Part { w, width: T, certificates, outcome }
+    (w, Part { width: T, certificates, outcome })
 }
 
 /// A buffer that starts at a cache line: 16 weights of a feature are then one line, not two.
@@ -226,30 +294,5 @@ impl<F: Scalar> Aligned<F> {
 
     fn slice(&mut self) -> &mut [F] {
         &mut self.buffer[self.start..self.start + self.len]
-    }
-}
-
-/// Blocks side by side in one matrix.
-fn gather<F: Scalar>(
-    task: &ColumnTask<'_>,
-    blocks: &[Range<usize>],
-    parts: Vec<Part<F>>,
-) -> ColumnFit<F> {
-    let n = task.space.len();
-    let n_rows = task.x.n_cols() + usize::from(task.bias != Bias::None);
-    let mut w = vec![F::ZERO; n_rows * n];
-    w.par_chunks_mut(n.max(1) * 512).enumerate().for_each(|(chunk, w)| {
-        for (r, w) in w.chunks_exact_mut(n).enumerate() {
-            let row = chunk * 512 + r;
-            for (columns, part) in blocks.iter().zip(&parts) {
-                w[columns.clone()].copy_from_slice(&part.w[row * part.width..][..columns.len()]);
-            }
-        }
-    });
-    ColumnFit {
-        w,
-        certificates: parts.iter().flat_map(|p| p.certificates.iter().copied()).collect(),
-        passes: parts.iter().map(|p| p.outcome.passes).max().unwrap_or(0),
-        converged: parts.iter().all(|p| p.outcome.converged),
     }
 }

@@ -3,8 +3,9 @@
 //! A node sees only its own rows and only the features that occur in them, renumbered, so that the work and the memory of
 //! all nodes of one depth are those of one pass over the data, however many classes there are. Nodes share nothing and are spread over threads.
 
+use super::few::localise;
 use super::{BlockPass, ColumnFit, ColumnTask, OnBlock, dual};
-use lineal_linalg::{Csr, Matrix, Scalar};
+use lineal_linalg::{Matrix, Scalar};
 use lineal_loss::OfMargin;
 use lineal_model::Bias;
 use lineal_model::label_tree::{Child, LabelTree, NodeShape};
@@ -273,6 +274,7 @@ impl NodeTask<'_> {
                 kinds,
                 weights: weights.as_deref(),
                 space: Columns::new(signs, n_columns),
+                side_by_side: &[],
                 bias: task.bias,
                 l2: scale[0].l2,
                 report: &report,
@@ -393,58 +395,6 @@ fn empty<F: Scalar>(x: &Matrix, n_columns: usize, bias: Bias) -> ColumnFit<F> {
         passes: 0,
         converged: true,
     }
-}
-
-/// Some rows of a matrix over the features that occur in them, and what these are.
-fn localise(x: &Matrix, rows: &[u32]) -> (Matrix, Vec<u32>) {
-    let each = |f: &mut dyn FnMut(usize, f32)| {
-        for &row in rows {
-            x.row(row as usize).for_each(|j, v| {
-                if v != 0.0 {
-                    f(j, v);
-                }
-            });
-        }
-    };
-    let mut nnz = 0usize;
-    rows.iter().for_each(|&row| nnz += x.row(row as usize).nnz());
-    // Few entries: sort them. Many: count over all features.
-    let mut features: Vec<u32>;
-    let mut place = Vec::new();
-    if nnz < x.n_cols() / 8 {
-        features = Vec::with_capacity(nnz);
-        each(&mut |j, _| features.push(j as u32));
-        features.sort_unstable();
-        features.dedup();
-    } else {
-        place = vec![u32::MAX; x.n_cols()];
-        each(&mut |j, _| place[j] = 0);
-        features = (0..x.n_cols() as u32).filter(|&j| place[j as usize] == 0).collect();
-        for (local, &j) in (0..).zip(&features) {
-            place[j as usize] = local;
-        }
-    }
-    let (mut indptr, mut idx, mut val) =
-        (Vec::with_capacity(rows.len() + 1), Vec::with_capacity(nnz), Vec::with_capacity(nnz));
-    indptr.push(0);
-    for &row in rows {
-        let mut from = 0;
-        x.row(row as usize).for_each(|j, v| {
-            if v != 0.0 {
-                let local = if place.is_empty() {
-                    from += features[from..].partition_point(|&f| (f as usize) < j);
-                    from as u32
-                } else {
-                    place[j]
-                };
-                idx.push(local);
-                val.push(v);
-            }
-        });
-        indptr.push(idx.len());
-    }
-    let csr = Csr::new(features.len(), indptr, idx, val);
-    (Matrix::Sparse(csr.expect("rows of a matrix, renumbered in order")), features)
 }
 
 /// Children of a binary tree given as leaves and nodes in preorder, with subtrees of at most `leaf_size` outputs made one wide node.
