@@ -18,6 +18,7 @@ pub fn features(args: &TextArgs) -> anyhow::Result<FeatureSpec> {
 /// Flags of text without any text are a mistake.
 pub fn check(args: &TextArgs, data: &Dataset, features: &Features) -> anyhow::Result<()> {
     match args.first() {
+        Some("--hash") if features.templates().is_some() => Ok(()),
         Some(flag) if features.text().is_none() => {
             bail!(
                 "{}: {flag} is about text, and no column is text; name some with --text",
