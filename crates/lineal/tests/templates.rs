@@ -3,8 +3,8 @@
 
 use lineal::templates::Templates;
 use lineal::{
-    Dataset, FeatureSpec, Features, LossKind, Model, Predicted, ReadOptions, SolverKind, Source,
-    Strategy, Targets, Task, TrainSpec, Training, read_features,
+    Dataset, FeatureSpec, Features, LossKind, Model, Penalty, Predicted, ReadOptions, SolverKind,
+    Source, Strategy, Targets, Task, TrainSpec, Training, read_features,
 };
 
 /// Words with tags. Endings tell most of them, shape tells names, and -s is said of nouns and verbs alike.
@@ -68,7 +68,10 @@ fn a_tagger_learns_from_endings_and_shapes() {
         LossKind::Squared,
         LossKind::Perceptron,
     ] {
-        let spec = TrainSpec { loss: Some(loss), ..TrainSpec::default() };
+        let mut spec = TrainSpec { loss: Some(loss), ..TrainSpec::default() };
+        if loss == LossKind::Perceptron {
+            spec.penalty = Penalty::L2(0.0);
+        }
         let model = fit(&data, &features, &spec);
         let (Predicted::Classes(y_hat), Targets::Classes(y)) = (model.predict(&data), &data.y)
         else {

@@ -57,9 +57,12 @@ fn flags_that_joint_features_cannot_have_are_refused() {
     let world = World::new();
     world.file("words.tsv", TAGGED);
     world.file("pos.txt", "word\n");
-    let with = |flags: &[&str]| [&COMMAND[..], &["pos.txt"], flags].concat();
     world.run(&with(&["--strategy", "ova"])).failed(1, &["leave out --strategy ova"]);
     world.run(&with(&["--hard-margin"])).failed(1, &["leave out --hard-margin"]);
     world.run(&with(&["--stream"])).failed(2, &["a stream does not take --templates"]);
     world.run(&with(&["--text", "word"])).failed(2, &["--text"]);
+}
+
+fn with<'a>(flags: &[&'a str]) -> Vec<&'a str> {
+    [&COMMAND[..], &["pos.txt"], flags].concat()
 }
