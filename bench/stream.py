@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Peak memory of `lineal train --stream`: newsgroups, and five copies of it one after the other, as text and as LIBSVM.
+"""Peak memory of `lineal train --stream`: newsgroups, and five and ten copies of it one after the other, as text and as LIBSVM.
 
     python3 bench/stream.py [--name NAME] [--data DIR] [--lineal PATH]
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import frame
 
-COPIES = 5
+COPIES = (1, 5, 10)
 SETS = {
     "text": ("train.jsonl.gz", "test.jsonl.gz", "rows.jsonl", ["--text", "text", "--label", "label", "--ignore", "id"]),
     "libsvm": ("tfidf-train.svm.gz", "tfidf-test.svm.gz", "rows.svm", []),
@@ -34,7 +34,7 @@ def main():
         with gzip.open(folder / train) as file:
             rows = file.readlines()
         random.Random(7).shuffle(rows)
-        for copies in (1, COPIES):
+        for copies in COPIES:
             with tempfile.TemporaryDirectory() as place:
                 data = Path(place) / plain
                 data.write_bytes(b"".join(rows) * copies)
