@@ -10,7 +10,8 @@ pub(super) struct Few<F> {
     pub(super) kinds: Vec<u32>,
     pub(super) scale: Vec<[F; 2]>,
     pub(super) exact: Vec<[f64; 2]>,
-    features: Vec<u32>,
+    /// For each row of the block's weights, the row of all weights.
+    pub(super) places: Vec<u32>,
 }
 
 impl<F: Scalar> Few<F> {
@@ -25,24 +26,18 @@ impl<F: Scalar> Few<F> {
         if matches!(task.x, Matrix::Dense(_)) || 2 * rows.len() >= task.x.n_rows() {
             return None;
         }
-        let (x, features) = localise(task.x, &rows);
+        let (x, mut places) = localise(task.x, &rows);
+        if task.bias != Bias::None {
+            places.push(task.x.n_cols() as u32);
+        }
         let picked = rows.iter().map(|&row| row as usize);
         Some(Self {
             x,
             kinds: picked.clone().map(|row| task.kinds[row]).collect(),
             scale: picked.clone().map(|row| scale[row]).collect(),
             exact: picked.map(|row| exact[row]).collect(),
-            features,
+            places,
         })
-    }
-
-    /// For each row of the block's weights, the row of all weights.
-    pub(super) fn places(self, task: &ColumnTask<'_>) -> Vec<u32> {
-        let mut places = self.features;
-        if task.bias != Bias::None {
-            places.push(task.x.n_cols() as u32);
-        }
-        places
     }
 }
 

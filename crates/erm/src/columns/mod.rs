@@ -21,7 +21,7 @@ use lineal_model::space::Columns;
 use lineal_solver::{self as solver, Outcome, Pass};
 use rayon::prelude::*;
 use std::ops::{ControlFlow, Range};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 /// Binary problems over the rows of a matrix.
 #[derive(Clone, Copy, Debug)]
@@ -125,9 +125,7 @@ pub fn dual<F: Scalar, L: OfMargin<F> + OfMargin<f64>>(
     let (scale, beta_sq) = scale::<F>(task);
     let blocks = task.blocks();
     assert_eq!(blocks.last().map_or(0, |b| b.end), task.space.len(), "every column in a block");
-    let n_rows = task.x.n_cols() + usize::from(task.bias != Bias::None);
-    // Each block writes its columns when it has ended, so that no second copy of all weights is held.
-    let w = Mutex::new(vec![F::ZERO; n_rows * task.space.len()]);
+    let all = All::new(task);
     let parts: Vec<Part> = blocks
         .par_iter()
         .enumerate()
@@ -143,42 +141,23 @@ pub fn dual<F: Scalar, L: OfMargin<F> + OfMargin<f64>>(
                 columns: columns.clone(),
                 scale: few.as_ref().map_or(&scale, |f| &f.scale),
                 exact: few.as_ref().map_or(&exact, |f| &f.exact),
+                places: few.as_ref().map(|f| &f.places[..]),
                 beta_sq,
                 config,
             };
-            let (own, part) = match columns.len() {
-                1 => solve::<F, L, 1>(run, &see),
-                2..=4 => solve::<F, L, 4>(run, &see),
-                5..=8 => solve::<F, L, 8>(run, &see),
-                _ => solve::<F, L, 16>(run, &see),
-            };
-            let places = few.map(|f| f.places(task));
-            if let Ok(mut w) = w.lock() {
-                put(&own, part.width, columns, places.as_deref(), task.space.len(), &mut w);
+            match columns.len() {
+                1 => solve::<F, L, 1>(run, &all, &see),
+                2..=4 => solve::<F, L, 4>(run, &all, &see),
+                5..=8 => solve::<F, L, 8>(run, &all, &see),
+                _ => solve::<F, L, 16>(run, &all, &see),
             }
-            part
         })
         .collect();
     ColumnFit {
-        w: w.into_inner().unwrap_or_default(),
+        w: all.take(),
         certificates: parts.iter().flat_map(|p| p.certificates.iter().copied()).collect(),
         passes: parts.iter().map(|p| p.outcome.passes).max().unwrap_or(0),
         converged: parts.iter().all(|p| p.outcome.converged),
-    }
-}
-
-/// Writes the weights of a block's columns among the `n` of all; `places` are their rows where these are not the same.
-fn put<F: Scalar>(
-    own: &[F],
-    width: usize,
-    columns: &Range<usize>,
-    places: Option<&[u32]>,
-    n: usize,
-    w: &mut [F],
-) {
-    for (at, own) in own.chunks_exact(width).enumerate() {
-        let row = places.map_or(at, |places| places[at] as usize);
-        w[row * n..][columns.clone()].copy_from_slice(&own[..columns.len()]);
     }
 }
 
@@ -234,9 +213,8 @@ fn scale<F: Scalar>(task: &ColumnTask<'_>) -> (Vec<[F; 2]>, f64) {
     ((0..n).map(of).collect(), beta_sq)
 }
 
+/// What is known of a block once its weights are among the others'.
 struct Part {
-    /// Weights of a feature side by side.
-    width: usize,
     certificates: Vec<[f64; 2]>,
     outcome: Outcome,
 }
@@ -247,16 +225,18 @@ struct Run<'a, F, L> {
     columns: Range<usize>,
     scale: &'a [[F; 2]],
     exact: &'a [[f64; 2]],
+    /// For each row of the block's weights the row of all weights, where these are not the same.
+    places: Option<&'a [u32]>,
     beta_sq: f64,
     config: &'a solver::Dual,
 }
 
 fn solve<F: Scalar, L: OfMargin<F> + OfMargin<f64>, const T: usize>(
     run: Run<'_, F, L>,
+    all: &All<F>,
     see: &dyn Fn(usize, f64, bool) -> ControlFlow<()>,
-) -> (Vec<F>, Part) {
-    let Run { task, loss, columns, scale, exact, beta_sq, config } = run;
-    let n_columns = columns.len();
+) -> Part {
+    let Run { task, loss, columns, scale, exact, places, beta_sq, config } = run;
     let mut block = Block::<F, L, T>::new(task, loss, columns.clone(), scale, beta_sq);
     let mut a = Aligned::zeros(block.n_dual());
     let mut w = Aligned::zeros(solver::DualBlocks::dim(&block));
@@ -264,16 +244,16 @@ fn solve<F: Scalar, L: OfMargin<F> + OfMargin<f64>, const T: usize>(
         see(pass.pass, pass.gap.or(pass.gap_estimate).unwrap_or(f64::INFINITY), false)
     };
     let outcome = solver::dual(config, &mut block, a.slice(), w.slice(), &mut monitor);
-    let w = w.slice().to_vec();
     // What is reported is the objective of the weights as they are, in f64.
-    let bounds = block.certificates.map(|[value, gap]| value - gap);
-    let wide: Vec<f64> = w.iter().map(|w| w.to_f64()).collect();
-    let exact = Block::<f64, L, T>::new(task, loss, columns, exact, beta_sq);
-    let primal = exact.primal(&wide);
-    let certificates =
-        (0..n_columns).map(|l| [primal[l], (primal[l] - bounds[l]).max(0.0)]).collect();
+    let primal = block.exact_primal(w.slice(), exact);
+    let certificate = |l: usize| {
+        let [value, gap] = block.certificates[l];
+        [primal[l], (primal[l] - (value - gap)).max(0.0)]
+    };
+    let certificates = (0..columns.len()).map(certificate).collect();
+    all.put(columns, places, w.slice(), T);
     let _ = see(outcome.passes, outcome.gap.unwrap_or(f64::INFINITY), true);
-    (w, Part { width: T, certificates, outcome })
+    Part { certificates, outcome }
 }
 
 /// A buffer that starts at a cache line: 16 weights of a feature are then one line, not two.
@@ -294,5 +274,32 @@ impl<F: Scalar> Aligned<F> {
 
     fn slice(&mut self) -> &mut [F] {
         &mut self.buffer[self.start..self.start + self.len]
+    }
+}
+
+/// The weights of all columns, filled in as blocks end so that none has to be kept.
+struct All<F> {
+    w: Mutex<Vec<F>>,
+    n_columns: usize,
+}
+
+impl<F: Scalar> All<F> {
+    fn new(task: &ColumnTask<'_>) -> Self {
+        let n_columns = task.space.len();
+        let n_rows = task.x.n_cols() + usize::from(task.bias != Bias::None);
+        Self { w: Mutex::new(vec![F::ZERO; n_rows * n_columns]), n_columns }
+    }
+
+    /// Takes in weights of some columns, `width` a feature; their rows are `places` where these are not simply the first.
+    fn put(&self, columns: Range<usize>, places: Option<&[u32]>, w: &[F], width: usize) {
+        let mut all = self.w.lock().unwrap_or_else(PoisonError::into_inner);
+        for (at, w) in w.chunks_exact(width).enumerate() {
+            let row = places.map_or(at, |places| places[at] as usize);
+            all[row * self.n_columns..][columns.clone()].copy_from_slice(&w[..columns.len()]);
+        }
+    }
+
+    fn take(self) -> Vec<F> {
+        self.w.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
