@@ -41,7 +41,7 @@ impl Request {
             task: args.task,
             loss: args.loss,
             sum: args.sum,
-            bias: args.model.bias.0,
+            bias: args.model.bias(),
             l2: args.penalty.l2.unwrap_or(0.0),
             update: stream.update,
             rate: args.rate,
