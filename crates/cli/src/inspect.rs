@@ -66,6 +66,8 @@ pub fn facts(model: &Model) -> Vec<(&'static str, String)> {
         ),
     ]);
     facts.extend(model.features().text().map(|encoder| ("text", text::in_short(encoder))));
+    let templates = model.features().templates();
+    facts.extend(templates.map(|(t, _)| ("templates", maps::templates_in_short(t))));
     let name = |j| model.feature_name(j);
     facts.extend(model.features().map().map(|map| ("map", maps::in_short(map, name))));
     match report.task {
@@ -253,6 +255,8 @@ fn as_json(model: &Model, top: Option<usize>) -> Value {
         object.insert("top_features".to_owned(), json!(top_features));
         object.insert("columns".to_owned(), json!(model.schema().describe()));
         object.insert("spec".to_owned(), json!(model.spec()));
+        let templates = model.features().templates().map(|(templates, _)| templates.text());
+        object.insert("templates".to_owned(), json!(templates));
         object.insert("map".to_owned(), json!(model.features().map().map(maps::as_json)));
         object.insert("text".to_owned(), json!(model.features().text().map(text::as_json)));
         object.insert("provenance".to_owned(), json!(model.provenance()));

@@ -1,9 +1,20 @@
 //! Maps in the program: what is said of them.
 
 use lineal::map::{FeatureMap, MapSpec};
+use lineal::templates::Templates;
 use serde_json::{Value, json};
 
 use crate::talk::{count, rough};
+
+/// `5 templates, hashed into 2^18 features for each of 2 parts of the class`.
+pub fn templates_in_short(templates: &Templates) -> String {
+    let (n, bits) = (count(templates.len(), "template"), templates.bits());
+    let parts = match templates.n_features() >> bits {
+        1 => String::new(),
+        n_parts => format!(" for each of {n_parts} parts of the class"),
+    };
+    format!("{n}, hashed into 2^{bits} features{parts}")
+}
 
 /// `age*city, poly:2 of 3 numbers: 14 more features`.
 pub fn in_short(map: &FeatureMap, names: impl Fn(usize) -> String) -> String {

@@ -1,6 +1,7 @@
 //! Text in the program: from flags to a specification, and what is said of it.
 
 use anyhow::bail;
+use lineal::data::ColumnKind;
 use lineal::text::{DocFreq, Norm, StopWords, TextEncoder, TextSpec, Tokens, Weights};
 use lineal::{Dataset, FeatureSpec, Features};
 use serde_json::{Value, json};
@@ -18,6 +19,7 @@ pub fn features(args: &TextArgs) -> anyhow::Result<FeatureSpec> {
 /// Flags of text without any text are a mistake.
 pub fn check(args: &TextArgs, data: &Dataset, features: &Features) -> anyhow::Result<()> {
     match args.first() {
+        Some("--hash") if features.templates().is_some() || has_hashed(data) => Ok(()),
         Some(flag) if features.text().is_none() => {
             bail!(
                 "{}: {flag} is about text, and no column is text; name some with --text",
@@ -26,6 +28,11 @@ pub fn check(args: &TextArgs, data: &Dataset, features: &Features) -> anyhow::Re
         }
         _ => Ok(()),
     }
+}
+
+fn has_hashed(data: &Dataset) -> bool {
+    let is_hashed = |kind: &ColumnKind| matches!(kind, ColumnKind::Hashed { .. });
+    data.schema.columns.iter().flatten().any(|column| is_hashed(&column.kind))
 }
 
 /// `text as words 1-2, sublinear tf–idf, length 1: 203,412 features`.

@@ -22,6 +22,9 @@ pub struct ReadOptions {
     pub numeric: Vec<String>,
     /// Columns whose values are names even where they look like numbers.
     pub categorical: Vec<String>,
+    /// Hash the values of all columns of categories into one table of 2 to this power features, in place of a feature for each: bounded
+    /// memory, whatever values come.
+    pub hash_categories: Option<u8>,
     /// Columns that are running text, for [`read_text`](crate::read_text).
     pub text: Vec<String>,
     /// Whether columns of many long and different values are guessed to be text.
@@ -48,6 +51,7 @@ impl Default for ReadOptions {
             weight: None,
             numeric: Vec::new(),
             categorical: Vec::new(),
+            hash_categories: None,
             text: Vec::new(),
             guess_text: false,
             ignore: Vec::new(),

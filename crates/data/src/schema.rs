@@ -71,6 +71,15 @@ pub enum ColumnKind {
         /// Sorted.
         values: Vec<String>,
     },
+    /// A feature of a table that all hashed columns share, after all others: that of the hash of the column's name and the value.
+    Hashed {
+        /// The table's first feature.
+        at: usize,
+        /// The table has 2 to this power features.
+        bits: u8,
+        /// The first values that came, each with its place in the table, in that order: features have names.
+        names: Vec<(u32, String)>,
+    },
     /// A JSON list of numbers, as long in each row.
     Vector {
         /// The first element's feature.
@@ -101,12 +110,26 @@ pub enum ColumnKind {
     },
 }
 
+/// The most bits of a hashed table.
+pub(crate) const MOST_BITS: u8 = 30;
+
+/// Where a value of a hashed column is in the table: FNV-1a (Fowler, Noll, Vo) of both names, its bits mixed.
+pub(crate) fn bucket_of(column: &str, value: &str, bits: u8) -> usize {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    for byte in column.bytes().chain([0]).chain(value.bytes()) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    hash ^= hash >> 32;
+    (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize
+}
+
 impl ColumnKind {
     /// First feature and number of features; `None` for a column that is not a feature.
     pub(crate) fn span(&self) -> Option<(usize, usize)> {
         match self {
             ColumnKind::Numeric { at, .. } => Some((*at, 1)),
             ColumnKind::Categorical { at, values } => Some((*at, values.len())),
+            ColumnKind::Hashed { at, bits, .. } => Some((*at, 1 << bits)),
             ColumnKind::Vector { at, len } => Some((*at, *len)),
             ColumnKind::Named { at, names } => Some((*at, names.len())),
             ColumnKind::Text { .. }
@@ -134,10 +157,29 @@ impl Schema {
             return (j + 1).to_string();
         };
         match &column.kind {
+            ColumnKind::Hashed { at, .. } => self.hashed_name(j - at),
             ColumnKind::Categorical { at, values } => format!("{}={}", column.name, values[j - at]),
             ColumnKind::Vector { at, .. } => format!("{}[{}]", column.name, j - at),
             ColumnKind::Named { at, names } => names[j - at].clone(),
             _ => column.name.clone(),
+        }
+    }
+
+    /// The values that fall into a column of the hashed table, as far as they are known.
+    fn hashed_name(&self, bucket: usize) -> String {
+        const SHOWN: usize = 3;
+        let mut names = Vec::new();
+        for column in self.columns.iter().flatten() {
+            if let ColumnKind::Hashed { names: known, .. } = &column.kind {
+                let first = known.partition_point(|(at, _)| (*at as usize) < bucket);
+                let here = known[first..].iter().take_while(|(at, _)| *at as usize == bucket);
+                names.extend(here.map(|(_, value)| format!("{}={value}", column.name)));
+            }
+        }
+        match names.len() {
+            0 => format!("#{bucket}"),
+            n if n > SHOWN => format!("{}|…", names[..SHOWN].join("|")),
+            _ => names.join("|"),
         }
     }
 
@@ -169,6 +211,9 @@ impl Schema {
                 let n = count(values.len(), "value");
                 format!("categorical, {n}: {}{more}", shown.join(", "))
             }
+            ColumnKind::Hashed { bits, .. } => {
+                format!("categorical, hashed into {} features", thousands(1 << bits))
+            }
             ColumnKind::Vector { len, .. } => format!("list of {}", count(*len, "number")),
             ColumnKind::Named { names, .. } => {
                 format!("named features, {}", thousands(names.len()))
@@ -188,6 +233,7 @@ impl Schema {
     /// Whether the parts agree with one another. A schema may come from a file that somebody made.
     pub(crate) fn check(&self) -> Result<(), String> {
         let (mut next, mut n_text, mut n_labels, mut n_weights) = (0usize, 0, 0, 0);
+        let mut hashed: Option<(usize, u8)> = None;
         for column in self.columns.iter().flatten() {
             match column.kind {
                 ColumnKind::Text { slot } if slot != n_text => {
@@ -206,11 +252,24 @@ impl Schema {
             {
                 return Err(format!("column {} has the mean {mean}", column.name));
             }
+            if let ColumnKind::Hashed { at, bits, .. } = column.kind {
+                if bits == 0 || bits > MOST_BITS || *hashed.get_or_insert((at, bits)) != (at, bits)
+                {
+                    return Err(format!("column {} has a table of its own", column.name));
+                }
+                continue;
+            }
             let Some((at, len)) = column.kind.span() else { continue };
             if at != next {
                 return Err(format!("column {} starts at feature {at}, not {next}", column.name));
             }
             next = next.checked_add(len).ok_or("too many features")?;
+        }
+        if let Some((at, bits)) = hashed {
+            if at != next {
+                return Err(format!("hashed columns start at feature {at}, not {next}"));
+            }
+            next = next.checked_add(1 << bits).ok_or("too many features")?;
         }
         if n_labels > 1 || n_weights > 1 {
             return Err(format!("{n_labels} columns of labels and {n_weights} of weights"));

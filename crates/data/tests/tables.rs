@@ -158,3 +158,36 @@ fn rows_are_selected_with_all_they_have() {
     assert_eq!(s.x.row(0), Row::Dense(&[3.0]));
     assert_eq!((s.y, s.weights), (Targets::Classes(vec![0, 1]), Some(vec![3.0, 2.0])));
 }
+
+#[test]
+fn hashed_categories_share_a_table_and_keep_names() {
+    let csv = "city,age,job,label\nRome,1,cook,a\nOslo,2,cook,b\n,3,smith,a\n";
+    let source = |text: &str| Source::Memory { name: "x.csv".into(), bytes: text.into() };
+    let categorical = vec!["city".to_owned(), "job".to_owned()];
+    let options = ReadOptions { hash_categories: Some(6), categorical, ..ReadOptions::default() };
+    let data = read(source(csv), &options).unwrap();
+    assert_eq!(data.n_features(), 1 + 64);
+    let names = |i: usize| {
+        let mut names = Vec::new();
+        data.x.row(i).for_each(|j, v| names.push((data.schema.feature_name(j), v)));
+        names
+    };
+    let of = |i: usize| names(i).into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(" ");
+    for (i, parts) in [(0, ["age", "city=Rome", "job=cook"]), (2, ["age", "city=", "job=smith"])] {
+        assert!(parts.iter().all(|part| of(i).contains(part)), "{}", of(i));
+    }
+    assert!((0..3).all(|i| names(i).iter().skip(1).map(|(_, v)| v).sum::<f32>() == 2.0));
+    assert_eq!(data.schema.describe()[0], "city   categorical, hashed into 64 features");
+    // A value that training did not see has its place too, and nobody warns of it.
+    let new = read_with(source("job,age,city\npilot,1,Rome\n"), &options, &data.schema).unwrap();
+    assert!(new.warnings.is_empty(), "{:?}", new.warnings);
+    let sum = |data: &lineal_data::Dataset| data.x.row(0).values().iter().sum::<f32>();
+    assert_eq!(sum(&new), 3.0);
+    let text = serde_json::to_string(&data.schema).unwrap();
+    assert_eq!(serde_json::from_str::<lineal_data::Schema>(&text).unwrap(), data.schema);
+    let message = |bits| {
+        let options = ReadOptions { hash_categories: Some(bits), ..options.clone() };
+        read(source(csv), &options).unwrap_err().to_string()
+    };
+    assert!(message(0).contains("between 1 and 30 bits") && message(99).contains("--hash 99"));
+}

@@ -4,9 +4,9 @@ use crate::Error;
 use crate::fit::{Gold, Job};
 use crate::weights::{Number, Weights};
 use lineal_erm::{Erm, Penalty, Rows};
-use lineal_linalg::kernels;
+use lineal_linalg::{Row, kernels};
 use lineal_loss::DualLoss;
-use lineal_model::Linear;
+use lineal_model::Model;
 use lineal_model::space::OutputSpace;
 use lineal_solver::{self as solver, Objective, Outcome};
 
@@ -27,9 +27,9 @@ pub(crate) struct Certificate {
 }
 
 /// Keeps the best weights if there was early stopping, and certifies what is kept, in f64.
-pub(crate) fn finish<F, S, L, Y>(
+pub(crate) fn finish<F, S, M, L, Y>(
     job: &mut Job<'_, '_>,
-    model: &Linear<S>,
+    model: &M,
     loss: &L,
     penalty: Penalty,
     gold: Gold<'_, Y>,
@@ -39,6 +39,7 @@ pub(crate) fn finish<F, S, L, Y>(
 where
     F: Number,
     S: OutputSpace<f64, Output = Y>,
+    M: for<'x> Model<f64, Input<'x> = Row<'x>, Space = S>,
     L: DualLoss<f64, S>,
     Y: Copy + Sync,
 {

@@ -8,7 +8,7 @@ use crate::warm::WarmStart;
 use crate::watch::Watch;
 use crate::weights::{Number, Weights};
 use lineal_erm::{Dually, Erm, Margin, Penalty, Rows, Separation, Stochastically};
-use lineal_linalg::Matrix;
+use lineal_linalg::{Matrix, Row};
 use lineal_loss::{DualLoss, HardMargin, Hinge, SecondOrder, Squared, Target};
 use lineal_model::cost::Cost;
 use lineal_model::space::OutputSpace;
@@ -64,21 +64,39 @@ where
     Y: Copy + Sync,
 {
     let model = Linear::new(job.x.n_cols(), space, job.spec.bias);
+    convex_on::<F, S, _, L, Y>(job, &model, loss, gold)
+}
+
+/// The same for any model of rows.
+pub(crate) fn convex_on<F, S, M, L, Y>(
+    job: &mut Job<'_, '_>,
+    model: &M,
+    loss: &L,
+    gold: Gold<'_, Y>,
+) -> Result<Fit, Error>
+where
+    F: Number,
+    S: OutputSpace<F, Output = Y> + OutputSpace<f64, Output = Y> + Judge<Y>,
+    M: for<'x> Model<F, Input<'x> = Row<'x>, Space = S>
+        + for<'x> Model<f64, Input<'x> = Row<'x>, Space = S>,
+    L: DualLoss<F, S> + DualLoss<f64, S>,
+    Y: Copy + Sync,
+{
     let penalty = Penalty { l2: job.l2, l1: job.spec.l1 };
     let data = Rows::new(job.x, gold.train, job.weights);
-    let mut erm = Erm::new(&model, loss, data, penalty);
-    let mut w = vec![F::ZERO; Model::<F>::dim(&model)];
-    let stop = job.stop(Model::<f64>::max_parts(&model));
+    let mut erm = Erm::new(model, loss, data, penalty);
+    let mut w = vec![F::ZERO; Model::<F>::dim(model)];
+    let stop = job.stop(Model::<f64>::max_parts(model));
     let outcome = match job.solver {
         SolverKind::Dual => {
             let config = solver::Dual { stop, seed: job.spec.seed, ..Default::default() };
             let mut problem = Dually::new(&mut erm);
-            let (n_dual, n_penalised) = (problem.n_dual(), Model::<F>::n_penalised(&model));
+            let (n_dual, n_penalised) = (problem.n_dual(), Model::<F>::n_penalised(model));
             let mut mu = vec![F::ZERO; n_dual];
             if let Some(warm) = &job.warm {
                 (mu, w) = warm.dual(n_dual, w.len(), n_penalised, job.l2);
             }
-            let mut see = looking_on(job, &model, loss, penalty, gold);
+            let mut see = looking_on(job, model, loss, penalty, gold);
             let outcome = solver::dual(&config, &mut problem, &mut mu, &mut w, &mut see);
             drop(see);
             if let Some(warm) = &mut job.warm {
@@ -87,12 +105,12 @@ where
             outcome
         }
         _ => {
-            let config = sgd_config(job, &data, Model::<F>::max_parts(&model));
-            let mut see = looking_on(job, &model, loss, penalty, gold);
+            let config = sgd_config::<F, M, _>(job, model, &data);
+            let mut see = looking_on(job, model, loss, penalty, gold);
             solver::sgd(&config, &Stochastically(&erm), &mut w, &mut see)?
         }
     };
-    finish(job, &model, loss, penalty, gold, w, outcome)
+    finish(job, model, loss, penalty, gold, w, outcome)
 }
 
 /// A smooth loss: also `gd`, `newton`, `lbfgs`, always in f64.
@@ -108,17 +126,35 @@ where
     L: DualLoss<F, S> + DualLoss<f64, S> + SecondOrder<f64, S>,
     Y: Copy + Sync,
 {
-    if matches!(job.solver, SolverKind::Dual | SolverKind::Sgd) {
-        return convex::<F, S, L, Y>(job, space, loss, gold);
-    }
     let model = Linear::new(job.x.n_cols(), space, job.spec.bias);
+    smooth_on::<F, S, _, L, Y>(job, &model, loss, gold)
+}
+
+/// The same for any model of rows.
+pub(crate) fn smooth_on<F, S, M, L, Y>(
+    job: &mut Job<'_, '_>,
+    model: &M,
+    loss: &L,
+    gold: Gold<'_, Y>,
+) -> Result<Fit, Error>
+where
+    F: Number,
+    S: OutputSpace<F, Output = Y> + OutputSpace<f64, Output = Y> + Judge<Y>,
+    M: for<'x> Model<F, Input<'x> = Row<'x>, Space = S>
+        + for<'x> Model<f64, Input<'x> = Row<'x>, Space = S>,
+    L: DualLoss<F, S> + DualLoss<f64, S> + SecondOrder<f64, S>,
+    Y: Copy + Sync,
+{
+    if matches!(job.solver, SolverKind::Dual | SolverKind::Sgd) {
+        return convex_on::<F, S, M, L, Y>(job, model, loss, gold);
+    }
     let penalty = Penalty { l2: job.l2, l1: job.spec.l1 };
-    let mut erm = Erm::new(&model, loss, Rows::new(job.x, gold.train, job.weights), penalty);
-    let dim = Model::<f64>::dim(&model);
+    let mut erm = Erm::new(model, loss, Rows::new(job.x, gold.train, job.weights), penalty);
+    let dim = Model::<f64>::dim(model);
     let mut w = job.warm.as_ref().map_or_else(|| vec![0.0f64; dim], |warm| warm.weights(dim));
-    let stop = job.stop(Model::<f64>::max_parts(&model));
+    let stop = job.stop(Model::<f64>::max_parts(model));
     let (kind, gd_step) = (job.solver, job.spec.gd_step);
-    let mut see = looking_on(job, &model, loss, penalty, gold);
+    let mut see = looking_on::<f64, _, _, _, _>(job, model, loss, penalty, gold);
     let outcome = match kind {
         SolverKind::Gd => {
             let step = gd_step.map_or(solver::GdStep::Backtracking, solver::GdStep::Fixed);
@@ -137,7 +173,7 @@ where
     if let Some(warm) = &mut job.warm {
         warm.keep(&w, None, job.l2);
     }
-    finish(job, &model, loss, penalty, gold, w, outcome)
+    finish(job, model, loss, penalty, gold, w, outcome)
 }
 
 /// Least squares: also `exact`.
@@ -224,7 +260,12 @@ fn inseparable(margin_bound: f64, rows: Vec<usize>) -> Error {
     Error::Inseparable { message, rows }
 }
 
-fn sgd_config<Y>(job: &Job<'_, '_>, data: &Rows<'_, Y>, n_outputs: usize) -> solver::Sgd {
+fn sgd_config<F, M, Y>(job: &Job<'_, '_>, model: &M, data: &Rows<'_, Y>) -> solver::Sgd
+where
+    F: Number,
+    M: for<'x> Model<F, Input<'x> = Row<'x>>,
+{
+    let n_outputs = model.max_parts();
     let spec = &job.spec.sgd;
     let perceptron = job.loss == LossKind::Perceptron;
     let schedule = match spec.schedule {
@@ -242,9 +283,13 @@ fn sgd_config<Y>(job: &Job<'_, '_>, data: &Rows<'_, Y>, n_outputs: usize) -> sol
         (LossKind::Logistic, _) => 0.5,
         _ => 1.0,
     };
-    let mean_sq =
-        (0..data.n_rows()).map(|i| data.row_share(i) * data.row(i).norm_sq()).sum::<f64>();
-    let bias = f64::from(u8::from(job.spec.bias != Bias::None));
+    // ‖x‖², or what it comes to where classes share weights; a penalised bias is in it.
+    let square = |i: usize| {
+        let x = data.row(i);
+        model.isotropy(x).unwrap_or_else(|| x.norm_sq())
+    };
+    let mean_sq = (0..data.n_rows()).map(|i| data.row_share(i) * square(i)).sum::<f64>();
+    let bias = f64::from(u8::from(job.spec.bias == Bias::Free));
     let safe = 1.0 / (curvature * (mean_sq + bias)).max(1e-12);
     solver::Sgd {
         epochs: spec.epochs,

@@ -32,6 +32,7 @@ mod explain;
 mod features;
 mod fit;
 mod highlight;
+mod joint;
 mod layout;
 mod learner;
 mod look_on;
@@ -60,6 +61,7 @@ pub use lineal_data::{
 };
 pub use lineal_erm as erm;
 pub use lineal_features::map;
+pub use lineal_features::templates;
 pub use lineal_features::text;
 pub use lineal_linalg as linalg;
 pub use lineal_loss as loss;

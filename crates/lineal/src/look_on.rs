@@ -5,24 +5,25 @@ use crate::spec::SolverKind;
 use crate::watch::Measured;
 use crate::weights::Number;
 use lineal_erm::{Erm, Penalty, Rows};
-use lineal_linalg::Scalar;
+use lineal_linalg::{Row, Scalar};
 use lineal_loss::DualLoss;
+use lineal_model::Model;
 use lineal_model::space::{Binary, Classes, OutputSpace, Real};
-use lineal_model::{Linear, Model};
 use lineal_solver::Pass;
 use std::ops::ControlFlow;
 
 /// The monitor of a run: measures what was asked for and passes it to the watch.
-pub(crate) fn looking_on<'j, 'a, 'w, F, S, L, Y>(
+pub(crate) fn looking_on<'j, 'a, 'w, F, S, M, L, Y>(
     job: &'j mut Job<'a, 'w>,
-    model: &'j Linear<S>,
+    model: &'j M,
     loss: &'j L,
     penalty: Penalty,
     gold: Gold<'j, Y>,
-) -> impl FnMut(&Pass<'_, F>) -> ControlFlow<()> + use<'j, 'a, 'w, F, S, L, Y>
+) -> impl FnMut(&Pass<'_, F>) -> ControlFlow<()> + use<'j, 'a, 'w, F, S, M, L, Y>
 where
     F: Number,
     S: OutputSpace<F, Output = Y> + Judge<Y>,
+    M: for<'x> Model<F, Input<'x> = Row<'x>, Space = S>,
     L: DualLoss<F, S>,
     Y: Copy + Sync,
 {
@@ -54,10 +55,11 @@ where
     }
 }
 
-fn metric<F, S, Y>(model: &Linear<S>, rows: &Rows<'_, Y>, w: &[F]) -> f64
+fn metric<F, S, M, Y>(model: &M, rows: &Rows<'_, Y>, w: &[F]) -> f64
 where
     F: Number,
     S: OutputSpace<F, Output = Y> + Judge<Y>,
+    M: for<'x> Model<F, Input<'x> = Row<'x>, Space = S>,
     Y: Copy + Sync,
 {
     let mut scores = vec![F::ZERO; Model::<F>::max_parts(model)];

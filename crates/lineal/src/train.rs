@@ -6,6 +6,7 @@ use crate::columns;
 use crate::crossfit;
 use crate::features::Features;
 use crate::fit::{self, Gold, Job};
+use crate::joint;
 use crate::layout::Layout;
 use crate::model::{Body, Model, Provenance};
 use crate::prepare::Prepared;
@@ -81,7 +82,9 @@ impl<'a> Training<'a> {
         }
         let (x, y) = (&*prepared.x, &*prepared.y);
         let l2 = spec.penalty.l2(total_weight);
+        let joint = joint::model(&features, data, spec)?;
         let solver = request.solver(spec, l2, x)?;
+        let solver = if joint.is_some() { joint::solver(solver, l2) } else { solver };
         let mut job = Job {
             spec,
             loss: request.loss,
@@ -94,8 +97,14 @@ impl<'a> Training<'a> {
             warm: None,
         };
         let held_out_y = prepared.held_out.as_ref().map(|(_, y)| &**y);
-        let trained = match precision(spec, solver) {
-            Precision::F32 => fit_all::<f32>(&mut job, &request, y, held_out_y, total_weight)?,
+        let trained = match (precision(spec, solver), &joint) {
+            (Precision::F32, Some(joint)) => {
+                joint::fit::<f32>(&mut job, &request, joint, y, held_out_y)?
+            }
+            (_, Some(joint)) => joint::fit::<f64>(&mut job, &request, joint, y, held_out_y)?,
+            (Precision::F32, None) => {
+                fit_all::<f32>(&mut job, &request, y, held_out_y, total_weight)?
+            }
             _ => fit_all::<f64>(&mut job, &request, y, held_out_y, total_weight)?,
         };
 

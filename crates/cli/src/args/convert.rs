@@ -6,6 +6,7 @@ use clap::Args;
 use lineal::{Format, Task};
 
 use super::choice::{at_least_one, choice};
+use super::maps::MapArgs;
 use super::read::{ColumnArgs, FileArgs};
 use super::text::TextArgs;
 
@@ -17,6 +18,7 @@ Examples:
   lineal convert tickets.csv tickets.jsonl
   lineal convert tickets.csv tickets.ft --label desk --text subject,body
   lineal convert tickets.csv tickets.svm --label desk --names words.txt
+  lineal convert people.csv people.svm --interact 'age*city' --names columns.txt
   lineal convert new.csv new.svm --model m.lineal      the rows as the model sees them
   lineal convert a9a.svm a9a.csv
   zcat x.csv.gz | lineal convert - x.jsonl --format csv";
@@ -64,6 +66,13 @@ pub struct ConvertArgs {
 
     #[command(flatten)]
     pub columns: ColumnArgs,
+
+    #[command(flatten)]
+    pub maps: MapArgs,
+
+    /// Seed of --map rff
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Running")]
+    pub seed: u64,
 
     #[command(flatten)]
     pub text: TextArgs,

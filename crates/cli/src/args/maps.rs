@@ -20,6 +20,17 @@ pub struct MapArgs {
 }
 
 impl MapArgs {
+    /// The first flag that was given.
+    pub fn first(&self) -> Option<&'static str> {
+        let interact = (!self.interact.is_empty()).then_some("--interact");
+        interact.or(self.map.map(|_| "--map"))
+    }
+
+    /// Whether nothing was asked for.
+    pub fn is_empty(&self) -> bool {
+        self.first().is_none()
+    }
+
     /// Adds what the flags ask for.
     pub fn add_to(&self, spec: FeatureSpec, seed: u64) -> FeatureSpec {
         FeatureSpec { interact: self.interact.clone(), map: self.map, seed, ..spec }

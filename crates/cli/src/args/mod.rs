@@ -11,6 +11,7 @@ mod read;
 mod run;
 mod stream;
 mod tag;
+mod templates;
 mod text;
 mod train;
 mod tune;

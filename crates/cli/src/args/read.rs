@@ -109,6 +109,7 @@ impl FileArgs {
             guess_text: text.text.is_empty(),
             numeric: columns.numeric.clone(),
             categorical: columns.categorical.clone(),
+            hash_categories: text.hash,
             ignore: columns.ignore.clone(),
             ..self.options()
         }

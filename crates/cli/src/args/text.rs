@@ -79,7 +79,8 @@ pub struct TextArgs {
     ]))]
     pub norm: Option<NormArg>,
 
-    /// Hash words (tag: attributes) into 2^BITS features in place of keeping a vocabulary: bounded memory
+    /// Hash words (tag: attributes), and the values of all columns of categories, into 2^BITS features in place of keeping a vocabulary:
+    /// bounded memory
     #[arg(long, value_name = "BITS", help_heading = HEADING)]
     pub hash: Option<u8>,
 }

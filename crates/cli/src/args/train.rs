@@ -13,6 +13,7 @@ use super::maps::MapArgs;
 use super::read::{ColumnArgs, FileArgs};
 use super::stream::StreamArgs;
 use super::tag::TagArgs;
+use super::templates::TemplateArgs;
 use super::text::TextArgs;
 
 const SGD: &str =
@@ -53,6 +54,7 @@ Examples:
   lineal train many.svm -o m.lineal --strategy tree --beam 20
   lineal train circles.csv -o m.lineal --map poly:2      (or rff:200)
   lineal train people.csv -o m.lineal --interact 'age*city,age*income'
+  lineal train words.tsv --label tag --templates pos.txt -o pos.lineal
   lineal train films.csv --label genres --label-separator ';' --task multilabel \\
       --threshold f1 -o films.lineal
   lineal train train.conll --task tag --template chunk.tpl -o m.lineal \\
@@ -225,6 +227,9 @@ pub struct TrainArgs {
 
     #[command(flatten)]
     pub maps: MapArgs,
+
+    #[command(flatten)]
+    pub templates: TemplateArgs,
 
     #[command(flatten)]
     pub tag: TagArgs,

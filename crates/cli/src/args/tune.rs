@@ -10,6 +10,7 @@ use lineal::{Choice, LossKind, Strategy, Task, TuneMetric};
 use super::choice::{at_least_one, at_least_two, choice, positive};
 use super::classes::{CLASSES, ReductionArgs};
 use super::fit::{MODEL, ModelArgs, StopArgs};
+use super::maps::MapArgs;
 use super::read::{ColumnArgs, FileArgs};
 use super::text::{Lengths, TextArgs};
 
@@ -30,6 +31,7 @@ Examples:
   lineal tune letter.svm -C 0.1,1,10,100 --losses logistic,hinge --folds 10
   lineal tune tickets.csv --label category --try-ngrams 1,1-2 --try-chars none,3-5 \\
       --budget 60s -o tickets.lineal
+  lineal tune circles.csv --map poly:2 -o circles.lineal
   lineal tune data.csv --choose one-se --json > table.json";
 
 /// Find C, loss and n-gram lengths by cross-validation, and train the best
@@ -130,6 +132,9 @@ pub struct TuneArgs {
 
     #[command(flatten)]
     pub columns: ColumnArgs,
+
+    #[command(flatten)]
+    pub maps: MapArgs,
 
     #[command(flatten)]
     pub text: TextArgs,

@@ -39,7 +39,7 @@ fn convert(args: &ConvertArgs, to: Format) -> anyhow::Result<()> {
     let talk = Talk::new(args.quiet);
     let source = source(&args.data)?;
     let options = args.file.learning(&args.columns, &args.text, target(args.task));
-    if args.model.is_none() && args.names.is_none() {
+    if args.model.is_none() && args.names.is_none() && args.maps.is_empty() {
         let mut done = Ok(None);
         files::write_output(Some(&args.out), |out| {
             done = lineal::data::convert(&source, &options, to, out);
@@ -88,7 +88,7 @@ fn source(path: &Path) -> anyhow::Result<Source> {
 
 fn read(args: &ConvertArgs, source: Source) -> anyhow::Result<(Dataset, Features)> {
     if let Some(path) = &args.model {
-        if let Some(flag) = args.text.first() {
+        if let Some(flag) = args.text.first().or(args.maps.first()) {
             return usage(format!(
                 "{flag} is about learning features, and --model has some; leave one out"
             ));
@@ -98,7 +98,8 @@ fn read(args: &ConvertArgs, source: Source) -> anyhow::Result<(Dataset, Features
         return Ok((data, model.features().clone()));
     }
     let options = args.file.learning(&args.columns, &args.text, target(args.task));
-    let (data, features) = lineal::read_features(source, &options, &text::features(&args.text)?)?;
+    let spec = args.maps.add_to(text::features(&args.text)?, args.seed);
+    let (data, features) = lineal::read_features(source, &options, &spec)?;
     text::check(&args.text, &data, &features)?;
     if matches!(data.y, Targets::None) {
         bail!("{}: no labels (see --label)", data.source);

@@ -127,6 +127,7 @@ fn check(args: &TrainArgs) -> anyhow::Result<()> {
         ("--beam", reduction.beam.is_some()),
         ("--map", args.maps.map.is_some()),
         ("--interact", !args.maps.interact.is_empty()),
+        ("--templates", args.templates.templates.is_some()),
         ("--calibrate", args.proba.calibrate.is_some()),
         ("--threshold", args.proba.threshold.is_some()),
         ("--folds", args.proba.folds.is_some()),

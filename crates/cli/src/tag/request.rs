@@ -150,6 +150,9 @@ fn check_flags(args: &TrainArgs) -> anyhow::Result<()> {
         ("--delta", args.delta.is_some()),
         ("--epsilon", args.epsilon.is_some()),
         ("--text", !args.text.text.is_empty()),
+        ("--map", args.maps.map.is_some()),
+        ("--interact", !args.maps.interact.is_empty()),
+        ("--templates (--template is that of tag)", args.templates.templates.is_some()),
         ("--stream", args.stream.stream),
     ];
     // Of the flags about text, --hash is about the attributes of tokens as well.

@@ -78,6 +78,7 @@ impl Request {
         );
         inputs.extend(args.reduction.files().cloned());
         inputs.extend(args.text.file());
+        inputs.extend(args.templates.templates.clone());
         if inputs.iter().filter(|path| *path == Path::new("-")).count() > 1 {
             return usage("standard input can only be read once: give - for one file");
         }
@@ -91,6 +92,7 @@ impl Request {
         }
         let options = args.file.learning(&args.columns, &args.text, target(args.task));
         let features = args.maps.add_to(text::features(&args.text)?, args.seed);
+        let (features, options) = args.templates.add_to(features, options)?;
         Ok(Self { spec, options, features, held_out, data: args.data.clone(), inputs, outputs })
     }
 

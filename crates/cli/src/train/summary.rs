@@ -31,6 +31,8 @@ pub fn data(data: &Dataset, features: &Features, read_seconds: f64) -> Vec<Strin
         lines.push(format!("  … and {}", count(columns.len() - COLUMNS, "more column")));
     }
     lines.extend(features.text().map(|encoder| format!("  {}", text::in_short(encoder))));
+    let templates = features.templates().map(|(templates, _)| maps::templates_in_short(templates));
+    lines.extend(templates.map(|told| format!("  {told}")));
     let name = |j| features.feature_name(&data.schema, j);
     lines.extend(features.map().map(|map| format!("  {}", maps::in_short(map, name))));
     lines.extend(data.warnings.iter().map(|warning| format!("warning: {warning}")));

@@ -64,7 +64,7 @@ pub struct Search<'a> {
 
 impl<'a> Search<'a> {
     pub fn new(args: &'a TuneArgs) -> anyhow::Result<Self> {
-        let base = text::features(&args.text)?;
+        let base = args.maps.add_to(text::features(&args.text)?, args.seed);
         let mut settings = Vec::new();
         let lengths = |tried: &[Lengths], usual| match tried {
             [] => vec![usual],
@@ -113,7 +113,7 @@ impl<'a> Search<'a> {
         for at in 0..n_settings {
             self.make(at)?;
             let Some((_, (data, features))) = &self.made else { break };
-            let has_text = !features.is_empty();
+            let has_text = features.text().is_some();
             if at == 0 {
                 text::check(&args.text, data, features)?;
                 if n_settings > 1 && !has_text {

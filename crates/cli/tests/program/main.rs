@@ -17,6 +17,7 @@ mod predict;
 mod strategies;
 mod stream;
 mod tags;
+mod templates;
 mod text;
 mod training;
 mod transcript;

@@ -49,3 +49,27 @@ fn a_map_that_makes_no_sense_is_refused() {
         world.run(&[&command, &flags[..]].concat()).failed(code, &[why]);
     }
 }
+
+#[test]
+fn tune_and_convert_make_the_same_features() {
+    let world = World::new();
+    world.file("xor.csv", XOR.to_owned() + XOR.split_once('\n').unwrap().1);
+    let tune = ["tune", "xor.csv", "-o", "m.lineal", "-C", "10,100", "--losses", "logistic"];
+    let flags = ["--folds", "2", "--interact", "a*b", "--test", "xor.csv"];
+    world
+        .run(&[&tune[..], &flags].concat())
+        .done()
+        .says(&["a*b: 1 more feature", "accuracy 1.0000"]);
+    world.run(&["predict", "m.lineal", "xor.csv"]).done();
+    let convert = ["convert", "xor.csv", "xor.svm", "--names", "names.txt", "--map", "poly:2"];
+    world.run(&convert).done().says(&["5 features"]);
+    let names = String::from_utf8(world.bytes("names.txt")).unwrap();
+    assert_eq!(names, "a\nb\na^2\na*b\nb^2\n");
+    let rows = String::from_utf8(world.bytes("xor.svm")).unwrap();
+    assert_eq!(rows.lines().nth(1), Some("2 1:2 2:1 3:4 4:2 5:1"));
+    // Also where cells could be copied: what was asked for is features.
+    world.run(&["convert", "xor.csv", "x.jsonl", "--interact", "a*b"]).done();
+    assert!(String::from_utf8(world.bytes("x.jsonl")).unwrap().contains("\"a*b\":2"));
+    let command = ["convert", "xor.csv", "y.svm", "--model", "m.lineal", "--map", "poly:2"];
+    world.run(&command).failed(2, &["--map is about learning features"]);
+}

@@ -223,3 +223,22 @@ fn damaged_features_are_refused() {
         world.run(&["predict", "bad.lineal", "t.csv"]).failed(1, &["bad.lineal"]);
     }
 }
+
+#[test]
+fn categories_are_hashed_with_and_without_text() {
+    let world = World::new();
+    world.file("jobs.csv", "city,label\nRome,a\nOslo,b\nBonn,b\nRome,a\n");
+    let train = ["train", "jobs.csv", "-o", "m.lineal", "--hash", "8", "--test", "jobs.csv"];
+    world.run(&train).done().says(&["categorical, hashed into 256 features", "accuracy 1.0000"]);
+    let shown = world.run(&["inspect", "m.lineal"]).done().out;
+    assert!(shown.contains("city=Rome"), "{shown}");
+    world.file("new.csv", "city\nRome\nLima\n");
+    assert_eq!(world.run(&["predict", "m.lineal", "new.csv"]).done().out.lines().count(), 2);
+    let why = world.run(&["explain", "m.lineal", "new.csv"]).done().out;
+    assert!(why.contains("city=Rome"), "{why}");
+    world
+        .run(&["train", "jobs.csv", "-o", "m.lineal", "--hash", "8", "--interact", "city*city"])
+        .failed(1, &["`city` is hashed"]);
+    world.file("n.csv", "x,label\n1,a\n2,b\n");
+    world.run(&["train", "n.csv", "-o", "n.lineal", "--hash", "8"]).failed(1, &["--hash"]);
+}

@@ -11,7 +11,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, ErrorKind, count, quote};
 use crate::format::Format;
 use crate::number::{parse_f32, parse_f64};
-use crate::schema::{ColumnKind, Schema};
+use crate::schema::{ColumnKind, Schema, bucket_of};
 use crate::text::TextBatch;
 
 /// Rows on their way into datasets.
@@ -26,6 +26,8 @@ pub(super) struct Encoder<'a> {
     named: HashMap<&'a str, usize>,
     /// Those of the row at work.
     found: Vec<(usize, f64)>,
+    /// Hashed values of the row at work, which come after all others.
+    hashed: Vec<usize>,
     x: FeatureRows,
     target: TargetColumn,
     weights: Vec<f32>,
@@ -63,6 +65,7 @@ impl<'a> Encoder<'a> {
             mode,
             named,
             found: Vec::new(),
+            hashed: Vec::new(),
             x: FeatureRows::new(schema.n_read(), only_numbers && width == schema.n_read()),
             target: TargetColumn::new(schema, table.options.label_separator, mode),
             weights: Vec::new(),
@@ -133,6 +136,11 @@ impl<'a> Encoder<'a> {
             let (column, kind) = self.use_of[k];
             self.add(row, column, kind)?;
         }
+        self.hashed.sort_unstable();
+        for same in self.hashed.chunk_by(|a, b| a == b) {
+            self.x.push(same[0], same.len() as f32);
+        }
+        self.hashed.clear();
         self.x.end_row();
         Ok(())
     }
@@ -173,6 +181,11 @@ impl<'a> Encoder<'a> {
                     Ok(k) => self.x.push(at + k, 1.0),
                     Err(_) => self.unseen(column, &name),
                 }
+            }
+            ColumnKind::Hashed { at, bits, .. } => {
+                let name = self.single(row, column, cell, "a category")?;
+                let bucket = bucket_of(&self.names[column], &name, *bits);
+                self.hashed.push(at + bucket);
             }
             ColumnKind::Text { .. } => match cell {
                 // As it stands, blanks around it too.

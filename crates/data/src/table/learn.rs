@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::format::Format;
 use crate::labels::sort_names;
 use crate::options::ReadOptions;
-use crate::schema::{Column, ColumnKind, Schema, TargetKind};
+use crate::schema::{Column, ColumnKind, MOST_BITS, Schema, TargetKind, bucket_of};
 use crate::stream::Learnt;
 
 /// What the user said of a column.
@@ -40,6 +40,10 @@ impl Role {
 /// The schema that the first `most` rows tell.
 pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Learnt, Error> {
     let Table { file, format, options, .. } = table;
+    if let Some(bits) = options.hash_categories.filter(|bits| !(1..=MOST_BITS).contains(bits)) {
+        let message = format!("--hash {bits}: between 1 and {MOST_BITS} bits can be hashed into");
+        return Err(Error::new(ErrorKind::Columns, file, message));
+    }
     let names = rows.names();
     let roles = roles(names, table)?;
     let looks: Vec<Look> = roles.iter().map(|role| look(*role, options)).collect();
@@ -97,10 +101,21 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
                 guess(name, profile, at)
             }
         };
-        at += kind.span().map_or(0, |(_, len)| len);
+        let kind = match (kind, options.hash_categories) {
+            (ColumnKind::Categorical { values, .. }, Some(bits)) => {
+                // Where the table starts is known at the end.
+                ColumnKind::Hashed { at: 0, bits, names: in_table(name, values, bits) }
+            }
+            (kind, _) => kind,
+        };
+
+        if !matches!(kind, ColumnKind::Hashed { .. }) {
+            at += kind.span().map_or(0, |(_, len)| len);
+        }
         slot += usize::from(matches!(kind, ColumnKind::Text { .. }));
         columns.push(Column { name: name.clone(), kind });
     }
+    at = place_hashed(&mut columns, at);
     if at + slot == 0 {
         let message = "no column became a feature; see --numeric, --categorical and --text";
         warnings.push(format!("{file}: {message}"));
@@ -119,6 +134,29 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
     Ok(Learnt { schema, n_rows, warnings })
 }
 
+/// Names that are kept of a hashed column's values.
+const MOST_NAMES: usize = 1 << 14;
+
+/// Values with their places in the table, in the order of these.
+fn in_table(column: &str, values: Vec<String>, bits: u8) -> Vec<(u32, String)> {
+    let place = |value: String| (bucket_of(column, &value, bits) as u32, value);
+    let mut names: Vec<(u32, String)> = values.into_iter().map(place).collect();
+    names.sort_unstable();
+    names
+}
+
+/// The table of hashed columns comes last. Returns the number of features.
+fn place_hashed(columns: &mut [Column], n_features: usize) -> usize {
+    let mut end = n_features;
+    for column in columns {
+        if let ColumnKind::Hashed { at, bits, .. } = &mut column.kind {
+            *at = n_features;
+            end = n_features + (1 << *bits);
+        }
+    }
+    end
+}
+
 fn look(role: Role, options: &ReadOptions) -> Look {
     match role {
         Role::Label => match options.target {
@@ -127,6 +165,7 @@ fn look(role: Role, options: &ReadOptions) -> Look {
             TargetKind::Real => Look::Skip,
         },
         Role::Weight | Role::Text | Role::Ignore => Look::Skip,
+        Role::Categorical if options.hash_categories.is_some() => Look::First(MOST_NAMES),
         Role::Categorical => Look::Collect(usize::MAX),
         Role::Numeric | Role::Guess => Look::Guess,
     }

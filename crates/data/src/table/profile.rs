@@ -50,6 +50,8 @@ pub(super) enum Look {
     Guess,
     /// Count and collect up to so many values.
     Collect(usize),
+    /// Collect the first values, so many, and count.
+    First(usize),
     /// Collect the values alone.
     Classes,
     /// Collect the labels of lists whose names are separated so in text.
@@ -66,6 +68,7 @@ pub(super) fn profile(
     for (profile, look) in profiles.iter_mut().zip(looks) {
         match *look {
             Look::Collect(most) => profile.distinct = Some(Distinct::new(most)),
+            Look::First(most) => profile.distinct = Some(Distinct::first(most)),
             Look::Classes | Look::Labels(_) => profile.distinct = Some(Distinct::new(usize::MAX)),
             Look::Skip | Look::Guess => {}
         }
@@ -80,7 +83,7 @@ pub(super) fn profile(
                 Look::Skip => {}
                 Look::Classes => profile.add_class(row.cell(column)),
                 Look::Labels(separator) => profile.add_labels(row.cell(column), separator),
-                Look::Guess | Look::Collect(_) => {
+                Look::Guess | Look::Collect(_) | Look::First(_) => {
                     profile.add(row.cell(column), with_keys[column], || row.place(column).0);
                 }
             }
@@ -194,16 +197,25 @@ pub(super) const MOST_VALUES: usize = 1000;
 /// The different values of a column: themselves up to a number of them, then only how many.
 pub(super) struct Distinct {
     most: usize,
+    /// What comes after so many is not looked at.
+    only_first: bool,
     pub(super) values: HashSet<String>,
     hashes: HashSet<u64>,
 }
 
 impl Distinct {
     fn new(most: usize) -> Self {
-        Self { most, values: HashSet::new(), hashes: HashSet::new() }
+        Self { most, only_first: false, values: HashSet::new(), hashes: HashSet::new() }
+    }
+
+    fn first(most: usize) -> Self {
+        Self { only_first: true, ..Self::new(most) }
     }
 
     fn add(&mut self, value: &str) {
+        if self.only_first && self.values.len() >= self.most {
+            return;
+        }
         if !self.hashes.is_empty() {
             self.hashes.insert(hash(value));
         } else if !self.values.contains(value) {

@@ -71,6 +71,11 @@ fn find(schema: &Schema, name: &str) -> Result<Range<u32>, String> {
         Some(ColumnKind::Text { .. }) => {
             return Err(format!("`{name}` is text; numbers and categories interact"));
         }
+        Some(ColumnKind::Hashed { .. }) => {
+            return Err(format!(
+                "`{name}` is hashed, and has no features of its own; leave out --hash"
+            ));
+        }
         Some(ColumnKind::Label) => {
             return Err(format!("`{name}` is the label; columns that predict it interact"));
         }

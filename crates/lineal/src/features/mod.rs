@@ -9,10 +9,12 @@ mod numbers;
 mod sampled;
 mod sinks;
 mod stored;
+mod templates;
 
 use crate::Error;
 use lineal_data::{Dataset, ReadOptions, Schema, Source, TextBatch};
 use lineal_features::map::{FeatureMap, Interaction, MapSpec};
+use lineal_features::templates::{TemplateNames, Templates};
 use lineal_features::text::{TextEncoder, TextRows, TextSpec, Tokens};
 use lineal_linalg::{Csr, Matrix};
 use numbers::Numbers;
@@ -20,8 +22,10 @@ use sinks::{Applying, Cells, Learning};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
+use templates::Filling;
 
 pub(crate) use stored::{AboutFeatures, tensors};
+pub(crate) use templates::{Learnt, expand};
 
 /// How raw columns become features, where some are text or more are made of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +35,8 @@ pub struct FeatureSpec {
     /// Take single words only, where texts have fewer than four on average: there, pairs mostly say a second time what the words said, and
     /// on 53,000 job titles they cost three points of accuracy.
     pub no_pairs_of_few: bool,
+    /// Templates of joint features, in place of `text`: the columns that they name must be text ones of the options.
+    pub templates: Option<Templates>,
     /// Products of columns, beside them.
     pub interact: Vec<Interaction>,
     /// A nonlinear map of all columns of numbers.
@@ -45,7 +51,14 @@ impl Default for FeatureSpec {
     fn default() -> Self {
         let text =
             TextSpec { tokens: Tokens::WordsAndMarks, ngrams: Some((1, 2)), ..TextSpec::default() };
-        Self { text, no_pairs_of_few: true, interact: Vec::new(), map: None, seed: 0 }
+        Self {
+            text,
+            no_pairs_of_few: true,
+            templates: None,
+            interact: Vec::new(),
+            map: None,
+            seed: 0,
+        }
     }
 }
 
@@ -54,6 +67,7 @@ impl Default for FeatureSpec {
 pub struct Features {
     text: Option<Arc<TextEncoder>>,
     numbers: Numbers,
+    templates: Option<Arc<Learnt>>,
     map: Option<Arc<FeatureMap>>,
 }
 
@@ -81,14 +95,25 @@ pub fn read_features(
     options: &ReadOptions,
     spec: &FeatureSpec,
 ) -> Result<(Dataset, Features), Error> {
-    let mut sink = Learning::new(spec);
-    let mut data = lineal_data::read_text(source, options, &mut sink)?;
     let mut features = Features::default();
-    if let Some(fit) = sink.take() {
+    let mut data;
+    if let Some(templates) = &spec.templates {
+        let mut sink = Filling::new(templates);
+        data = lineal_data::read_text(source, options, &mut sink)?;
+        let (rows, names) = sink.take();
         features.numbers = Numbers::learn(&data.schema, &data.x);
-        let (encoder, rows) = fit.finish().map_err(|e| text_error(&data.source, &e))?;
-        features.text = Some(Arc::new(encoder));
-        features.put_beside(&mut data, rows)?;
+        let learnt = Learnt::new(templates.clone(), names, &rows);
+        features.put_beside(&mut data, learnt.narrow(&rows))?;
+        features.templates = Some(Arc::new(learnt));
+    } else {
+        let mut sink = Learning::new(spec);
+        data = lineal_data::read_text(source, options, &mut sink)?;
+        if let Some(fit) = sink.take() {
+            features.numbers = Numbers::learn(&data.schema, &data.x);
+            let (encoder, rows) = fit.finish().map_err(|e| text_error(&data.source, &e))?;
+            features.text = Some(Arc::new(encoder));
+            features.put_beside(&mut data, rows)?;
+        }
     }
     features.map = maps::learn(spec, &data)?.map(Arc::new);
     features.apply_map(&mut data)?;
@@ -101,9 +126,9 @@ impl Features {
     /// Features of text that need no learning: hashed, without idf. For data that comes in parts, with the schema of
     /// [`learn_schema`](lineal_data::learn_schema), which is brought up to date. Numbers are not rescaled.
     pub fn untrained(spec: &FeatureSpec, schema: &mut Schema) -> Result<Self, Error> {
-        if spec.map.is_some() || !spec.interact.is_empty() {
+        if spec.map.is_some() || !spec.interact.is_empty() || spec.templates.is_some() {
             return Err(Error::request(
-                "--map and --interact need all rows at once: leave them out where data comes in parts",
+                "--map, --interact and --templates need all rows at once: leave them out where data comes in parts",
             ));
         }
         let slots: Vec<String> = schema.text_columns().map(str::to_owned).collect();
@@ -125,7 +150,16 @@ impl Features {
 
     /// Whether there are none: rows are taken as they are read.
     pub fn is_empty(&self) -> bool {
-        self.text.is_none() && self.map.is_none()
+        self.text.is_none() && self.map.is_none() && self.templates.is_none()
+    }
+
+    /// The templates of joint features, and the names that training saw.
+    pub fn templates(&self) -> Option<(&Templates, &TemplateNames)> {
+        self.templates.as_deref().map(|learnt| (&learnt.templates, &learnt.names))
+    }
+
+    pub(crate) fn learnt(&self) -> Option<&Learnt> {
+        self.templates.as_deref()
     }
 
     /// What makes features of other features.
@@ -144,12 +178,15 @@ impl Features {
     }
 
     fn n_of_text(&self) -> usize {
-        self.text().map_or(0, TextEncoder::n_features)
+        self.text().map_or(0, TextEncoder::n_features) + self.learnt().map_or(0, Learnt::n_features)
     }
 
     /// What people call feature `j` of data with this schema: `age`, `color=red`, `invoice`, `subject:invoice`, `age*height`.
     pub fn feature_name(&self, schema: &Schema, j: usize) -> String {
         let Some(at) = j.checked_sub(schema.n_read()) else { return schema.feature_name(j) };
+        if let Some(learnt) = self.learnt().filter(|learnt| at < learnt.n_features()) {
+            return learnt.name(at);
+        }
         match (self.text(), self.map(), at.checked_sub(self.n_of_text())) {
             // A word may be called as a column is.
             (Some(text), _, None) => text.feature_name(at).into_owned(),
@@ -167,6 +204,13 @@ impl Features {
         options: &ReadOptions,
         schema: &Schema,
     ) -> Result<Dataset, Error> {
+        if let Some(learnt) = self.learnt() {
+            let mut sink = Filling::new(&learnt.templates);
+            let mut data = lineal_data::read_text_with(source, options, schema, &mut sink)?;
+            self.put_beside(&mut data, learnt.narrow(&sink.take().0))?;
+            self.apply_map(&mut data)?;
+            return Ok(data);
+        }
         let Some(encoder) = self.text() else {
             let mut data = lineal_data::read_with(source, options, schema)?;
             self.apply_map(&mut data)?;
@@ -181,19 +225,23 @@ impl Features {
 
     /// Completes rows as they were read with the text that came with them, as [`stream`](lineal_data::stream) gives both.
     pub fn encode(&self, data: &mut Dataset, text: Option<&TextBatch>) -> Result<(), Error> {
-        match (self.text(), text) {
-            (None, _) => self.apply_map(data),
-            (Some(encoder), Some(batch)) => {
-                let rows =
-                    encoder.encode(&Cells(batch)).map_err(|e| text_error(&data.source, &e))?;
-                self.put_beside(data, rows)?;
-                self.apply_map(data)
+        let rows = match (self.text(), self.learnt(), text) {
+            (None, None, _) => return self.apply_map(data),
+            (Some(encoder), _, Some(batch)) => {
+                encoder.encode(&Cells(batch)).map_err(|e| text_error(&data.source, &e))?
             }
-            (Some(_), None) => Err(Error::request(format!(
-                "{}: the rows come without the text that the features are made of",
-                data.source
-            ))),
-        }
+            (None, Some(learnt), Some(batch)) => learnt
+                .encode(&data.schema, batch)
+                .map_err(|why| Error::request(format!("{}: {why}", data.source)))?,
+            (_, _, None) => {
+                return Err(Error::request(format!(
+                    "{}: the rows come without the text that the features are made of",
+                    data.source
+                )));
+            }
+        };
+        self.put_beside(data, rows)?;
+        self.apply_map(data)
     }
 
     /// Rows of texts alone, one text a row, for data with no other column.

@@ -1,10 +1,11 @@
 //! Features in a model file: settings as JSON, names and weights of words as tensors.
 
-use super::Features;
 use super::numbers::Numbers;
+use super::{Features, Learnt};
 use crate::Error;
 use lineal_data::Schema;
 use lineal_features::map::FeatureMap;
+use lineal_features::templates::{TemplateNames, Templates};
 use lineal_features::text::{Collisions, TextEncoder, TextParts, TextSpec};
 use lineal_model::file::{ModelFile, TensorData};
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,18 @@ pub(crate) struct AboutFeatures {
     #[serde(default)]
     numbers: Numbers,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    templates: Option<StoredTemplates>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     map: Option<FeatureMap>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct StoredTemplates {
+    text: String,
+    bits: u8,
+    names: TemplateNames,
+    /// The hashed columns that are features.
+    kept: Vec<u32>,
 }
 
 /// A name, a shape and the data of a tensor.
@@ -37,6 +49,12 @@ impl Features {
             text: text.map(|text| text.spec().clone()),
             collisions: text.and_then(TextEncoder::collisions).unwrap_or_default(),
             numbers: self.numbers.clone(),
+            templates: self.learnt().map(|learnt| StoredTemplates {
+                text: learnt.templates.text().to_owned(),
+                bits: learnt.templates.bits(),
+                names: learnt.names.clone(),
+                kept: learnt.kept.clone(),
+            }),
             map: self.map().cloned(),
         })
     }
@@ -59,7 +77,21 @@ impl Features {
         };
         let numbers = about.numbers.clone();
         let map = about.map.clone().map(Arc::new);
-        let this = Self { text, numbers, map };
+        let templates = match &about.templates {
+            None => None,
+            Some(StoredTemplates { text, bits, names, kept }) => {
+                let templates = Templates::parse(text, *bits).map_err(|e| bad(e.to_string()))?;
+                let (names, kept) = (names.clone(), kept.clone());
+                Some(Arc::new(Learnt { templates, names, kept }))
+            }
+        };
+        if text.is_some() && templates.is_some() {
+            return Err(bad("features of text and of templates".to_owned()));
+        }
+        if templates.as_ref().is_some_and(|learnt| !learnt.is_whole()) {
+            return Err(bad("features that its templates do not have".to_owned()));
+        }
+        let this = Self { text, numbers, templates, map };
         if let Some(map) = this.map() {
             map.check().map_err(|e| bad(e.to_string()))?;
         }

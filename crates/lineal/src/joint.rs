@@ -1,0 +1,105 @@
+//! Training of joint features: classes share weights, one loss over all of them.
+
+use crate::Error;
+use crate::certify::Fit;
+use crate::features::{Features, expand};
+use crate::fit::{Gold, Job, convex_on, smooth_on};
+use crate::layout::Layout;
+use crate::request::Request;
+use crate::spec::{LossKind, SolverKind, Strategy, Task, TrainSpec};
+use crate::train::Trained;
+use crate::weights::Number;
+use lineal_data::{Dataset, Targets};
+use lineal_loss::{Hinge, Logistic, Squared, SquaredHinge, SumHinge, SumSquaredHinge};
+use lineal_model::Joint;
+use lineal_model::cost::{NoCost, ZeroOne};
+use lineal_model::space::Classes;
+
+/// The model of the features, if they come from templates.
+pub(crate) fn model(
+    features: &Features,
+    data: &Dataset,
+    spec: &TrainSpec,
+) -> Result<Option<Joint>, Error> {
+    let Some(learnt) = features.learnt() else { return Ok(None) };
+    let refuse = |what: &str| {
+        Err(Error::request(format!(
+            "--templates make joint features of one class a row: leave out {what}"
+        )))
+    };
+    if spec.task != Task::Classify {
+        return refuse(&format!("--task {}", spec.task));
+    }
+    if spec.strategy != Strategy::Joint {
+        return refuse(&format!("--strategy {}", spec.strategy));
+    }
+    if spec.hard_margin {
+        return refuse("--hard-margin");
+    }
+    if spec.solver == SolverKind::Exact {
+        return refuse("--solver exact");
+    }
+    learnt.joint(&data.schema, spec.bias).map(Some)
+}
+
+/// Normal equations are of weights that no classes share.
+pub(crate) fn solver(chosen: SolverKind, l2: f64) -> SolverKind {
+    match chosen {
+        SolverKind::Exact if l2 > 0.0 => SolverKind::Dual,
+        SolverKind::Exact => SolverKind::Lbfgs,
+        other => other,
+    }
+}
+
+/// Fits shared weights, and gives them as one a column and class.
+pub(crate) fn fit<F: Number>(
+    job: &mut Job<'_, '_>,
+    request: &Request,
+    joint: &Joint,
+    y: &Targets,
+    held_out: Option<&Targets>,
+) -> Result<Trained, Error> {
+    let train = if let Targets::Classes(y) = y { y.as_slice() } else { &[] };
+    let held_out = if let Some(Targets::Classes(y)) = held_out { y.as_slice() } else { &[] };
+    let gold = Gold { train, held_out };
+    let fit = dispatch::<F>(job, request, joint, gold)?;
+    let weights = expand(fit.weights, joint, request.n_classes);
+    let rows_touched = job.x.n_rows() as u64;
+    let fit = Fit { weights, ..fit };
+    Ok(Trained { fit, layout: Layout::Joint, tree: None, problems: 1, rows_touched })
+}
+
+/// loss → concrete loss, one line an arm.
+fn dispatch<F: Number>(
+    job: &mut Job<'_, '_>,
+    request: &Request,
+    joint: &Joint,
+    gold: Gold<'_, u32>,
+) -> Result<Fit, Error> {
+    use LossKind as L;
+    let (spec, two) = (job.spec, request.n_classes == 2);
+    macro_rules! costed {
+        ($fit:ident, $loss:ident($own:expr)) => {
+            match &spec.cost {
+                Some(cost) => $fit::<F, Classes, _, _, _>(job, joint, &$loss(cost), gold),
+                None => $fit::<F, Classes, _, _, _>(job, joint, &$loss($own), gold),
+            }
+        };
+    }
+    match (request.loss, spec.sum) {
+        (L::Perceptron, false) => {
+            convex_on::<F, Classes, _, _, _>(job, joint, &Hinge(NoCost), gold)
+        }
+        (L::Perceptron, true) => {
+            convex_on::<F, Classes, _, _, _>(job, joint, &SumHinge(NoCost), gold)
+        }
+        (L::Hinge, false) => costed!(convex_on, Hinge(ZeroOne)),
+        (L::Hinge, true) => costed!(convex_on, SumHinge(ZeroOne)),
+        // With two classes both forms are one, and smooth.
+        (L::SquaredHinge, false) if two => costed!(smooth_on, SumSquaredHinge(ZeroOne)),
+        (L::SquaredHinge, false) => costed!(convex_on, SquaredHinge(ZeroOne)),
+        (L::SquaredHinge, true) => costed!(smooth_on, SumSquaredHinge(ZeroOne)),
+        (L::Squared, _) => smooth_on::<F, Classes, _, _, _>(job, joint, &Squared, gold),
+        (L::Logistic | L::Huber | L::Epsilon, _) => costed!(smooth_on, Logistic(NoCost)),
+    }
+}
