@@ -74,7 +74,7 @@ pub use lineal_model::space;
 pub use lineal_reduce as reduce;
 pub use lineal_solver as solver;
 
-pub use cost::read_cost;
+pub use cost::{NamedCost, read_cost, read_named_cost};
 pub use error::Error;
 pub use evaluate::Metrics;
 pub use explain::{Contribution, Decision, ExplainSpec, Explanation};

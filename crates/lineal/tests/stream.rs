@@ -3,8 +3,9 @@
 
 use lineal::text::TextSpec;
 use lineal::{
-    Bias, ClassWeight, FeatureSpec, LossKind, Model, Predicted, ReadOptions, ScheduleKind, Source,
-    StreamPoint, StreamSpec, Streaming, Task, UpdateKind, read, with_threads,
+    Bias, ClassWeight, FeatureSpec, LossKind, Model, NamedCost, PairKind, Predicted, ReadOptions,
+    ScheduleKind, Source, Strategy, StreamPoint, StreamSpec, Streaming, Task, UpdateKind, read,
+    with_threads,
 };
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -317,4 +318,107 @@ fn what_streams_refuse() {
     let source = memory("a.svm", "1 1:1\n");
     let error = Streaming::resume(model, source, &ReadOptions::default()).run().unwrap_err();
     assert!(error.to_string().contains("not trained with --stream"), "{error}");
+}
+
+/// The scores of each column of a model on rows, or of the second of two classes.
+fn class_scores(model: &Model, text: &str, class: usize) -> Vec<f64> {
+    let data = model.read(memory("a.svm", text), &ReadOptions::default()).unwrap();
+    let table = model.scores(&data);
+    (0..table.n_rows).map(|i| table.row(i)[class]).collect()
+}
+
+#[test]
+fn one_vs_all_is_a_stream_for_each_class() {
+    let text = rows(400, 4, 5);
+    for update in [UpdateKind::Plain, UpdateKind::AdaGrad] {
+        let plain = StreamSpec {
+            rate: Some(0.1),
+            schedule: Some(ScheduleKind::Constant),
+            shuffle: false,
+            ..spec(update)
+        };
+        let ova = run(&text, &StreamSpec { strategy: Strategy::Ova, ..plain.clone() }, 1);
+        assert_eq!((ova.classes().len(), ova.report().problems), (4, 4));
+        for class in 0..4 {
+            let named = |line: &str| {
+                let (label, rest) = line.split_once(' ').unwrap();
+                let yes = label == ova.classes()[class];
+                format!("{} {rest}\n", if yes { "yes" } else { "no" })
+            };
+            let two = run(&text.lines().map(named).collect::<String>(), &plain, 1);
+            let side = if two.classes()[1] == "yes" { 1 } else { 0 };
+            assert_eq!(
+                class_scores(&ova, &text, class),
+                class_scores(&two, &text, side),
+                "{class}"
+            );
+        }
+    }
+}
+
+#[test]
+fn one_vs_one_is_a_stream_for_each_pair_and_grows_with_classes() {
+    // The third and the fourth class come after the look at the first rows.
+    let text = rows(200, 2, 5) + &rows(200, 3, 6) + &rows(400, 4, 7);
+    let plain = StreamSpec {
+        rate: Some(0.1),
+        schedule: Some(ScheduleKind::Constant),
+        shuffle: false,
+        sample_rows: 100,
+        strategy: Strategy::Ovo,
+        pairs: PairKind::Scores,
+        ..spec(UpdateKind::Plain)
+    };
+    let ovo = run(&text, &plain, 1);
+    assert_eq!((ovo.classes().len(), ovo.report().problems), (4, 6));
+    assert!(accuracy(&ovo, &text) > 0.95);
+    // The mean over a class's duels, summed over all pairs of binary streams.
+    let mut sums = vec![vec![0.0; text.lines().count()]; 4];
+    for a in 0..4 {
+        for b in a + 1..4 {
+            let names = [&ovo.classes()[a], &ovo.classes()[b]];
+            let own =
+                |line: &&str| names.iter().any(|n| line.split(' ').next() == Some(n.as_str()));
+            let rows: Vec<&str> = text.lines().filter(own).collect();
+            let two = run(&(rows.join("\n") + "\n"), &plain, 1);
+            for (class, name) in [a, b].into_iter().zip(names) {
+                let side = two.classes().iter().position(|c| c == name).unwrap();
+                let scores = class_scores(&two, &text, side);
+                sums[class].iter_mut().zip(scores).for_each(|(sum, s)| *sum += s);
+            }
+        }
+    }
+    for class in 0..4 {
+        let scores = class_scores(&ovo, &text, class);
+        let ratio = sums[class][0] / scores[0];
+        for (sum, score) in sums[class].iter().zip(scores) {
+            assert!(
+                (sum - ratio * score).abs() < 1e-3 * (1.0 + sum.abs()),
+                "{sum} {score} {ratio}"
+            );
+        }
+    }
+}
+
+#[test]
+fn costs_of_one_change_nothing_and_others_do() {
+    let text = rows(400, 3, 9);
+    let classes = ["c0", "c1", "c2"].map(str::to_owned).to_vec();
+    let cost = |of: &dyn Fn(usize, usize) -> f64| {
+        let all = (0..9).map(|at| of(at / 3, at % 3)).collect();
+        let matrix = lineal::CostMatrix::new(3, all).unwrap();
+        Some(NamedCost { classes: classes.clone(), matrix })
+    };
+    for strategy in [Strategy::Joint, Strategy::Ova, Strategy::Ovo] {
+        let plain =
+            StreamSpec { strategy, loss: Some(LossKind::Hinge), ..spec(UpdateKind::AdaGrad) };
+        let of = |cost| {
+            let model = run(&text, &StreamSpec { cost, ..plain.clone() }, 1);
+            (0..3).map(|class| class_scores(&model, &text, class)).collect::<Vec<_>>()
+        };
+        let equal = of(cost(&|y, y_hat| f64::from(u8::from(y != y_hat))));
+        assert_eq!(equal, of(None), "{strategy}");
+        let other = of(cost(&|y, y_hat| if y == y_hat { 0.0 } else { 1.0 + 4.0 * y as f64 }));
+        assert_ne!(equal, other, "{strategy}");
+    }
 }
