@@ -6,19 +6,14 @@
 Prints tables and writes bench/record/DATE-NAME.md. See bench/README.md for what the figures mean.
 """
 
-import argparse
-import datetime
 import gzip
 import json
-import os
-import subprocess
 import sys
 import time
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
-INSIDE = "LINEAL_BENCH_INSIDE"
+import frame
+from frame import HERE
+
 PARTS = ("perceptron", "crf", "tagging", "accuracy")
 # The template for chunking that CRF++ ships: (column, offset) of each row.
 TEMPLATE = [[(0, o)] for o in range(-2, 3)] + [[(0, -1), (0, 0)], [(0, 0), (0, 1)]] + [[(1, o)] for o in range(-2, 3)] + [
@@ -29,40 +24,16 @@ TOLERANCES = ("0.1", "0.05", "0.03", "0.02", "0.01", "0.005", "0.002", "0.001")
 
 
 def main():
-    args = arguments()
-    sys.path.insert(0, str(ROOT / "acceptance"))
-    if os.environ.get(INSIDE) != "1":
-        import environment
-
-        python = environment.ensure(ROOT / "target" / "bench-venv", HERE / "requirements.txt")
-        os.execve(python, [str(python), str(HERE / "sequences.py"), *sys.argv[1:]], {**os.environ, INSIDE: "1"})
+    args = frame.parser(__doc__, "sequences", PARTS).parse_args()
+    frame.enter(args)
     import measure
 
-    if args.lineal is None:
-        subprocess.run(["cargo", "build", "--release", "-p", "lineal-cli"], cwd=ROOT, check=True)
-        args.lineal = ROOT / "target" / "release" / "lineal"
     prepare(args.data, HERE / "data")
-    with measure.Bench(args.lineal.resolve(), HERE / "data", args.repeat) as bench:
+    with measure.Bench(args.lineal, HERE / "data", args.repeat) as bench:
         suite = Suite(bench)
         for part in args.part.split(","):
             getattr(suite, part)()
-    today = datetime.date.today().isoformat()
-    path = HERE / "record" / f"{today}-{args.name}.md"
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    arguments_shown = " ".join(Path(a).name if a.startswith("/") else a for a in sys.argv[1:])
-    load = f"{os.getloadavg()[0]:.2f} at the end, {os.cpu_count()} cores"
-    path.write_text(f"# Sequences, {today}, commit {commit}\n\n`python3 bench/sequences.py {arguments_shown}`; load {load}\n" + "\n".join(suite.lines) + "\n")
-    print(f"wrote {path.relative_to(ROOT)}")
-
-
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--name", default="sequences", help="of the record")
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("LINEAL_DATA", ROOT.parent / "shared" / "data")))
-    parser.add_argument("--lineal", type=Path, help="the program [default: built here]")
-    parser.add_argument("--repeat", type=int, default=3, help="timings of Lineal of which the minimum counts; CRFsuite runs once")
-    parser.add_argument("--part", default=",".join(PARTS), help="what to run")
-    return parser.parse_args()
+    frame.record(args, "Sequences", suite.lines, "CRFsuite runs once.")
 
 
 def prepare(source, folder):
@@ -104,19 +75,11 @@ def attributes(sentence):
     return "\n".join(lines) + "\n\n"
 
 
-class Suite:
+class Suite(frame.Tables):
     def __init__(self, bench):
-        self.bench, self.lines = bench, []
+        super().__init__()
+        self.bench = bench
         self.n_sentences = sum(1 for _ in columns(bench.data / "conll2000-train.conll"))
-
-    def say(self, line):
-        print(line, flush=True)
-        self.lines.append(line)
-
-    def table(self, title, columns):
-        self.say(f"\n## {title}\n")
-        self.say("| " + " | ".join(columns) + " |")
-        self.say("|" + "---|" * len(columns))
 
     def crfsuite(self, **job):
         path = self.bench.temp / "job.json"

@@ -6,71 +6,34 @@
 Prints tables and writes bench/record/DATE-NAME.md. See bench/README.md for what the figures mean.
 """
 
-import argparse
-import datetime
 import json
-import os
-import subprocess
 import sys
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
-INSIDE = "LINEAL_BENCH_INSIDE"
+import frame
+from frame import HERE
+
 PARTS = ("speed", "ovo", "tree", "accuracy", "calibration")
 TOLERANCES = ("5e-2", "2e-2", "1e-2", "5e-3", "3e-3", "2e-3", "1e-3", "5e-4", "2e-4", "1e-4", "1e-5")
 
 
 def main():
-    args = arguments()
-    sys.path.insert(0, str(ROOT / "acceptance"))
-    if os.environ.get(INSIDE) != "1":
-        import environment
-
-        one_thread = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")}
-        python = environment.ensure(ROOT / "target" / "bench-venv", HERE / "requirements.txt")
-        os.execve(python, [str(python), str(HERE / "strategies.py"), *sys.argv[1:]], {**os.environ, **one_thread, INSIDE: "1"})
+    args = frame.parser(__doc__, "strategies", PARTS).parse_args()
+    frame.enter(args)
     import measure
     import sets
 
-    if args.lineal is None:
-        subprocess.run(["cargo", "build", "--release", "-p", "lineal-cli"], cwd=ROOT, check=True)
-        args.lineal = ROOT / "target" / "release" / "lineal"
     sets.prepare(args.data, HERE / "data")
-    with measure.Bench(args.lineal.resolve(), HERE / "data", args.repeat) as bench:
+    with measure.Bench(args.lineal, HERE / "data", args.repeat) as bench:
         suite = Suite(bench)
         for part in args.part.split(","):
             getattr(suite, part)()
-    today = datetime.date.today().isoformat()
-    path = HERE / "record" / f"{today}-{args.name}.md"
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    command = "python3 bench/strategies.py " + " ".join(sys.argv[1:])
-    path.write_text(f"# Strategies, {today}, commit {commit}\n\n`{command.strip()}`\n\n" + "\n".join(suite.lines) + "\n")
-    print(f"wrote {path.relative_to(ROOT)}")
+    frame.record(args, "Strategies", suite.lines)
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--name", default="strategies", help="of the record")
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("LINEAL_DATA", ROOT.parent / "shared" / "data")))
-    parser.add_argument("--lineal", type=Path, help="the program [default: built here]")
-    parser.add_argument("--repeat", type=int, default=3, help="timings of which the minimum counts")
-    parser.add_argument("--part", default=",".join(PARTS), help="what to run")
-    return parser.parse_args()
-
-
-class Suite:
+class Suite(frame.Tables):
     def __init__(self, bench):
-        self.bench, self.lines = bench, []
-
-    def say(self, line):
-        print(line, flush=True)
-        self.lines.append(line)
-
-    def table(self, title, columns):
-        self.say(f"\n## {title}\n")
-        self.say("| " + " | ".join(columns) + " |")
-        self.say("|" + "---|" * len(columns))
+        super().__init__()
+        self.bench = bench
 
     def peer(self, **job):
         """One run of strategy_peer.py; the least time of several."""

@@ -6,21 +6,17 @@
 Prints tables and writes bench/record/DATE-NAME.md. See bench/README.md for what the figures mean.
 """
 
-import argparse
-import datetime
 import gzip
 import json
-import os
-import platform
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
-INSIDE = "LINEAL_BENCH_INSIDE"
+import frame
+from frame import HERE
+
 PARTS = ("train", "memory", "vectorize")
 SETS = {
     "newsgroups": ("newsgroups/train.jsonl.gz", "newsgroups/test.jsonl.gz"),
@@ -38,45 +34,25 @@ PEERS = {
 
 def main():
     args = arguments()
-    sys.path.insert(0, str(ROOT / "acceptance"))
-    if os.environ.get(INSIDE) != "1":
-        import environment
-
-        one_thread = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")}
-        python = environment.ensure(ROOT / "target" / "bench-venv", HERE / "requirements.txt")
-        os.execve(python, [str(python), str(HERE / "text.py"), *sys.argv[1:]], {**os.environ, **one_thread, INSIDE: "1"})
-    if args.lineal is None:
-        subprocess.run(["cargo", "build", "--release", "-p", "lineal-cli"], cwd=ROOT, check=True)
-        args.lineal = ROOT / "target" / "release" / "lineal"
+    frame.enter(args)
     with tempfile.TemporaryDirectory(prefix="lineal-bench-") as temp:
         suite = Suite(args, Path(temp))
         for part in args.part.split(","):
             getattr(suite, part)()
-    today = datetime.date.today().isoformat()
-    path = HERE / "record" / f"{today}-{args.name}.md"
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    command = "python3 bench/text.py " + " ".join(sys.argv[1:])
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the end"
-    head = f"# Text, {today}, commit {commit}\n\n`{command.strip()}`\n\n{machine}. CPU seconds, one thread on both sides, least of {args.repeat} runs.\n"
-    path.write_text(head + "\n".join(suite.lines) + "\n")
-    print(f"wrote {path.relative_to(ROOT)}")
+    frame.record(args, "Text", suite.lines, f"CPU seconds, one thread on both sides, least of {args.repeat} runs.")
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--name", default="text", help="of the record")
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("LINEAL_DATA", ROOT.parent / "shared" / "data")))
-    parser.add_argument("--lineal", type=Path, help="the program [default: built here]")
-    parser.add_argument("--repeat", type=int, default=3, help="timings of which the minimum counts")
-    parser.add_argument("--part", default=",".join(PARTS), help="what to run")
+    parser = frame.parser(__doc__, "text", PARTS)
     parser.add_argument("--set", default=",".join(SETS), help="which sets")
     parser.add_argument("--limit", type=float, default=600, help="seconds after which a peer is stopped")
     return parser.parse_args()
 
 
-class Suite:
+class Suite(frame.Tables):
     def __init__(self, args, temp):
-        self.args, self.temp, self.lines = args, temp, []
+        super().__init__()
+        self.args, self.temp = args, temp
         self.files = {}
         for name in args.set.split(","):
             paths = []
@@ -86,15 +62,6 @@ class Suite:
                     shutil.copyfileobj(packed, out)
                 paths.append(path)
             self.files[name] = paths
-
-    def say(self, line):
-        print(line, flush=True)
-        self.lines.append(line)
-
-    def table(self, title, columns):
-        self.say(f"\n## {title}\n")
-        self.say("| " + " | ".join(columns) + " |")
-        self.say("|" + "---|" * len(columns))
 
     def peer(self, once=False, **job):
         """The least times of several runs; `None` where it was stopped."""
@@ -119,7 +86,7 @@ class Suite:
         best = None
         for _ in range(self.args.repeat):
             usage = self.temp / "usage.json"
-            launch = [sys.executable, "-I", "-S", HERE / "launch.py", usage, self.args.lineal.resolve(), *command, "--threads", "1"]
+            launch = [sys.executable, "-I", "-S", HERE / "launch.py", usage, self.args.lineal, *command, "--threads", "1"]
             done = subprocess.run([str(part) for part in launch], stdout=subprocess.PIPE, check=True)
             report = json.loads(usage.read_text())
             if report["code"] != 0:

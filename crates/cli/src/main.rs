@@ -34,6 +34,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    lineal::linalg::return_large_blocks();
     let cli = Cli::parse();
     interrupt::install();
     let done = match cli.command {

@@ -21,11 +21,13 @@ mod exp;
 pub mod kernels;
 mod mapped;
 mod matrix;
+mod memory;
 mod scalar;
 mod sink;
 pub mod special;
 
 pub use mapped::{AlignedBytes, MappedFile, cast_f32, cast_f64, cast_u32};
 pub use matrix::{Csr, Dense, Matrix, Row, ShapeError, SparseRow};
+pub use memory::return_large_blocks;
 pub use scalar::Scalar;
 pub use sink::{DenseSink, Sink};

@@ -17,6 +17,7 @@ use lineal_model::label_tree::LabelTree;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Where a model comes from. No date: the same data and seed give the same bytes.
@@ -229,13 +230,33 @@ impl Model {
 
     /// Writes the model beside and renames it into place; returns its size in bytes.
     pub fn save(&self, path: &Path) -> Result<u64, Error> {
-        let bytes = self.to_bytes()?;
-        file::write_atomically(path, |out| out.write_all(&bytes)).map_err(Error::Write)?;
-        Ok(bytes.len() as u64)
+        let mut size = 0;
+        let write = |out: &mut dyn Write| {
+            size = self.write_to(out)?;
+            Ok(())
+        };
+        file::write_atomically(path, write).map_err(Error::Write)?;
+        Ok(size)
     }
 
     /// The bytes of the model's file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        self.put(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Writes the bytes of the model's file, piece by piece, and gives their number.
+    pub fn write_to(&self, out: &mut dyn Write) -> io::Result<u64> {
+        let mut out = Counted { out, n_bytes: 0 };
+        match self.put(&mut out) {
+            Ok(()) => Ok(out.n_bytes),
+            Err(Error::ModelFile(file::Error::Write(e))) => Err(e),
+            Err(e) => Err(io::Error::other(e)),
+        }
+    }
+
+    fn put(&self, out: &mut dyn Write) -> Result<(), Error> {
         let about = serde_json::to_value(&self.about)
             .map_err(|e| Error::request(format!("the model cannot be written: {e}")))?;
         let weights = self.weights.as_tensor();
@@ -245,7 +266,7 @@ impl Model {
             let mut tensors = vec![(TENSOR, vec![self.n_rows(), self.n_outputs()], weights)];
             tensors.extend(text);
             tensors.extend(stream::tensors(self));
-            return Ok(file::encode(&about, &tensors)?);
+            return Ok(file::write_to(out, &about, &tensors)?);
         };
         let flat = tree.to_flat();
         let tensor = |values: &'static str, data: &'_ [u32]| (values, vec![data.len()]);
@@ -261,7 +282,7 @@ impl Model {
             (features.0, features.1, TensorData::U32(&flat.features)),
         ];
         tensors.extend(text);
-        Ok(file::encode(&about, &tensors)?)
+        Ok(file::write_to(out, &about, &tensors)?)
     }
 
     /// Whether columns are classes.
@@ -481,5 +502,23 @@ fn outputs(about: &About, decoder: &Decoder) -> Option<usize> {
             Some(decoder.n_columns(k))
         }
         _ => None,
+    }
+}
+
+/// Counts what is written.
+struct Counted<'a> {
+    out: &'a mut dyn Write,
+    n_bytes: u64,
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n = self.out.write(bytes)?;
+        self.n_bytes += n as u64;
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }

@@ -133,9 +133,12 @@ fn fit(
 
 /// Writes the model and gives its size; `-` is stdout.
 pub fn write_model(model: &Model, path: &Path) -> anyhow::Result<u64> {
-    let bytes = model.to_bytes()?;
-    files::write_output(Some(path), |out| out.write_all(&bytes))?;
-    Ok(bytes.len() as u64)
+    let mut size = 0;
+    files::write_output(Some(path), |out| {
+        size = model.write_to(out)?;
+        Ok(())
+    })?;
+    Ok(size)
 }
 
 fn not_converged(report: &Report, out: &Path) -> NotConverged {

@@ -105,12 +105,40 @@ impl<'a, F: Scalar, L: OfMargin<F>, const T: usize> Block<'a, F, L, T> {
 impl<F: Scalar, L: OfMargin<F>, const T: usize> Block<'_, F, L, T> {
     /// Each column's objective at `w`.
     pub(super) fn primal(&self, w: &[F]) -> [f64; T] {
+        self.primal_with(w, |row| self.share(row), |row| self.scores(row, w))
+    }
+
+    /// The same with sums, losses and shares in `f64`, whatever the weights are.
+    pub(super) fn exact_primal(&self, w: &[F], exact: &[[f64; 2]]) -> [f64; T]
+    where
+        L: OfMargin<f64>,
+    {
+        let scores = |row| {
+            let mut scores = [0.0f64; T];
+            self.task.x.row(row).for_each(|j, x| {
+                let weights = &w[j * T..(j + 1) * T];
+                scores.iter_mut().zip(weights).for_each(|(s, w)| *s += f64::from(x) * w.to_f64());
+            });
+            scores.iter_mut().zip(&w[self.bias_at()]).for_each(|(s, b)| *s += b.to_f64());
+            scores
+        };
+        self.primal_with(w, |row| exact[row][0] * self.task.l2, scores)
+    }
+
+    fn primal_with<G: Scalar>(
+        &self,
+        w: &[F],
+        share: impl Fn(usize) -> f64,
+        scores: impl Fn(usize) -> [G; T],
+    ) -> [f64; T]
+    where
+        L: OfMargin<G>,
+    {
         let at = self.bias_at();
         let n_penalised = if self.task.bias == Bias::Free { at.start } else { at.end };
         let mut value = norms::<F, T>(&w[..n_penalised]).map(|norm| 0.5 * self.task.l2 * norm);
         for &row in &self.rows {
-            let share = self.share(row as usize);
-            let scores = self.scores(row as usize, w);
+            let (share, scores) = (share(row as usize), scores(row as usize));
             for (l, &c) in self.signed(row as usize).iter().enumerate() {
                 let m = if c < F::ZERO { -scores[l] } else { scores[l] };
                 value[l] += share * c.to_f64().abs() * self.loss.value_slope(m).0.to_f64();

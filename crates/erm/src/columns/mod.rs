@@ -19,6 +19,7 @@ use lineal_model::space::Columns;
 use lineal_solver::{self as solver, Outcome, Pass};
 use rayon::prelude::*;
 use std::ops::{ControlFlow, Range};
+use std::sync::{Mutex, PoisonError};
 
 /// Binary problems over the rows of a matrix.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +87,8 @@ pub fn dual<F: Scalar, L: OfMargin<F> + OfMargin<f64>>(
     let (exact, _) = scale::<f64>(task);
     let (scale, beta_sq) = scale::<F>(task);
     let blocks = blocks(task.space.len());
-    let parts: Vec<Part<F>> = blocks
+    let all = All::new(task);
+    let parts: Vec<Part> = blocks
         .par_iter()
         .enumerate()
         .map(|(number, columns)| {
@@ -103,14 +105,19 @@ pub fn dual<F: Scalar, L: OfMargin<F> + OfMargin<f64>>(
                 config,
             };
             match columns.len() {
-                1 => solve::<F, L, 1>(run, &see),
-                2..=4 => solve::<F, L, 4>(run, &see),
-                5..=8 => solve::<F, L, 8>(run, &see),
-                _ => solve::<F, L, 16>(run, &see),
+                1 => solve::<F, L, 1>(run, &all, &see),
+                2..=4 => solve::<F, L, 4>(run, &all, &see),
+                5..=8 => solve::<F, L, 8>(run, &all, &see),
+                _ => solve::<F, L, 16>(run, &all, &see),
             }
         })
         .collect();
-    gather(task, &blocks, parts)
+    ColumnFit {
+        w: all.take(),
+        certificates: parts.iter().flat_map(|p| p.certificates.iter().copied()).collect(),
+        passes: parts.iter().map(|p| p.outcome.passes).max().unwrap_or(0),
+        converged: parts.iter().all(|p| p.outcome.converged),
+    }
 }
 
 /// Each column's objective at `w`, and a proven bound on its distance from the optimum: from `bounds`, lower bounds on the optima, or where
@@ -165,10 +172,8 @@ fn scale<F: Scalar>(task: &ColumnTask<'_>) -> (Vec<[F; 2]>, f64) {
     ((0..n).map(of).collect(), beta_sq)
 }
 
-struct Part<F> {
-    w: Vec<F>,
-    /// Weights of a feature side by side.
-    width: usize,
+/// What is known of a block once its weights are among the others'.
+struct Part {
     certificates: Vec<[f64; 2]>,
     outcome: Outcome,
 }
@@ -185,10 +190,10 @@ struct Run<'a, F, L> {
 
 fn solve<F: Scalar, L: OfMargin<F> + OfMargin<f64>, const T: usize>(
     run: Run<'_, F, L>,
+    all: &All<F>,
     see: &dyn Fn(usize, f64, bool) -> ControlFlow<()>,
-) -> Part<F> {
+) -> Part {
     let Run { task, loss, columns, scale, exact, beta_sq, config } = run;
-    let n_columns = columns.len();
     let mut block = Block::<F, L, T>::new(task, loss, columns.clone(), scale, beta_sq);
     let mut a = Aligned::zeros(block.n_dual());
     let mut w = Aligned::zeros(solver::DualBlocks::dim(&block));
@@ -196,16 +201,16 @@ fn solve<F: Scalar, L: OfMargin<F> + OfMargin<f64>, const T: usize>(
         see(pass.pass, pass.gap.or(pass.gap_estimate).unwrap_or(f64::INFINITY), false)
     };
     let outcome = solver::dual(config, &mut block, a.slice(), w.slice(), &mut monitor);
-    let w = w.slice().to_vec();
     // What is reported is the objective of the weights as they are, in f64.
-    let bounds = block.certificates.map(|[value, gap]| value - gap);
-    let wide: Vec<f64> = w.iter().map(|w| w.to_f64()).collect();
-    let exact = Block::<f64, L, T>::new(task, loss, columns, exact, beta_sq);
-    let primal = exact.primal(&wide);
-    let certificates =
-        (0..n_columns).map(|l| [primal[l], (primal[l] - bounds[l]).max(0.0)]).collect();
+    let primal = block.exact_primal(w.slice(), exact);
+    let certificate = |l: usize| {
+        let [value, gap] = block.certificates[l];
+        [primal[l], (primal[l] - (value - gap)).max(0.0)]
+    };
+    let certificates = (0..columns.len()).map(certificate).collect();
+    all.put(columns, w.slice(), T);
     let _ = see(outcome.passes, outcome.gap.unwrap_or(f64::INFINITY), true);
-    Part { w, width: T, certificates, outcome }
+    Part { certificates, outcome }
 }
 
 /// A buffer that starts at a cache line: 16 weights of a feature are then one line, not two.
@@ -229,27 +234,28 @@ impl<F: Scalar> Aligned<F> {
     }
 }
 
-/// Blocks side by side in one matrix.
-fn gather<F: Scalar>(
-    task: &ColumnTask<'_>,
-    blocks: &[Range<usize>],
-    parts: Vec<Part<F>>,
-) -> ColumnFit<F> {
-    let n = task.space.len();
-    let n_rows = task.x.n_cols() + usize::from(task.bias != Bias::None);
-    let mut w = vec![F::ZERO; n_rows * n];
-    w.par_chunks_mut(n.max(1) * 512).enumerate().for_each(|(chunk, w)| {
-        for (r, w) in w.chunks_exact_mut(n).enumerate() {
-            let row = chunk * 512 + r;
-            for (columns, part) in blocks.iter().zip(&parts) {
-                w[columns.clone()].copy_from_slice(&part.w[row * part.width..][..columns.len()]);
-            }
+/// The weights of all columns, filled in as blocks end so that none has to be kept.
+struct All<F> {
+    w: Mutex<Vec<F>>,
+    n_columns: usize,
+}
+
+impl<F: Scalar> All<F> {
+    fn new(task: &ColumnTask<'_>) -> Self {
+        let n_columns = task.space.len();
+        let n_rows = task.x.n_cols() + usize::from(task.bias != Bias::None);
+        Self { w: Mutex::new(vec![F::ZERO; n_rows * n_columns]), n_columns }
+    }
+
+    /// Takes in weights of some columns, `width` a feature.
+    fn put(&self, columns: Range<usize>, w: &[F], width: usize) {
+        let mut all = self.w.lock().unwrap_or_else(PoisonError::into_inner);
+        for (all, w) in all.chunks_exact_mut(self.n_columns).zip(w.chunks_exact(width)) {
+            all[columns.clone()].copy_from_slice(&w[..columns.len()]);
         }
-    });
-    ColumnFit {
-        w,
-        certificates: parts.iter().flat_map(|p| p.certificates.iter().copied()).collect(),
-        passes: parts.iter().map(|p| p.outcome.passes).max().unwrap_or(0),
-        converged: parts.iter().all(|p| p.outcome.converged),
+    }
+
+    fn take(self) -> Vec<F> {
+        self.w.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -24,6 +24,12 @@ impl SortedStrings {
         self.ends.len()
     }
 
+    /// Reads some byte of a string.
+    #[inline]
+    pub(crate) fn touch(&self, i: usize) -> u8 {
+        self.bytes[self.ends[i] as usize]
+    }
+
     /// Appends a string.
     #[inline]
     pub(crate) fn write(&self, i: usize, out: &mut Vec<u8>) {

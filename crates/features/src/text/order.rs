@@ -111,6 +111,17 @@ impl Sorted {
         self.write(feature.level as usize, feature.at as usize, out);
     }
 
+    /// Reads what [`write_name`](Self::write_name) will, a byte of each word. Done for many features first, their waits for memory overlap.
+    #[inline]
+    pub(crate) fn touch(&self, feature: &Feature) -> u8 {
+        let (mut at, mut seen) = (feature.at as usize, 0);
+        for level in self.levels[..=feature.level as usize].iter().rev() {
+            seen ^= self.strings.touch(level[at].word as usize);
+            at = level[at].left as usize;
+        }
+        seen
+    }
+
     fn write(&self, level: usize, at: usize, out: &mut Vec<u8>) {
         let entry = &self.levels[level][at];
         if level > 0 {

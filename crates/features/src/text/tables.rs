@@ -321,15 +321,19 @@ impl Pairs {
         self.slots[self.seek(left, right)][2]
     }
 
+    /// Looks at where pairs will be looked for: see [`Strings::touch`]. There is room for some.
+    #[inline(always)]
+    pub(crate) fn touch(&self, pairs: impl Iterator<Item = (u32, u32)>) {
+        black_box(pairs.fold(0, |seen, (l, r)| seen ^ self.slots[self.home(l, r)][0]));
+    }
+
     /// Replaces each left number by that of its pair with the right one beside it, or [`NONE`].
     pub(crate) fn find_all(&self, lefts: &mut [u32], rights: &[u32]) {
         if self.len == 0 {
             return lefts.fill(NONE);
         }
         for (lefts, rights) in lefts.chunks_mut(AHEAD).zip(rights.chunks(AHEAD)) {
-            // See `Strings::touch`.
-            let pairs = lefts.iter().zip(rights);
-            black_box(pairs.fold(0, |sum, (&l, &r)| sum ^ self.slots[self.home(l, r)][0]));
+            self.touch(lefts.iter().copied().zip(rights.iter().copied()));
             for (left, &right) in lefts.iter_mut().zip(rights) {
                 *left = self.find(*left, right);
             }

@@ -7,6 +7,8 @@ use super::spec::Norm;
 use super::tables::{NONE, PAD, Pairs, Strings, ZEROS};
 use super::weigh::{Weigher, smooth_idf};
 use crate::Error;
+use std::collections::BTreeMap;
+use std::hint::black_box;
 use std::sync::OnceLock;
 
 /// Feature `j` is the `j`-th name. A stored name is the block's number as one byte, where there are several blocks, then
@@ -32,6 +34,49 @@ pub(crate) struct Fixed {
 }
 
 impl Fixed {
+    /// Enters features with as many spaces in their names, whose words are at `spans` of a buffer.
+    fn add(
+        &mut self,
+        buffer: &[u8],
+        (spaces, features, spans): (usize, &[u32], &[(usize, usize)]),
+        words: &mut Vec<u32>,
+        next: &mut u32,
+    ) -> Result<(), Error> {
+        let twice =
+            |found, j| Err(Error::Damaged(format!("features {found} and {j} have one name")));
+        self.words.find_all(buffer, spans, words);
+        if spaces == 0 {
+            for (&j, &(start, end)) in features.iter().zip(spans) {
+                let found = self.words.find_or_insert(buffer, start, end, j);
+                if found != j {
+                    return twice(found, j);
+                }
+            }
+            return Ok(());
+        }
+        for (word, &(start, end)) in words.iter_mut().zip(spans).filter(|(word, _)| **word == NONE)
+        {
+            *word = self.words.find_or_insert(buffer, start, end, *next);
+            *next += u32::from(*word == *next);
+        }
+        self.pairs.touch(words.chunks_exact(spaces + 1).map(|words| (words[0], words[1])));
+        for (&j, words) in features.iter().zip(words.chunks_exact(spaces + 1)) {
+            let mut found = words[0];
+            for &word in &words[1..spaces] {
+                found = self.pairs.find_or_insert(found, word, *next);
+                *next += u32::from(found == *next);
+            }
+            found = self.pairs.find_or_insert(found, words[spaces], j);
+            if found != j {
+                return twice(found, j);
+            }
+        }
+        if *next >= NONE - 2 - (TOGETHER * 64) as u32 {
+            return Err(Error::Damaged("names have too many parts".into()));
+        }
+        Ok(())
+    }
+
     /// Appends the number of each feature of a block that a page has. Some are no feature's.
     pub(crate) fn ids(&self, page: &mut Page, block: &Block, work: &mut Work, out: &mut Vec<u32>) {
         let find =
@@ -58,6 +103,9 @@ impl Fixed {
     }
 }
 
+/// Names that are entered into tables together: see `Strings::touch`.
+const TOGETHER: usize = 64;
+
 /// Buffers for [`Fixed::ids`].
 #[derive(Default)]
 pub(crate) struct Work {
@@ -75,14 +123,18 @@ impl Vocabulary {
     ) -> Result<Self, Error> {
         let mut bytes = Vec::new();
         let mut ends = Vec::with_capacity(features.len());
-        for feature in features {
-            if plan.has_marks() {
-                bytes.push(feature.block);
+        for features in features.chunks(TOGETHER) {
+            let seen = features.iter().map(|f| sorted[f.block as usize].touch(f));
+            black_box(seen.fold(0, |sum, seen| sum ^ seen));
+            for feature in features {
+                if plan.has_marks() {
+                    bytes.push(feature.block);
+                }
+                sorted[feature.block as usize].write_name(feature, &mut bytes);
+                let end = u32::try_from(bytes.len());
+                let limit = u64::from(u32::MAX);
+                ends.push(end.map_err(|_| Error::TooMany { what: "bytes of names", limit })?);
             }
-            sorted[feature.block as usize].write_name(feature, &mut bytes);
-            let end = u32::try_from(bytes.len());
-            let limit = u64::from(u32::MAX);
-            ends.push(end.map_err(|_| Error::TooMany { what: "bytes of names", limit })?);
         }
         bytes.extend_from_slice(ZEROS.as_bytes());
         let mut idf = Vec::new();
@@ -169,9 +221,8 @@ impl Vocabulary {
 
     fn build(&self, plan: &Plan) -> Result<Vec<Fixed>, Error> {
         let n = self.ends.len();
-        // Shorter names first: an n-gram's words have their numbers when it needs them.
-        let mut order = Vec::with_capacity(n);
-        let mut counts = vec![(0, 0); plan.blocks.len()];
+        // By number of spaces and block. Shorter names first: an n-gram's words have their numbers when it needs them.
+        let mut groups: BTreeMap<(usize, usize), Vec<u32>> = BTreeMap::new();
         for j in 0..n {
             let Some((block, start, end)) = self.bare_name(plan, j) else {
                 return Err(Error::Damaged(format!("feature {j} is of a kind that is not used")));
@@ -181,46 +232,45 @@ impl Vocabulary {
             } else {
                 0
             };
-            counts[block].0 += usize::from(spaces == 0);
-            counts[block].1 += usize::from(spaces > 0);
-            order.push((spaces as u32, j as u32));
+            groups.entry((spaces, block)).or_default().push(j as u32);
         }
-        order.sort_by_key(|&(spaces, _)| spaces);
-        let new = |(words, pairs)| Fixed {
-            words: Strings::with_capacity(words),
-            pairs: Pairs::with_capacity(pairs),
-        };
-        let mut tables: Vec<Fixed> = counts.into_iter().map(new).collect();
+        let mut tables: Vec<Fixed> = (0..plan.blocks.len())
+            .map(|block| {
+                let of_block = groups.iter().filter(|(group, _)| group.1 == block);
+                let (words, pairs): (Vec<_>, Vec<_>) =
+                    of_block.partition(|(group, _)| group.0 == 0);
+                let count = |groups: Vec<(_, &Vec<u32>)>| groups.iter().map(|g| g.1.len()).sum();
+                Fixed {
+                    words: Strings::with_capacity(count(words)),
+                    pairs: Pairs::with_capacity(count(pairs)),
+                }
+            })
+            .collect();
         let mut next = n as u32; // the number of what is not a feature itself
-        for (spaces, j) in order {
-            let Some((block, mut at, end)) = self.bare_name(plan, j as usize) else { continue };
-            let Fixed { words, pairs } = &mut tables[block];
-            let mut found = NONE;
-            for i in 0..=spaces {
-                let stop = match self.bytes[at..end].iter().position(|&b| b == b' ') {
-                    Some(len) if i < spaces => at + len,
-                    _ => end,
-                };
-                let new = if spaces == 0 { j } else { next };
-                let word = words.find_or_insert(&self.bytes, at, stop, new);
-                next += u32::from(word == next);
-                if i == 0 {
-                    found = word;
-                } else {
-                    let new = if i == spaces { j } else { next };
-                    found = pairs.find_or_insert(found, word, new);
-                    next += u32::from(found == next);
+        let (mut spans, mut words) = (Vec::new(), Vec::new());
+        for (&(spaces, block), features) in &groups {
+            for features in features.chunks(TOGETHER) {
+                spans.clear();
+                for &j in features {
+                    let Some((_, at, end)) = self.bare_name(plan, j as usize) else { continue };
+                    self.push_words(at, end, spaces, &mut spans);
                 }
-                at = stop + 1;
-                if next >= NONE - 2 {
-                    return Err(Error::Damaged("names have too many parts".into()));
-                }
-            }
-            if found != j {
-                return Err(Error::Damaged(format!("features {found} and {j} have one name")));
+                words.clear();
+                let found = (spaces, features, spans.as_slice());
+                tables[block].add(&self.bytes, found, &mut words, &mut next)?;
             }
         }
         Ok(tables)
+    }
+
+    /// Appends where the words of a name are.
+    fn push_words(&self, mut at: usize, end: usize, spaces: usize, out: &mut Vec<(usize, usize)>) {
+        for _ in 0..spaces {
+            let len = self.bytes[at..end].iter().position(|&b| b == b' ').unwrap_or(end - at);
+            out.push((at, at + len));
+            at = (at + len + 1).min(end);
+        }
+        out.push((at, end));
     }
 
     /// The block of a feature, and where its name is without the block's number.
