@@ -71,21 +71,36 @@ impl Progress {
         }
     }
 
+    /// Before a fold is trained, to be calibrated on.
+    pub fn fold(&mut self, fold: usize, all: usize) {
+        let told = format!("calibrating: fold {fold} of {all}");
+        match &mut self.shape {
+            Shape::Nothing => {}
+            Shape::Bar(bar) => bar.set_message(told),
+            Shape::Lines(lines) => {
+                lines.tell_held_back();
+                lines.talk.say(told);
+            }
+        }
+    }
+
     /// After the last pass.
     pub fn finish(&mut self) {
         match &mut self.shape {
             Shape::Nothing => {}
             Shape::Bar(bar) => bar.finish_and_clear(),
-            Shape::Lines(lines) => {
-                if let Some(line) = lines.held_back.take() {
-                    lines.talk.say(line);
-                }
-            }
+            Shape::Lines(lines) => lines.tell_held_back(),
         }
     }
 }
 
 impl Lines {
+    fn tell_held_back(&mut self) {
+        if let Some(line) = self.held_back.take() {
+            self.talk.say(line);
+        }
+    }
+
     /// Blocks of problems end at any time, many in the same pass: a line for each tenth of them.
     fn pass(&mut self, point: &CurvePoint, task: Task) {
         let line = format!("pass {}: {}", point.pass, describe(point, task));

@@ -51,16 +51,16 @@ pub(crate) fn is_packed(bytes: &[u8], name: &str) -> Result<bool, Error> {
 pub(crate) struct Reader<'a> {
     name: String,
     packing: Packing,
-    from: Box<dyn Read + 'a>,
+    from: Box<dyn Read + Send + 'a>,
     n_read: usize,
 }
 
 impl<'a> Reader<'a> {
     /// Looks at the first bytes to tell how they are packed.
-    pub(crate) fn new(mut raw: impl BufRead + 'a, name: &str) -> Result<Self, Error> {
+    pub(crate) fn new(mut raw: impl BufRead + Send + 'a, name: &str) -> Result<Self, Error> {
         let start = raw.fill_buf().map_err(|e| Error::new(ErrorKind::Io, name, explain(&e)))?;
         let packing = Packing::of(start, name)?;
-        let from: Box<dyn Read + 'a> = match packing {
+        let from: Box<dyn Read + Send + 'a> = match packing {
             Packing::Plain => Box::new(raw),
             Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
             Packing::Zstd => Box::new(
@@ -69,6 +69,12 @@ impl<'a> Reader<'a> {
             ),
         };
         Ok(Self { name: name.to_owned(), packing, from, n_read: 0 })
+    }
+
+    /// Bytes that are as they are, whatever the name or they themselves look like.
+    pub(crate) fn plain(raw: impl Read + Send + 'a, name: &str) -> Self {
+        let name = name.to_owned();
+        Self { name, packing: Packing::Plain, from: Box::new(raw), n_read: 0 }
     }
 
     /// Appends up to `most` bytes, fewer only at the end, and says how many.

@@ -35,6 +35,8 @@ pub struct ReadOptions {
     pub header: bool,
     /// Whether labels that the schema of a [`stream`](crate::stream) does not have become new classes.
     pub grow_classes: bool,
+    /// Whether a blank line of fastText is a row without text, so that each line has its answer; else it is none.
+    pub blank_rows: bool,
     /// Whether to stop at what is else mended and counted: bytes of text that are not UTF-8, and missing numbers.
     pub strict: bool,
     /// The labels of an IDX file of images, where its name does not tell.
@@ -57,6 +59,7 @@ impl Default for ReadOptions {
             ignore: Vec::new(),
             header: true,
             grow_classes: false,
+            blank_rows: false,
             strict: false,
             labels_file: None,
         }

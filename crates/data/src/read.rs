@@ -127,7 +127,7 @@ impl Opened {
         let file = source.name();
         let path = match &source {
             Source::Path(path) => Some(path.clone()),
-            Source::Stdin | Source::Memory { .. } => None,
+            Source::Stdin | Source::Memory { .. } | Source::Once(_) => None,
         };
         // What can be read twice is looked at first, so that a table need not be opened as a whole.
         if let Some(head) = source.peek(HEAD)? {

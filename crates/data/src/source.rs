@@ -10,6 +10,7 @@ use lineal_linalg::MappedFile;
 use crate::archive::{Reader, is_packed};
 use crate::blocks::Input;
 use crate::error::{Error, ErrorKind};
+use crate::once::Once;
 
 /// Where to read from.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub enum Source {
         /// What the file would hold.
         bytes: Vec<u8>,
     },
+    /// What comes once and is looked at first: see [`Source::kept`].
+    Once(Once),
 }
 
 impl From<&Path> for Source {
@@ -64,6 +67,32 @@ impl Source {
             Source::Path(path) => path.display().to_string(),
             Source::Stdin => "<stdin>".to_owned(),
             Source::Memory { name, .. } => name.clone(),
+            Source::Once(once) => once.name().to_owned(),
+        }
+    }
+
+    /// Whether it can be walked only once: standard input, and what is no file.
+    pub fn comes_once(&self) -> bool {
+        !matches!(self, Source::Memory { .. }) && !self.is_file()
+    }
+
+    /// What comes once as a source that keeps what is read of it, so that [`learn_schema`](crate::learn_schema) can look at the first rows
+    /// before a [`stream`](crate::stream) walks all of them; what can be read again is left as it is. [`seal`](Self::seal) it after the look.
+    pub fn kept(self) -> Result<Self, Error> {
+        let name = self.name();
+        let rest = match &self {
+            Source::Stdin => Reader::new(BufReader::new(io::stdin()), &name)?,
+            // A path that is not there is told so by whoever reads it.
+            Source::Path(path) if path.exists() && !self.is_file() => open_reader(path, &name)?,
+            _ => return Ok(self),
+        };
+        Ok(Source::Once(Once::new(rest, &name)))
+    }
+
+    /// Keeps no more of what comes once: the next walk is the last.
+    pub fn seal(&self) {
+        if let Source::Once(once) = self {
+            once.seal();
         }
     }
 
@@ -79,6 +108,11 @@ impl Source {
                 Bytes::Owned(bytes)
             }
             Source::Memory { bytes, .. } => Bytes::Owned(bytes),
+            Source::Once(once) => {
+                let mut bytes = Vec::new();
+                once.reader().read_to_end(&mut bytes).map_err(refuse)?;
+                return Ok(Bytes::Owned(bytes));
+            }
         };
         if !is_packed(&raw, &name)? {
             return Ok(raw);
@@ -101,7 +135,7 @@ impl Source {
     fn is_file(&self) -> bool {
         match self {
             Source::Path(path) => fs::metadata(path).is_ok_and(|meta| meta.is_file()),
-            Source::Stdin | Source::Memory { .. } => false,
+            Source::Stdin | Source::Memory { .. } | Source::Once(_) => false,
         }
     }
 
@@ -121,8 +155,9 @@ impl Source {
     pub(crate) fn streamed(self) -> Result<Input, Error> {
         let name = self.name();
         match self {
-            Source::Stdin => Ok(Input::once(Reader::new(io::stdin().lock(), &name)?)),
+            Source::Stdin => Ok(Input::once(Reader::new(BufReader::new(io::stdin()), &name)?)),
             Source::Memory { .. } => self.open().map(Input::Whole),
+            Source::Once(_) => Ok(Input::Replay(self)),
             Source::Path(_) if self.is_file() => Ok(Input::Replay(self)),
             Source::Path(path) => Ok(Input::once(open_reader(&path, &name)?)),
         }
@@ -133,8 +168,9 @@ impl Source {
         let name = self.name();
         match self {
             Source::Path(path) => open_reader(path, &name),
-            Source::Stdin => Reader::new(io::stdin().lock(), &name),
+            Source::Stdin => Reader::new(BufReader::new(io::stdin()), &name),
             Source::Memory { bytes, .. } => Reader::new(&bytes[..], &name),
+            Source::Once(once) => Ok(Reader::plain(once.reader(), &name)),
         }
     }
 }

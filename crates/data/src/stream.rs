@@ -113,8 +113,8 @@ pub fn learn_schema(
 
 /// The rows that a schema was learnt from would be missing in the stream after it.
 fn comes_once(file: &str) -> Error {
-    let message = "standard input and pipes can be walked once, and a look at the first rows is a walk; save them \
-                   to a file";
+    let message = "standard input and pipes can be walked once, and a look at the first rows is a walk; keep what \
+                   it takes (Source::kept), or save them to a file";
     Error::new(ErrorKind::Io, file, message)
 }
 

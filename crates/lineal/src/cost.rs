@@ -2,15 +2,64 @@
 
 use crate::Error;
 use lineal_model::cost::CostMatrix;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
+
+/// Costs with the names of the classes that they are between, for data whose classes are not known beforehand.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NamedCost {
+    /// In the order of the matrix.
+    pub classes: Vec<String>,
+    /// Δ(y, ŷ).
+    pub matrix: CostMatrix,
+}
+
+impl NamedCost {
+    /// The same for classes in this order, among which all of these must be; the others come after them. The error is a class without costs.
+    pub(crate) fn extended(&self, classes: &[String]) -> Result<Self, String> {
+        let mut names = classes.to_vec();
+        names.extend(self.classes.iter().filter(|name| !classes.contains(name)).cloned());
+        let place = |name: &String| self.classes.iter().position(|c| c == name);
+        let places: Option<Vec<usize>> = names.iter().map(place).collect();
+        let Some(places) = places else {
+            let odd = classes.iter().find(|name| place(name).is_none());
+            return Err(odd.cloned().unwrap_or_default());
+        };
+        let row = |&y: &usize| places.iter().map(move |&y_hat| self.matrix.row(y as u32)[y_hat]);
+        let matrix = CostMatrix::new(names.len(), places.iter().flat_map(row).collect())?;
+        Ok(Self { classes: names, matrix })
+    }
+}
+
+/// Reads Δ(y, ŷ) for the classes that the header of the file names.
+pub fn read_named_cost(path: &Path) -> Result<NamedCost, Error> {
+    let text = read(path)?;
+    let header = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let classes: Vec<String> = fields(header, separator(header)).into_iter().skip(1).collect();
+    let matrix = parse_cost(&text, &classes)
+        .map_err(|why| Error::request(format!("{}:{why}", path.display())))?;
+    Ok(NamedCost { classes, matrix })
+}
 
 /// Reads Δ(y, ŷ) for the classes of a dataset: gold classes are rows, predicted ones columns, in any order.
 /// Fields are separated by commas or tabs.
 pub fn read_cost(path: &Path, classes: &[String]) -> Result<CostMatrix, Error> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| Error::Io { path: path.to_path_buf(), source })?;
-    let matrix = parse_cost(&text, classes);
+    let matrix = parse_cost(&read(path)?, classes);
     matrix.map_err(|why| Error::request(format!("{}:{why}", path.display())))
+}
+
+fn read(path: &Path) -> Result<String, Error> {
+    let fail = |source| Error::Io { path: path.to_path_buf(), source };
+    std::fs::read_to_string(path).map_err(fail)
+}
+
+/// Commas or tabs, whatever the header has.
+fn fields(line: &str, separator: char) -> Vec<String> {
+    line.split(separator).map(|f| f.trim().trim_matches('"').to_string()).collect()
+}
+
+fn separator(header: &str) -> char {
+    if header.contains('\t') { '\t' } else { ',' }
 }
 
 fn parse_cost(text: &str, classes: &[String]) -> Result<CostMatrix, String> {
@@ -24,10 +73,7 @@ fn parse_cost(text: &str, classes: &[String]) -> Result<CostMatrix, String> {
     let mut lines =
         text.lines().enumerate().map(|(i, l)| (i + 1, l)).filter(|(_, l)| !l.trim().is_empty());
     let (line, header) = lines.next().ok_or("1: the cost file is empty")?;
-    let separator = if header.contains('\t') { '\t' } else { ',' };
-    let fields = |l: &str| -> Vec<String> {
-        l.split(separator).map(|f| f.trim().trim_matches('"').to_string()).collect()
-    };
+    let fields = |line: &str| fields(line, separator(header));
     let columns: Vec<usize> =
         fields(header).iter().skip(1).map(|name| id(line, name)).collect::<Result<_, _>>()?;
     let mut cost = vec![f64::NAN; k * k];
@@ -60,6 +106,19 @@ fn parse_cost(text: &str, classes: &[String]) -> Result<CostMatrix, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn named_costs_follow_the_order_of_classes() {
+        let names = |names: &[&str]| names.iter().map(|&n| n.to_owned()).collect::<Vec<_>>();
+        let classes = names(&["a", "b", "c"]);
+        let matrix = parse_cost(",a,b,c\na,0,1,2\nb,3,0,4\nc,5,6,0\n", &classes).unwrap();
+        let cost = NamedCost { classes, matrix };
+        let other = cost.extended(&names(&["c", "a"])).unwrap();
+        assert_eq!(other.classes, ["c", "a", "b"]);
+        assert_eq!(other.matrix.row(0), [0.0, 5.0, 6.0]);
+        assert_eq!(other.matrix.row(1), [2.0, 0.0, 1.0]);
+        assert_eq!(cost.extended(&names(&["a", "x"])).unwrap_err(), "x");
+    }
 
     #[test]
     fn names_may_come_in_any_order() {

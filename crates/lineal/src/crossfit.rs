@@ -14,8 +14,15 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
+/// Called before each fold that is trained without its rows, with its number from 1 and how many there are.
+pub type OnFold<'a> = dyn FnMut(usize, usize) + 'a;
+
 /// Fits the maps and thresholds that the model's spec asks for.
-pub(crate) fn calibrate(model: &mut Model, data: &Dataset) -> Result<(), Error> {
+pub(crate) fn calibrate(
+    model: &mut Model,
+    data: &Dataset,
+    on_fold: Option<&mut OnFold<'_>>,
+) -> Result<(), Error> {
     let spec = model.spec().clone();
     let tunes = spec.task == Task::Multilabel
         && matches!(spec.threshold, Threshold::F1 | Threshold::MicroF1 | Threshold::Cost { .. });
@@ -34,7 +41,7 @@ pub(crate) fn calibrate(model: &mut Model, data: &Dataset) -> Result<(), Error> 
             spec.folds
         )));
     }
-    let held = HeldOut::collect(model, data, &spec)?;
+    let held = HeldOut::collect(model, data, &spec, on_fold)?;
     if let Some(kind) = spec.calibrate {
         model.about.calibration = Some(held.maps(kind)?);
         model.about.sharpness = held.sharpness(model)?;
@@ -71,7 +78,12 @@ enum Owned {
 }
 
 impl HeldOut {
-    fn collect(model: &Model, data: &Dataset, spec: &TrainSpec) -> Result<Self, Error> {
+    fn collect(
+        model: &Model,
+        data: &Dataset,
+        spec: &TrainSpec,
+        mut on_fold: Option<&mut OnFold<'_>>,
+    ) -> Result<Self, Error> {
         let plain = TrainSpec {
             calibrate: None,
             threshold: Threshold::Half,
@@ -87,6 +99,9 @@ impl HeldOut {
         let is_tree = model.tree.is_some();
         let (mut weights, mut folds) = (Vec::new(), Vec::new());
         for fold in 0..spec.folds {
+            if let Some(see) = &mut on_fold {
+                see(fold + 1, spec.folds);
+            }
             let part = |inside: bool| -> Vec<usize> {
                 let mut part: Vec<usize> = (0..order.len())
                     .filter(|at| (at % spec.folds == fold) == inside)

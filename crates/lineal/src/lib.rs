@@ -74,14 +74,15 @@ pub use lineal_model::space;
 pub use lineal_reduce as reduce;
 pub use lineal_solver as solver;
 
-pub use cost::read_cost;
+pub use cost::{NamedCost, read_cost, read_named_cost};
+pub use crossfit::OnFold;
 pub use error::Error;
 pub use evaluate::Metrics;
 pub use explain::{Contribution, Decision, ExplainSpec, Explanation};
-pub use features::{FeatureSpec, Features, read_features};
+pub use features::{FeatureSpec, Features, read_features, read_features_of};
 pub use highlight::Lit;
 pub use learner::{LinearLearner, LinearScorer};
-pub use model::{Model, Predicted, Provenance, Table};
+pub use model::{Model, Predicted, Provenance, Sampler, Table};
 pub use report::{CodeReport, CurvePoint, Margins, Report, TreeReport};
 pub use scoring::highest;
 pub use spec::{

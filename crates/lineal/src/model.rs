@@ -106,6 +106,32 @@ pub enum Predicted {
     Labels(Labels),
 }
 
+/// Draws classes: rows that come in parts are drawn as they would be at once.
+pub struct Sampler(Pcg64Mcg);
+
+impl Sampler {
+    /// The draws of a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(Pcg64Mcg::seed_from_u64(seed))
+    }
+
+    /// A class for each row, drawn from its probabilities.
+    pub fn draw(&mut self, proba: &Table) -> Vec<u32> {
+        let rng = &mut self.0;
+        (0..proba.n_rows)
+            .map(|i| {
+                let mut left: f64 = rng.random();
+                let row = proba.row(i);
+                let drawn = row.iter().position(|p| {
+                    left -= p;
+                    left < 0.0
+                });
+                drawn.unwrap_or(row.len() - 1) as u32
+            })
+            .collect()
+    }
+}
+
 impl Model {
     pub(crate) fn new(
         body: Body,
@@ -366,18 +392,7 @@ impl Model {
 
     /// A class drawn from the probabilities, for each row.
     pub fn sample(&self, proba: &Table, seed: u64) -> Vec<u32> {
-        let mut rng = Pcg64Mcg::seed_from_u64(seed);
-        (0..proba.n_rows)
-            .map(|i| {
-                let mut left: f64 = rng.random();
-                let row = proba.row(i);
-                let drawn = row.iter().position(|p| {
-                    left -= p;
-                    left < 0.0
-                });
-                drawn.unwrap_or(row.len() - 1) as u32
-            })
-            .collect()
+        Sampler::new(seed).draw(proba)
     }
 
     /// What is added to each column's score; empty without a bias, and for trees.
@@ -429,13 +444,16 @@ impl Model {
         (0..n).map(of).collect()
     }
 
-    /// The features with the largest weights for a class ([`class_weights`](Self::class_weights)), by size, with sign.
+    /// The features with the largest weights for a class ([`class_weights`](Self::class_weights)), by size, with sign. A word that is hashed to minus a column
+    /// has minus its weight.
     pub fn top_features(&self, class: usize, n: usize) -> Vec<(String, f64)> {
         let weights = self.class_weights(class).into_iter().enumerate();
         let mut order: Vec<(usize, f64)> = weights.filter(|(_, w)| *w != 0.0).collect();
         order.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
         order.truncate(n);
-        order.into_iter().map(|(j, w)| (self.feature_name(j), w)).collect()
+        let turned = |j| self.features.is_turned(self.schema(), j);
+        let shown = |(j, w): (usize, f64)| (self.feature_name(j), if turned(j) { -w } else { w });
+        order.into_iter().map(shown).collect()
     }
 
     pub(crate) fn n_outputs(&self) -> usize {

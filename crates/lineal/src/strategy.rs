@@ -111,6 +111,18 @@ impl Plan {
     }
 }
 
+/// The signed weight of each class in each column of one-vs-all or one-vs-one; `None` for one-vs-all with equal weights.
+pub(crate) fn table(
+    strategy: Strategy,
+    n_classes: usize,
+    cost: Option<&CostMatrix>,
+) -> Option<Vec<f32>> {
+    match strategy {
+        Strategy::Ovo => Some(duels(&layout::pairs(n_classes), n_classes, cost)),
+        _ => cost.map(|cost| weighted(&signs(&Layout::Ova, n_classes), Some(cost))),
+    }
+}
+
 /// The kind of each row: its class, or its own number where rows have lists of labels.
 pub(crate) fn kinds(y: &Targets) -> Vec<u32> {
     match y {

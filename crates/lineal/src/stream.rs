@@ -10,13 +10,14 @@ mod kept;
 mod learner;
 
 use crate::Error;
+use crate::cost::NamedCost;
 use crate::features::{FeatureSpec, Features};
 use crate::layout::Layout;
 use crate::model::{Body, Model, Provenance};
 use crate::report::Report;
 use crate::spec::{
-    ClassWeight, LossKind, Penalty, Precision, ScheduleKind, SgdSpec, SolverKind, Strategy, Task,
-    TrainSpec, UpdateKind,
+    ClassWeight, LossKind, PairKind, Penalty, Precision, ReductionSpec, ScheduleKind, SgdSpec,
+    SolverKind, Strategy, Task, TrainSpec, UpdateKind,
 };
 use crate::weights::Weights;
 use learner::{Learner, Tally};
@@ -39,6 +40,13 @@ pub struct StreamSpec {
     pub loss: Option<LossKind>,
     /// The sum over violating classes in place of the maximum.
     pub sum: bool,
+    /// How several classes become problems: `joint`, `ova` or `ovo`. Codes and trees are made for all classes at once, and new ones may come.
+    pub strategy: Strategy,
+    /// `ovo`: how duels decide.
+    pub pairs: PairKind,
+    /// What mistakes cost. The classes that it names are known from the start, and there can be no others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<NamedCost>,
     /// What is added to every score.
     pub bias: Bias,
     /// λ of mean loss + (λ/2)‖W‖²: a step shrinks the weights by 1 − ηλ.
@@ -73,6 +81,9 @@ impl Default for StreamSpec {
             task: Task::Classify,
             loss: None,
             sum: false,
+            strategy: Strategy::Joint,
+            pairs: ReductionSpec::default().pairs,
+            cost: None,
             bias: Bias::Free,
             l2: 0.0,
             update: None,
@@ -99,12 +110,20 @@ impl StreamSpec {
         })
     }
 
+    /// The strategy that it means: labels are asked for one by one.
+    pub fn strategy(&self) -> Strategy {
+        if self.task == Task::Multilabel { Strategy::Ova } else { self.strategy }
+    }
+
     /// The same in the terms of a run over data in memory.
     fn as_train_spec(&self) -> TrainSpec {
         TrainSpec {
             task: self.task,
             loss: self.loss,
             sum: self.sum,
+            strategy: self.strategy(),
+            reduction: ReductionSpec { pairs: self.pairs, ..ReductionSpec::default() },
+            cost: self.cost.as_ref().map(|cost| cost.matrix.clone()),
             solver: SolverKind::Sgd,
             penalty: Penalty::L2(self.l2),
             bias: self.bias,
@@ -255,10 +274,18 @@ impl<'a> Streaming<'a> {
             ));
         }
         let options = ReadOptions { grow_classes: true, target: target(spec.task), ..options };
+        if passes > 1 && source.comes_once() {
+            return Err(Error::request(format!(
+                "{}: standard input and pipes come once, and {passes} passes are asked for; leave out --epochs, or save the rows to a file",
+                source.name()
+            )));
+        }
+        let source = if resumed.is_none() { source.kept()? } else { source };
         let start = match resumed {
             Some(model) => kept::take_up(model, &source, &options)?,
             None => begin(&source, &options, spec, &features)?,
         };
+        source.seal();
         let mut run = Run {
             started: Instant::now(),
             last_saved: Instant::now(),
@@ -317,7 +344,12 @@ fn begin(
         schema.feature_ids = None;
     }
     let usual = if features.is_empty() { UpdateKind::Normalised } else { UpdateKind::AdaGrad };
-    let spec = StreamSpec { update: spec.update.or(Some(usual)), ..spec };
+    let mut spec = StreamSpec { update: spec.update.or(Some(usual)), ..spec };
+    if let Some(cost) = &mut spec.cost {
+        *cost =
+            cost.extended(&schema.classes).map_err(|odd| learner::no_cost(&source.name(), &odd))?;
+        schema.classes.clone_from(&cost.classes);
+    }
     let learner = Learner::new(spec, schema.n_features, schema.classes.len());
     let (passes, unfinished) = (Vec::new(), None);
     // What the first rows gave rise to, the pass over all of them will say again.
@@ -495,6 +527,12 @@ impl Run<'_> {
                  right? see --label)"
             )));
         }
+        let layout = match (spec.task, spec.strategy) {
+            (Task::Multilabel, _) => Layout::Labels,
+            (Task::Classify, Strategy::Ova) if schema.classes.len() > 2 => Layout::Ova,
+            (Task::Classify, Strategy::Ovo) if schema.classes.len() > 2 => Layout::Ovo,
+            _ => Layout::Joint,
+        };
         let report = Report {
             task: spec.task,
             examples: passes.iter().map(|p| p.rows).max().unwrap_or(0) as usize,
@@ -502,8 +540,8 @@ impl Run<'_> {
             classes: schema.classes.len(),
             loss: spec.loss(),
             sum: spec.sum && schema.classes.len() > 2,
-            strategy: if spec.task == Task::Multilabel { Strategy::Ova } else { Strategy::Joint },
-            problems: if spec.task == Task::Multilabel { schema.classes.len() } else { 1 },
+            strategy: spec.strategy(),
+            problems: if layout == Layout::Joint { 1 } else { learner.n_columns() },
             rows_touched: passes.iter().map(|p| p.rows).sum(),
             code: None,
             tree: None,
@@ -523,7 +561,6 @@ impl Run<'_> {
             margins: None,
             warnings: Vec::new(),
         };
-        let layout = if spec.task == Task::Multilabel { Layout::Labels } else { Layout::Joint };
         let body = Body { weights: Weights::F32(learner.weights()), layout, tree: None };
         let provenance =
             Provenance { lineal: env!("CARGO_PKG_VERSION").into(), source: source.clone() };

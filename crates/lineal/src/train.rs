@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::certify::Fit;
 use crate::columns;
-use crate::crossfit;
+use crate::crossfit::{self, OnFold};
 use crate::features::Features;
 use crate::fit::{self, Gold, Job};
 use crate::joint;
@@ -36,12 +36,13 @@ pub struct Training<'a> {
     features: Option<&'a Features>,
     held_out: Option<&'a Dataset>,
     on_pass: Option<&'a mut OnPass<'a>>,
+    on_fold: Option<&'a mut OnFold<'a>>,
 }
 
 impl<'a> Training<'a> {
     /// This data, this spec.
     pub fn new(data: &'a Dataset, spec: &'a TrainSpec) -> Self {
-        Self { data, spec, features: None, held_out: None, on_pass: None }
+        Self { data, spec, features: None, held_out: None, on_pass: None, on_fold: None }
     }
 
     /// The features of [`read_features`](crate::read_features), for the model to keep: it then predicts from raw text.
@@ -62,9 +63,15 @@ impl<'a> Training<'a> {
         self
     }
 
+    /// Be called before every fold of a calibration.
+    pub fn on_fold(mut self, on_fold: &'a mut OnFold<'a>) -> Self {
+        self.on_fold = Some(on_fold);
+        self
+    }
+
     /// Trains.
     pub fn run(self) -> Result<(Model, Report), Error> {
-        let Self { data, spec, features, held_out, on_pass } = self;
+        let Self { data, spec, features, held_out, on_pass, on_fold } = self;
         let features = features.cloned().unwrap_or_default();
         if features.n_made() != data.schema.made {
             return Err(Error::request(format!(
@@ -157,7 +164,7 @@ impl<'a> Training<'a> {
         let body = Body { weights, layout, tree };
         let mut model =
             Model::new(body, spec.clone(), data.schema.clone(), features, &report, provenance)?;
-        crossfit::calibrate(&mut model, data)?;
+        crossfit::calibrate(&mut model, data, on_fold)?;
         Ok((model, report))
     }
 }

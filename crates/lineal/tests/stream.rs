@@ -3,8 +3,9 @@
 
 use lineal::text::TextSpec;
 use lineal::{
-    Bias, ClassWeight, FeatureSpec, LossKind, Model, Predicted, ReadOptions, ScheduleKind, Source,
-    StreamPoint, StreamSpec, Streaming, Task, UpdateKind, read, with_threads,
+    Bias, ClassWeight, FeatureSpec, LossKind, Model, NamedCost, Predicted, ReadOptions,
+    ScheduleKind, Source, Strategy, StreamPoint, StreamSpec, Streaming, Task, UpdateKind, read,
+    with_threads,
 };
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -317,4 +318,106 @@ fn what_streams_refuse() {
     let source = memory("a.svm", "1 1:1\n");
     let error = Streaming::resume(model, source, &ReadOptions::default()).run().unwrap_err();
     assert!(error.to_string().contains("not trained with --stream"), "{error}");
+}
+
+/// The scores of a class.
+fn class_scores(model: &Model, text: &str, class: usize) -> Vec<f64> {
+    let data = model.read(memory("a.svm", text), &ReadOptions::default()).unwrap();
+    let table = model.scores(&data);
+    (0..table.n_rows).map(|i| table.row(i)[class]).collect()
+}
+
+#[test]
+fn one_vs_all_is_a_stream_for_each_class() {
+    let text = rows(400, 4, 5);
+    for update in [UpdateKind::Plain, UpdateKind::AdaGrad] {
+        let plain = StreamSpec {
+            rate: Some(0.1),
+            schedule: Some(ScheduleKind::Constant),
+            shuffle: false,
+            ..spec(update)
+        };
+        let ova = run(&text, &StreamSpec { strategy: Strategy::Ova, ..plain.clone() }, 1);
+        assert_eq!((ova.classes().len(), ova.report().problems), (4, 4));
+        for class in 0..4 {
+            let named = |line: &str| {
+                let (label, rest) = line.split_once(' ').unwrap();
+                let yes = label == ova.classes()[class];
+                format!("{} {rest}\n", if yes { "yes" } else { "no" })
+            };
+            let two = run(&text.lines().map(named).collect::<String>(), &plain, 1);
+            let side = if two.classes()[1] == "yes" { 1 } else { 0 };
+            let scores = class_scores(&ova, &text, class).into_iter();
+            for (of_ova, alone) in scores.zip(class_scores(&two, &text, side)) {
+                assert!((of_ova - alone).abs() < 1e-4, "{class}: {of_ova} {alone}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_vs_one_is_a_stream_for_each_pair() {
+    let text = rows(400, 4, 5);
+    let plain = StreamSpec {
+        rate: Some(0.1),
+        schedule: Some(ScheduleKind::Constant),
+        shuffle: false,
+        strategy: Strategy::Ovo,
+        ..spec(UpdateKind::Plain)
+    };
+    let ovo = run(&text, &plain, 1);
+    assert_eq!((ovo.classes().len(), ovo.report().problems), (4, 6));
+    for (column, pair) in [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]].into_iter().enumerate() {
+        let names = pair.map(|class| ovo.classes()[class].as_str());
+        let own = |line: &&str| names.iter().any(|name| line.split(' ').next() == Some(name));
+        let rows: Vec<&str> = text.lines().filter(own).collect();
+        let two = run(&(rows.join("\n") + "\n"), &plain, 1);
+        assert_eq!(two.classes(), names);
+        for j in 0..ovo.n_features().min(two.n_features()) {
+            // A column is for the first of its classes, and one weight vector for the second of two.
+            let (of_pair, alone) = (ovo.weight(j, column), -two.weight(j, 0));
+            assert!((of_pair - alone).abs() < 1e-5, "{names:?} {j}: {of_pair} {alone}");
+        }
+    }
+}
+
+#[test]
+fn one_vs_one_and_one_vs_all_grow_with_classes() {
+    // The third and the fourth class come after the look at the first rows.
+    let text = rows(200, 2, 5) + &rows(200, 3, 6) + &rows(400, 4, 7);
+    for strategy in [Strategy::Ova, Strategy::Ovo] {
+        let grows = StreamSpec { strategy, sample_rows: 100, ..spec(UpdateKind::AdaGrad) };
+        let early = run(&rows(200, 2, 5), &grows, 1);
+        let options = ReadOptions::default();
+        let (model, report) =
+            Streaming::resume(early, memory("b.svm", &text), &options).run().unwrap();
+        assert_eq!(report.new_classes, ["c2", "c3"]);
+        assert_eq!(model.report().strategy, strategy);
+        assert!(accuracy(&model, &text) > 0.95, "{strategy}");
+        let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        assert_eq!(accuracy(&again, &text), accuracy(&model, &text));
+    }
+}
+
+#[test]
+fn costs_of_one_change_nothing_and_others_do() {
+    let text = rows(400, 3, 9);
+    let classes = ["c0", "c1", "c2"].map(str::to_owned).to_vec();
+    let cost = |of: &dyn Fn(usize, usize) -> f64| {
+        let all = (0..9).map(|at| of(at / 3, at % 3)).collect();
+        let matrix = lineal::CostMatrix::new(3, all).unwrap();
+        Some(NamedCost { classes: classes.clone(), matrix })
+    };
+    for strategy in [Strategy::Joint, Strategy::Ova, Strategy::Ovo] {
+        let plain =
+            StreamSpec { strategy, loss: Some(LossKind::Hinge), ..spec(UpdateKind::AdaGrad) };
+        let of = |cost| {
+            let model = run(&text, &StreamSpec { cost, ..plain.clone() }, 1);
+            (0..3).map(|class| class_scores(&model, &text, class)).collect::<Vec<_>>()
+        };
+        let equal = of(cost(&|y, y_hat| f64::from(u8::from(y != y_hat))));
+        assert_eq!(equal, of(None), "{strategy}");
+        let other = of(cost(&|y, y_hat| if y == y_hat { 0.0 } else { 1.0 + 4.0 * y as f64 }));
+        assert_ne!(equal, other, "{strategy}");
+    }
 }

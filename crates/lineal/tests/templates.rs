@@ -97,6 +97,8 @@ fn the_file_keeps_templates_and_names() {
     assert_eq!(model.to_bytes().unwrap(), again.to_bytes().unwrap());
     let new = again.read(source("word\nsinging\n\n7\n"), &ReadOptions::default()).unwrap();
     assert_eq!(model.scores(&new), again.scores(&new));
+    let at_hand = again.texts(&["singing", "7"]).unwrap();
+    assert_eq!(model.scores(&at_hand).row(0), model.scores(&new).row(0));
     let top: Vec<String> = again.top_features(4, 20).into_iter().map(|(name, _)| name).collect();
     assert!(top.contains(&"suffix:1-3(word)=ed".to_owned()), "{top:?}");
     assert!(top.contains(&"suffix:2(word)=ed * before:-(class)".to_owned()), "{top:?}");

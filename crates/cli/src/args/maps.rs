@@ -35,4 +35,11 @@ impl MapArgs {
     pub fn add_to(&self, spec: FeatureSpec, seed: u64) -> FeatureSpec {
         FeatureSpec { interact: self.interact.clone(), map: self.map, seed, ..spec }
     }
+
+    /// Where features are made of others, `--standardize` is of the columns that they are made of: `spec` says so, and what is left to
+    /// training is returned.
+    pub fn standardize_first(&self, spec: &mut FeatureSpec, standardize: bool) -> bool {
+        spec.standardize = standardize && !self.is_empty();
+        standardize && self.is_empty()
+    }
 }

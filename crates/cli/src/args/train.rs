@@ -51,6 +51,7 @@ Examples:
   lineal train letter.svm -o m.lineal --strategy ecoc --code hadamard
   lineal train huge.svm.zst -o m.lineal --stream --update adagrad
   lineal train today.svm -o m2.lineal --resume m.lineal
+  zcat clicks.csv.gz | lineal train - --format csv -o m.lineal --stream --hash 18
   lineal train many.svm -o m.lineal --strategy tree --beam 20
   lineal train circles.csv -o m.lineal --map poly:2      (or rff:200)
   lineal train people.csv -o m.lineal --interact 'age*city,age*income'

@@ -19,6 +19,8 @@ use crate::train::request::{check_multilabel, check_proba, check_reduction, opti
 use crate::train::summary;
 use crate::{classes, eval, files, html, text};
 
+use split::Split;
+
 pub use measure::{Measured, Row};
 pub use plan::LeftOut;
 
@@ -81,20 +83,22 @@ fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
     let start = std::time::Instant::now();
     let talk = Talk::new(args.quiet);
     let options = args.file.learning(&args.columns, &args.text, target(args.task));
-    let spec = args.maps.add_to(text::features(&args.text)?, args.seed);
-    let (data, features) = lineal::read_features(&args.data, &options, &spec)?;
-    talk.say_all(&summary::data(&data, &features, start.elapsed().as_secs_f64()));
-    text::check(&args.text, &data, &features)?;
-    check_data(&data, args.task)?;
-    let spec = base(args, &data)?;
-    let [train, test] = match &args.test {
-        None => split::by_share(&data, args.holdout.unwrap_or(0.2), args.seed)?,
+    let mut spec = args.maps.add_to(text::features(&args.text)?, args.seed);
+    args.maps.standardize_first(&mut spec, args.model.standardize);
+    let Split { train, test, features } = match &args.test {
+        None => split::by_share(args, &options, &spec)?,
         Some(path) => {
-            let test = read_test(path, args, &options, (&data, &features))?;
+            let (train, features) = lineal::read_features(&args.data, &options, &spec)?;
+            check_data(&train, args.task)?;
+            let test = read_test(path, args, &options, (&train, &features))?;
             test.warnings.iter().for_each(|warning| talk.warn(warning));
-            [data, test]
+            Split { train, test, features }
         }
     };
+    talk.say_all(&summary::data(&train, &features, start.elapsed().as_secs_f64()));
+    text::check(&args.text, &train, &features)?;
+    check_data(&train, args.task)?;
+    let spec = base(args, &train)?;
     talk.say(format_args!(
         "trained on {}, measured on {}",
         count(train.n_rows(), "row"),
@@ -164,10 +168,10 @@ fn base(args: &CompareArgs, data: &Dataset) -> anyhow::Result<TrainSpec> {
         calibrate: args.proba.calibrate,
         threshold: args.proba.threshold.unwrap_or(defaults.threshold),
         folds: args.proba.folds.unwrap_or(defaults.folds),
-        bias: args.model.bias.0,
+        bias: args.model.bias(),
         class_weight: args.model.class_weight.clone().unwrap_or_default(),
         cost,
-        standardize: args.model.standardize,
+        standardize: args.model.standardize && args.maps.is_empty(),
         tol: args.stop.tol.unwrap_or(defaults.tol),
         max_passes: args.stop.max_passes,
         seed: args.seed,

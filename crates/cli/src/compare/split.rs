@@ -1,12 +1,39 @@
 //! A share of the rows to measure on.
 
 use anyhow::bail;
-use lineal::Dataset;
+use lineal::{Dataset, FeatureSpec, Features, ReadOptions};
 
+use crate::args::CompareArgs;
+use crate::convert;
 use crate::random::Random;
 
-/// The rows to train on and those to measure on, both in the order of the file.
-pub fn by_share(data: &Dataset, share: f64, seed: u64) -> anyhow::Result<[Dataset; 2]> {
+/// Rows to train on, rows to measure on, and how both became features.
+pub struct Split {
+    pub train: Dataset,
+    pub test: Dataset,
+    pub features: Features,
+}
+
+/// Holds out a share of the rows, both parts in the order of the file. What is learnt of text is learnt from the rows to train on.
+pub fn by_share(
+    args: &CompareArgs,
+    options: &ReadOptions,
+    spec: &FeatureSpec,
+) -> anyhow::Result<Split> {
+    let source = convert::source(&args.data)?;
+    let (data, features) = lineal::read_features(&source, options, spec)?;
+    let [train, test] = parts(&data, args.holdout.unwrap_or(0.2), args.seed)?;
+    if features.is_empty() {
+        return Ok(Split { train: data.select(&train), test: data.select(&test), features });
+    }
+    drop(data);
+    let (train, features) = lineal::read_features_of(&source, options, spec, &train)?;
+    let all = features.read(&source, options, &train.schema)?;
+    Ok(Split { test: all.select(&test), train, features })
+}
+
+/// The numbers of rows to train on and to measure on.
+fn parts(data: &Dataset, share: f64, seed: u64) -> anyhow::Result<[Vec<usize>; 2]> {
     let n_rows = data.n_rows();
     let n_test = ((n_rows as f64 * share).round() as usize).max(1);
     if n_test >= n_rows {
@@ -17,8 +44,8 @@ pub fn by_share(data: &Dataset, share: f64, seed: u64) -> anyhow::Result<[Datase
     for i in (1..n_rows).rev() {
         order.swap(i, random.below(i + 1));
     }
-    let (test, train) = order.split_at_mut(n_test);
-    test.sort_unstable();
+    let mut train = order.split_off(n_test);
     train.sort_unstable();
-    Ok([data.select(train), data.select(test)])
+    order.sort_unstable();
+    Ok([train, order])
 }

@@ -77,7 +77,7 @@ fn convert(args: &ConvertArgs, to: Format) -> anyhow::Result<()> {
 }
 
 /// Standard input may be looked at twice, so it is kept.
-fn source(path: &Path) -> anyhow::Result<Source> {
+pub fn source(path: &Path) -> anyhow::Result<Source> {
     if path != Path::new("-") {
         return Ok(path.into());
     }

@@ -7,7 +7,7 @@ mod write;
 use std::path::Path;
 
 use anyhow::bail;
-use lineal::{Dataset, Format, Model, ReadOptions, Task};
+use lineal::{Dataset, Format, Model, ReadOptions, Sampler, Task};
 
 use crate::args::{Output, PredictArgs};
 use crate::exit::usage;
@@ -34,7 +34,7 @@ pub fn run(args: &PredictArgs) -> anyhow::Result<()> {
     }
     let model = Model::load(&args.model)?;
     check_model(&model, args)?;
-    let mut options = args.file.options();
+    let mut options = ReadOptions { blank_rows: true, ..args.file.options() };
     // Of a model of one text and nothing else, a line is a text.
     let told = Format::from_name(&args.data.to_string_lossy());
     if told.or(options.format).is_none() && model.is_of_one_text() {
@@ -67,7 +67,7 @@ fn check_flags(args: &PredictArgs) -> anyhow::Result<()> {
 fn answer(model: &Model, args: &PredictArgs, options: &ReadOptions) -> anyhow::Result<Rows> {
     let data = model.read(&args.data, options)?;
     warn(&data.warnings, Talk::new(args.quiet));
-    answer_rows(model, args, &data)
+    answer_rows(model, args, &data, &mut Sampler::new(args.seed))
 }
 
 /// The labels of rows to predict are not looked at.
@@ -76,11 +76,16 @@ fn warn(warnings: &[String], talk: Talk) {
     warnings.iter().filter(|w| !about_labels(w)).for_each(|warning| talk.warn(warning));
 }
 
-fn answer_rows(model: &Model, args: &PredictArgs, data: &Dataset) -> anyhow::Result<Rows> {
+fn answer_rows(
+    model: &Model,
+    args: &PredictArgs,
+    data: &Dataset,
+    sampler: &mut Sampler,
+) -> anyhow::Result<Rows> {
     let wants_proba = args.proba || args.sample || args.min_cost;
     let proba = if wants_proba { Some(model.proba(data)?) } else { None };
     let answers = match (&proba, &args.cost) {
-        (Some(proba), _) if args.sample => Answers::Classes(model.sample(proba, args.seed)),
+        (Some(proba), _) if args.sample => Answers::Classes(sampler.draw(proba)),
         (Some(proba), Some(path)) if args.min_cost => {
             let cost = lineal::read_cost(path, model.classes())?;
             Answers::Classes(model.least_cost_with(proba, &cost))

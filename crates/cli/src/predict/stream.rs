@@ -5,12 +5,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use lineal::data::ErrorKind;
-use lineal::{Model, ReadOptions, Source};
+use lineal::{Model, ReadOptions, Sampler, Source};
 
 use super::{answer_rows, warn, write};
 use crate::args::{Output, PredictArgs};
 use crate::files;
-use crate::random::Random;
 use crate::talk::Talk;
 
 /// Rows that are answered together.
@@ -39,7 +38,7 @@ fn answer_all(
     options: &ReadOptions,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let (mut args, mut random) = (args.clone(), Random::new(args.seed));
+    let mut sampler = Sampler::new(args.seed);
     let mut failed: Option<anyhow::Error> = None;
     let mut is_first = true;
     let source = Source::from(Path::new("-"));
@@ -47,7 +46,7 @@ fn answer_all(
         lineal::data::stream(source, options, model.schema(), ROWS, &mut |mut chunk, text| {
             let answered = (|| {
                 model.features().encode(&mut chunk, text)?;
-                let rows = answer_rows(model, &args, &chunk)?;
+                let rows = answer_rows(model, args, &chunk, &mut sampler)?;
                 if std::mem::take(&mut is_first) && args.output == Output::Csv {
                     write::csv_header(out, &rows)?;
                 }
@@ -55,8 +54,6 @@ fn answer_all(
                 out.flush()?;
                 anyhow::Ok(())
             })();
-            // Each chunk draws its own classes.
-            args.seed = random.below(usize::MAX) as u64;
             match answered {
                 Ok(()) => Ok(ControlFlow::Continue(())),
                 Err(error) => {

@@ -30,7 +30,9 @@ struct Given {
     update: Option<lineal::UpdateKind>,
     l2: Option<f64>,
     task: Option<Task>,
+    strategy: Option<Strategy>,
     text: Option<&'static str>,
+    has_cost: bool,
 }
 
 impl Request {
@@ -41,7 +43,13 @@ impl Request {
             task: args.task,
             loss: args.loss,
             sum: args.sum,
-            bias: args.model.bias.0,
+            strategy: args
+                .strategy
+                .filter(|_| args.task != Task::Multilabel)
+                .unwrap_or(Strategy::Joint),
+            pairs: args.reduction.pairs.unwrap_or(defaults.pairs),
+            cost: args.model.cost.as_deref().map(lineal::read_named_cost).transpose()?,
+            bias: args.model.bias(),
             l2: args.penalty.l2.unwrap_or(0.0),
             update: stream.update,
             rate: args.rate,
@@ -67,7 +75,9 @@ impl Request {
             update: stream.update,
             l2: args.penalty.l2,
             task: (args.task != Task::Classify).then_some(args.task),
+            strategy: args.strategy,
             text: args.text.first(),
+            has_cost: args.model.cost.is_some(),
         };
         let options = args.file.learning(&args.columns, &args.text, target(args.task));
         Ok(Self { spec, options, features, data: args.data.clone(), given })
@@ -95,11 +105,37 @@ impl Request {
         )?;
         differs("--l2", self.given.l2.map(|l| l.to_string()), spec.l2.to_string())?;
         differs("--task", self.given.task.map(|t| t.to_string()), spec.task.to_string())?;
+        differs(
+            "--strategy",
+            self.given.strategy.map(|s| s.to_string()),
+            spec.strategy().to_string(),
+        )?;
+        if self.given.has_cost {
+            bail!("--resume goes on with the costs that the model began with; leave out --cost");
+        }
         match self.given.text {
             Some(flag) => bail!("--resume reads text as the model does; leave out {flag}"),
             None => Ok(()),
         }
     }
+}
+
+/// Which strategies a stream has.
+fn check_strategy(args: &TrainArgs) -> anyhow::Result<()> {
+    let strategy = args.strategy.unwrap_or(Strategy::Joint);
+    if let Strategy::Ecoc | Strategy::Tree = strategy {
+        return usage(format!(
+            "--strategy {strategy} is made for classes that are all known, and new ones may come with a stream: take joint, ova or ovo, or leave \
+             out --stream"
+        ));
+    }
+    if args.task == Task::Multilabel && args.strategy.is_some_and(|s| s != Strategy::Ova) {
+        return usage("--task multilabel asks each label alone (ova)");
+    }
+    if args.reduction.pairs.is_some() && strategy != Strategy::Ovo {
+        return usage("--pairs is a choice of --strategy ovo: add that, or leave it out");
+    }
+    Ok(())
 }
 
 /// Flags that need all rows at once, and files that would be overwritten.
@@ -109,16 +145,12 @@ fn check(args: &TrainArgs) -> anyhow::Result<()> {
         return usage(format!("{flag} is a choice of --stream: add that, or leave it out"));
     }
     let solver = !matches!(args.solver, SolverKind::Auto | SolverKind::Sgd);
-    let strategy = args.strategy.is_some_and(|s| {
-        s != (if args.task == Task::Multilabel { Strategy::Ova } else { Strategy::Joint })
-    });
     let reduction = &args.reduction;
+    check_strategy(args)?;
     let given = [
         ("-C (say --l2)", args.penalty.c.is_some()),
         ("--l1", args.l1.is_some()),
         ("--solver", solver),
-        ("--strategy", strategy),
-        ("--pairs", reduction.pairs.is_some()),
         ("--code", reduction.code.is_some()),
         ("--code-length", reduction.code_length.is_some()),
         ("--decoding", reduction.decoding.is_some()),
@@ -131,7 +163,6 @@ fn check(args: &TrainArgs) -> anyhow::Result<()> {
         ("--calibrate", args.proba.calibrate.is_some()),
         ("--threshold", args.proba.threshold.is_some()),
         ("--folds", args.proba.folds.is_some()),
-        ("--cost", args.model.cost.is_some()),
         ("--standardize (--update normalised does without)", args.model.standardize),
         ("--hard-margin", args.hard_margin),
         ("--tol", args.stop.tol.is_some()),
@@ -154,11 +185,9 @@ fn check(args: &TrainArgs) -> anyhow::Result<()> {
         return usage("-o - and --json would both write to standard output");
     }
     if args.out != Path::new("-") {
-        let inputs: Vec<&Path> = [Some(&args.data), args.test.as_ref(), args.file.labels.as_ref()]
-            .into_iter()
-            .flatten()
-            .map(PathBuf::as_path)
-            .collect();
+        let others = [args.test.as_ref(), args.file.labels.as_ref(), args.model.cost.as_ref()];
+        let inputs: Vec<&Path> =
+            [Some(&args.data)].into_iter().chain(others).flatten().map(PathBuf::as_path).collect();
         // The model that is resumed may be the one that is written: it is replaced as a whole.
         files::check_output(&args.out, &inputs)?;
     }

@@ -6,6 +6,7 @@ pub mod summary;
 
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::bail;
@@ -111,17 +112,22 @@ fn fit(
     held_out: Option<&Dataset>,
     talk: Talk,
 ) -> anyhow::Result<(Model, Report)> {
-    let mut progress = Progress::new(talk, request.n_epochs(), request.spec.task);
+    let progress = Mutex::new(Progress::new(talk, request.n_epochs(), request.spec.task));
+    let shown = || progress.lock().unwrap_or_else(PoisonError::into_inner);
     let mut watch = |point: &CurvePoint| {
-        progress.pass(point);
+        shown().pass(point);
         ControlFlow::Continue(())
     };
-    let mut training = Training::new(data, &request.spec).features(features).monitor(&mut watch);
+    let mut see_fold = |fold: usize, all: usize| shown().fold(fold, all);
+    let mut training = Training::new(data, &request.spec)
+        .features(features)
+        .monitor(&mut watch)
+        .on_fold(&mut see_fold);
     if let Some(held_out) = held_out {
         training = training.held_out(held_out);
     }
     let trained = training.run();
-    progress.finish();
+    shown().finish();
     Ok(trained?)
 }
 

@@ -35,7 +35,7 @@ impl Request {
             Some(Held::File(path)) => (Some(path.clone()), 0.0),
         };
         let defaults = TrainSpec::default();
-        let spec = TrainSpec {
+        let mut spec = TrainSpec {
             task: args.task,
             loss: args.loss,
             sum: args.sum,
@@ -47,7 +47,7 @@ impl Request {
             solver,
             penalty: args.penalty.of(args.loss),
             l1: args.l1.unwrap_or(defaults.l1),
-            bias: args.model.bias.0,
+            bias: args.model.bias(),
             tol: args.stop.tol.unwrap_or(defaults.tol),
             max_passes: args.stop.max_passes,
             sgd: sgd(args),
@@ -91,7 +91,8 @@ impl Request {
             false => outputs.push(args.out.clone()),
         }
         let options = args.file.learning(&args.columns, &args.text, target(args.task));
-        let features = args.maps.add_to(text::features(&args.text)?, args.seed);
+        let mut features = args.maps.add_to(text::features(&args.text)?, args.seed);
+        spec.standardize = args.maps.standardize_first(&mut features, args.model.standardize);
         let (features, options) = args.templates.add_to(features, options)?;
         Ok(Self { spec, options, features, held_out, data: args.data.clone(), inputs, outputs })
     }

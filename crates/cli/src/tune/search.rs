@@ -64,7 +64,8 @@ pub struct Search<'a> {
 
 impl<'a> Search<'a> {
     pub fn new(args: &'a TuneArgs) -> anyhow::Result<Self> {
-        let base = args.maps.add_to(text::features(&args.text)?, args.seed);
+        let mut base = args.maps.add_to(text::features(&args.text)?, args.seed);
+        args.maps.standardize_first(&mut base, args.model.standardize);
         let mut settings = Vec::new();
         let lengths = |tried: &[Lengths], usual| match tried {
             [] => vec![usual],
@@ -197,10 +198,10 @@ impl<'a> Search<'a> {
             task: args.task,
             strategy: strategy(args),
             reduction: classes::with_files(&args.reduction, classes)?,
-            bias: args.model.bias.0,
+            bias: args.model.bias(),
             class_weight: args.model.class_weight.clone().unwrap_or_default(),
             cost,
-            standardize: args.model.standardize,
+            standardize: args.model.standardize && args.maps.is_empty(),
             tol: args.stop.tol.unwrap_or(defaults.tol),
             max_passes: args.stop.max_passes,
             seed: args.seed,

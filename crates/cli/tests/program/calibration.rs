@@ -23,6 +23,7 @@ fn every_strategy_and_map_gives_probabilities_that_sum_to_one() {
             assert_eq!(json["calibration"], serde_json::json!({"kind": map, "folds": 3}));
             run.says(&[
                 "and 3 more trainings",
+                "calibrating: fold 3 of 3",
                 &format!("calibration: {map}"),
                 "fitted in 3 folds",
             ]);

@@ -230,3 +230,14 @@ fn wrong_use() {
     world.run(&["compare", "one.svm"]).failed(1, &["one.svm", "1 class only"]);
     world.run(&["compare", "-", "--test", "-"]).failed(2, &["standard input", "once"]);
 }
+
+#[test]
+fn words_of_rows_that_are_held_out_are_not_learnt() {
+    let world = World::new();
+    let row = |i: usize| format!("__label__{} own{i}\n", ["a", "b"][i % 2]);
+    world.file("t.ft", (0..40).map(row).collect::<String>());
+    let command = ["compare", "t.ft", "--holdout", "0.25", "--strategies", "joint", "--json"];
+    let run =
+        world.run(&[&command[..], &["--losses", "logistic", "--ngrams", "1"]].concat()).done();
+    assert_eq!(run.json()["features"], 30, "{}", run.json());
+}

@@ -73,3 +73,35 @@ fn tune_and_convert_make_the_same_features() {
     let command = ["convert", "xor.csv", "y.svm", "--model", "m.lineal", "--map", "poly:2"];
     world.run(&command).failed(2, &["--map is about learning features"]);
 }
+
+#[test]
+fn standardized_columns_go_into_a_map_whatever_their_units() {
+    let world = World::new();
+    let in_metres = XOR.to_owned() + XOR.split_once('\n').unwrap().1;
+    let in_millimetres: String = in_metres
+        .lines()
+        .enumerate()
+        .map(|(i, line)| {
+            let (a, rest) = line.split_once(',').unwrap();
+            let a = if i == 0 { a.to_owned() } else { format!("{a}000") };
+            format!("{a},{rest}\n")
+        })
+        .collect();
+    world.file("m.csv", &in_metres);
+    world.file("mm.csv", &in_millimetres);
+    for map in ["rff:50", "poly:2"] {
+        let scores = |data: &str| -> Vec<f64> {
+            let command = ["train", data, "-o", "x.lineal", "--map", map, "--standardize", "-q"];
+            world.run(&command).done();
+            let rows = world.run(&["predict", "x.lineal", data, "--output", "jsonl", "--scores"]);
+            let score = |line: &str| {
+                let json: serde_json::Value = serde_json::from_str(line).unwrap();
+                json["scores"]["same"].as_f64().unwrap()
+            };
+            rows.done().out.lines().map(score).collect()
+        };
+        let (short, long) = (scores("m.csv"), scores("mm.csv"));
+        assert!(short.iter().zip(&long).all(|(a, b)| (a - b).abs() < 1e-3), "{short:?} {long:?}");
+        assert!(short[0] > short[4], "{map} {short:?}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::world::{FRUIT, World};
+use crate::world::{FRUIT, TINY, World};
 
 fn predict(world: &World, flags: &[&str]) -> Vec<String> {
     let out = world.run(&[&["predict", "m.lineal", "fruit.csv"], flags].concat()).done().out;
@@ -123,4 +123,20 @@ fn labels_of_rows_to_predict_are_not_looked_at() {
     assert_eq!(run.err, "");
     world.file("new.csv", FRUIT.replace("yellow", "blue"));
     world.run(&["predict", "m.lineal", "new.csv"]).done().says(&["warning: new.csv", "blue"]);
+}
+
+#[test]
+fn samples_do_not_depend_on_how_rows_come() {
+    let world = World::new();
+    let rows = TINY.repeat(2000);
+    world.file("many.svm", &rows);
+    world.run(&["train", "many.svm", "-o", "m.lineal", "-C", "1e-6", "-q"]).done();
+    let predict = |data: &str| {
+        let command =
+            ["predict", "m.lineal", data, "--format", "libsvm", "--sample", "--seed", "7"];
+        world.run_with_input(&command, &rows).done().out
+    };
+    let from_file = predict("many.svm");
+    assert_eq!(from_file.lines().count(), rows.lines().count());
+    assert_eq!(predict("-"), from_file);
 }

@@ -68,14 +68,67 @@ fn flags_that_need_all_rows() {
         |flags: &[&str]| world.run(&[&["train", "a.svm", "-o", "m.lineal"], flags].concat());
     train(&["--stream", "-C", "1"]).failed(2, &["does not take -C", "--l2"]);
     train(&["--stream", "--calibrate", "platt"]).failed(2, &["--calibrate"]);
-    train(&["--stream", "--strategy", "ovo"]).failed(2, &["--strategy"]);
+    train(&["--stream", "--strategy", "tree"]).failed(2, &["take joint, ova or ovo"]);
+    train(&["--stream", "--pairs", "votes"]).failed(2, &["--strategy ovo"]);
     train(&["--update", "plain"]).failed(2, &["--update is a choice of --stream"]);
+    let piped = ["train", "-", "--format", "libsvm", "-o", "m.lineal", "--stream"];
     world
-        .run_with_input(&["train", "-", "--format", "libsvm", "-o", "m.lineal", "--stream"], TINY)
-        .failed(1, &["can be walked once"]);
+        .run_with_input(&[&piped[..], &["--epochs", "2"]].concat(), TINY)
+        .failed(1, &["come once", "--epochs"]);
     world.file("one.svm", "1 1:1\n1 1:2\n");
     world.run(&["train", "one.svm", "-o", "m.lineal", "--stream"]).failed(1, &["every row"]);
     assert_eq!(world.names(), ["a.svm", "one.svm"]);
+}
+
+/// Cities that come late, and quoted cells with line breaks.
+fn trips() -> String {
+    let early = "\"Rome,\nItaly\",3,warm\nOslo,4,cold\nBonn,5,mild\n".repeat(300);
+    let late = "Lima,3,warm\nNome,4,cold\nBern,5,mild\n".repeat(300);
+    format!("city,nights,climate\n{early}{late}")
+}
+
+#[test]
+fn standard_input_is_a_stream_in_every_strategy() {
+    let world = World::new();
+    world.file("trips.csv", trips());
+    world.file("new.csv", "city,nights\nLima,9\nNome,9\nBern,9\n");
+    let flags = ["--label", "climate", "--stream", "--hash", "10", "--sample", "50", "-q"];
+    for strategy in ["joint", "ova", "ovo"] {
+        let train = |data: &str, out: &str| {
+            let command = ["train", data, "--format", "csv", "-o", out, "--strategy", strategy];
+            world.run_with_input(&[&command[..], &flags].concat(), &trips()).done();
+            world.run(&["predict", out, "new.csv", "--scores"]).done().out
+        };
+        let (piped, read) = (train("-", "a.lineal"), train("trips.csv", "b.lineal"));
+        assert_eq!(piped, read, "{strategy}");
+        // The sample had none of these cities.
+        let labels: Vec<&str> = read.lines().filter_map(|l| l.split('\t').next()).collect();
+        assert_eq!(labels, ["warm", "cold", "mild"], "{strategy}");
+    }
+    let shown = world.run(&["inspect", "a.lineal"]).done().out;
+    assert!(shown.contains("ovo") && shown.contains("city=Oslo"), "{shown}");
+    world
+        .run(&["train", "trips.csv", "-o", "b.lineal", "--resume", "b.lineal", "--strategy", "ova"])
+        .failed(1, &["goes on as the model began, with --strategy ovo"]);
+}
+
+#[test]
+fn a_stream_knows_costs() {
+    let world = World::new();
+    world.file("trips.csv", trips());
+    world.file("cost.csv", ",warm,cold,mild\nwarm,0,1,1\ncold,9,0,9\nmild,1,1,0\n");
+    let train = |more: &[&str]| {
+        let command = ["train", "trips.csv", "--label", "climate", "-o", "m.lineal", "--stream"];
+        world.run(&[&command[..], &["--cost", "cost.csv"], more].concat())
+    };
+    for strategy in ["joint", "ova", "ovo"] {
+        train(&["--strategy", strategy, "--hash", "10"]).done();
+        let proba = ["predict", "m.lineal", "trips.csv", "--min-cost"];
+        assert_eq!(world.run(&proba).done().out.lines().count(), 1800);
+    }
+    train(&["--loss", "perceptron"]).failed(1, &["no place for a cost"]);
+    world.file("cost.csv", ",warm,cold\nwarm,0,1\ncold,9,0\n");
+    train(&["--sample", "1"]).failed(1, &["the class `mild` has no costs"]);
 }
 
 #[cfg(unix)]

@@ -242,3 +242,46 @@ fn categories_are_hashed_with_and_without_text() {
     world.file("n.csv", "x,label\n1,a\n2,b\n");
     world.run(&["train", "n.csv", "-o", "n.lineal", "--hash", "8"]).failed(1, &["--hash"]);
 }
+
+#[test]
+fn inspect_turns_words_that_are_hashed_to_minus_a_column() {
+    let world = World::new();
+    let words = |class: &str| (0..12).map(|i| format!("{class}word{i}")).collect::<Vec<_>>();
+    let mut text = String::new();
+    for class in ["a", "b", "c"] {
+        for pair in words(class).chunks(2) {
+            text += &format!("__label__{class} {}\n", pair.join(" ")).repeat(2);
+        }
+    }
+    world.file("t.ft", text);
+    for flags in [&["--hash", "16"][..], &["--hash", "16", "--stream", "--epochs", "5"]] {
+        let command = ["train", "t.ft", "-o", "m.lineal", "--ngrams", "1", "-q"];
+        world.run(&[&command[..], flags].concat()).done();
+        let json = world.run(&["inspect", "m.lineal", "--json", "--top", "12"]).done().json();
+        for class in json["top_features"].as_array().unwrap() {
+            let own = format!("{}word", class["class"].as_str().unwrap());
+            let features = class["features"].as_array().unwrap();
+            assert_eq!(features.len(), 12);
+            for feature in features {
+                let (name, weight) = (feature[0].as_str().unwrap(), feature[1].as_f64().unwrap());
+                assert_eq!(weight > 0.0, name.starts_with(&own), "{name} {weight} {own}");
+            }
+        }
+    }
+}
+
+#[test]
+fn each_line_to_predict_has_an_answer_blank_or_not() {
+    let world = World::new();
+    world.file("t.ft", "__label__a one two\n\n__label__b three four\n\n".repeat(4));
+    world.run(&["train", "t.ft", "-o", "m.lineal"]).done().says(&["8 rows"]);
+    let lines = "one two\n\n \nthree four\n\n";
+    world.file("new.ft", lines);
+    let from_file = world.run(&["predict", "m.lineal", "new.ft"]).done().out;
+    assert_eq!(from_file.lines().count(), 5);
+    assert_eq!(from_file.lines().next(), Some("a"));
+    assert_eq!(from_file.lines().nth(3), Some("b"));
+    assert_eq!(world.run_with_input(&["predict", "m.lineal", "-"], lines).done().out, from_file);
+    // To measure on, a line without a label is none.
+    world.run(&["eval", "m.lineal", "t.ft"]).done();
+}

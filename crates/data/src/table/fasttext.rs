@@ -41,7 +41,7 @@ impl<'a> FastTextRows<'a> {
             line += 1;
             labels.clear();
             let (words, at) = labels_in_front(row, &mut labels);
-            if words.is_empty() && labels.is_empty() {
+            if words.is_empty() && labels.is_empty() && !self.table.options.blank_rows {
                 continue;
             }
             let words = match finder.find(words.as_bytes()) {

@@ -194,6 +194,14 @@ impl TextEncoder {
         }
     }
 
+    /// With hashing: whether the feature that column `j` is named after counts there with a minus, so that its weight is minus the column's.
+    pub fn is_turned(&self, j: usize) -> bool {
+        match &self.columns {
+            Columns::Vocabulary(_) => false,
+            Columns::Hashed(hashed) => hashed.names.is_turned(j as u32, hashed.mask()),
+        }
+    }
+
     /// With hashing: how often features met in a column, as far as training looked.
     pub fn collisions(&self) -> Option<Collisions> {
         match &self.columns {

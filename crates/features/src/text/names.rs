@@ -346,8 +346,16 @@ impl Names {
 
     /// The stored name of a column, if it has one.
     pub(crate) fn find(&self, wanted: u32, mask: u32) -> Option<&str> {
-        let at = self.hashes.binary_search_by_key(&wanted, |&hash| column(hash, mask)).ok()?;
-        Some(self.stored(at))
+        Some(self.stored(self.place(wanted, mask)?))
+    }
+
+    /// Whether the feature that names a column counts there with a minus.
+    pub(crate) fn is_turned(&self, wanted: u32, mask: u32) -> bool {
+        self.place(wanted, mask).is_some_and(|at| (self.hashes[at] as i32) < 0)
+    }
+
+    fn place(&self, wanted: u32, mask: u32) -> Option<usize> {
+        self.hashes.binary_search_by_key(&wanted, |&hash| column(hash, mask)).ok()
     }
 }
 
@@ -378,6 +386,8 @@ mod tests {
         assert_eq!(names.find(1, 3), Some("often"));
         assert_eq!(names.find(2, 3), Some("x"));
         assert_eq!(names.find(3, 3), None);
+        let turned = vote(9, 2, &[&[(1, "a"), (2u32.wrapping_neg(), "b")]]);
+        assert_eq!([1, 2, 3].map(|column| turned.is_turned(column, 3)), [false, true, false]);
         assert_eq!(names.collisions, Collisions { seen: 5, others: 1 });
     }
 

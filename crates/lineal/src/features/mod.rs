@@ -12,13 +12,13 @@ mod stored;
 mod templates;
 
 use crate::Error;
-use lineal_data::{Dataset, ReadOptions, Schema, Source, TextBatch};
+use lineal_data::{Dataset, ReadOptions, Schema, Source, TextBatch, TextSink};
 use lineal_features::map::{FeatureMap, Interaction, MapSpec};
 use lineal_features::templates::{TemplateNames, Templates};
 use lineal_features::text::{TextEncoder, TextRows, TextSpec, Tokens};
 use lineal_linalg::{Csr, Matrix};
 use numbers::Numbers;
-use sinks::{Applying, Cells, Learning};
+use sinks::{Applying, Cells, Learning, Only};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -41,6 +41,8 @@ pub struct FeatureSpec {
     pub interact: Vec<Interaction>,
     /// A nonlinear map of all columns of numbers.
     pub map: Option<MapSpec>,
+    /// Bring numbers to mean 0 and deviation 1 before more features are made of them. Beside text they always are.
+    pub standardize: bool,
     /// Of the map's random choices.
     pub seed: u64,
 }
@@ -57,6 +59,7 @@ impl Default for FeatureSpec {
             templates: None,
             interact: Vec::new(),
             map: None,
+            standardize: false,
             seed: 0,
         }
     }
@@ -95,11 +98,41 @@ pub fn read_features(
     options: &ReadOptions,
     spec: &FeatureSpec,
 ) -> Result<(Dataset, Features), Error> {
+    learn(source.into(), options, spec, None)
+}
+
+/// As [`read_features`], of some rows of a file alone: the dataset has these, and what words there are and how rare, what numbers' scales are and
+/// what a map's are is learnt from them. Columns, categories and classes are still those of the whole file. `rows` rise.
+///
+/// The others can then be [read](Features::read) as rows that training did not see.
+pub fn read_features_of(
+    source: impl Into<Source>,
+    options: &ReadOptions,
+    spec: &FeatureSpec,
+    rows: &[usize],
+) -> Result<(Dataset, Features), Error> {
+    learn(source.into(), options, spec, Some(rows))
+}
+
+fn learn(
+    source: Source,
+    options: &ReadOptions,
+    spec: &FeatureSpec,
+    rows: Option<&[usize]>,
+) -> Result<(Dataset, Features), Error> {
+    let read = |sink: &mut dyn TextSink| match rows {
+        None => lineal_data::read_text(source, options, sink),
+        Some(rows) => {
+            let data = lineal_data::read_text(source, options, &mut Only::new(rows, sink))?;
+            Ok(data
+                .select(&rows.iter().copied().filter(|&i| i < data.n_rows()).collect::<Vec<_>>()))
+        }
+    };
     let mut features = Features::default();
     let mut data;
     if let Some(templates) = &spec.templates {
         let mut sink = Filling::new(templates);
-        data = lineal_data::read_text(source, options, &mut sink)?;
+        data = read(&mut sink)?;
         let (rows, names) = sink.take();
         features.numbers = Numbers::learn(&data.schema, &data.x);
         let learnt = Learnt::new(templates.clone(), names, &rows);
@@ -107,13 +140,18 @@ pub fn read_features(
         features.templates = Some(Arc::new(learnt));
     } else {
         let mut sink = Learning::new(spec);
-        data = lineal_data::read_text(source, options, &mut sink)?;
+        data = read(&mut sink)?;
         if let Some(fit) = sink.take() {
             features.numbers = Numbers::learn(&data.schema, &data.x);
             let (encoder, rows) = fit.finish().map_err(|e| text_error(&data.source, &e))?;
             features.text = Some(Arc::new(encoder));
             features.put_beside(&mut data, rows)?;
         }
+    }
+    let has_maps = spec.map.is_some() || !spec.interact.is_empty();
+    if spec.standardize && has_maps && features.n_of_text() == 0 {
+        features.numbers = Numbers::learn(&data.schema, &data.x);
+        data.x = features.numbers.apply(Cow::Borrowed(&data.x)).into_owned();
     }
     features.map = maps::learn(spec, &data)?.map(Arc::new);
     features.apply_map(&mut data)?;
@@ -197,6 +235,12 @@ impl Features {
         }
     }
 
+    /// Whether the name of feature `j` is that of a word which counts there with a minus: hashed words have signs.
+    pub(crate) fn is_turned(&self, schema: &Schema, j: usize) -> bool {
+        let at = j.checked_sub(schema.n_read()).filter(|at| *at < self.n_of_text());
+        self.text().zip(at).is_some_and(|(text, at)| text.is_turned(at))
+    }
+
     /// Reads data with the schema of training, and makes its features.
     pub fn read(
         &self,
@@ -213,7 +257,7 @@ impl Features {
         }
         let Some(encoder) = self.text() else {
             let mut data = lineal_data::read_with(source, options, schema)?;
-            self.apply_map(&mut data)?;
+            self.complete(&mut data)?;
             return Ok(data);
         };
         let mut sink = Applying::new(encoder);
@@ -226,12 +270,12 @@ impl Features {
     /// Completes rows as they were read with the text that came with them, as [`stream`](lineal_data::stream) gives both.
     pub fn encode(&self, data: &mut Dataset, text: Option<&TextBatch>) -> Result<(), Error> {
         let rows = match (self.text(), self.learnt(), text) {
-            (None, None, _) => return self.apply_map(data),
+            (None, None, _) => return self.complete(data),
             (Some(encoder), _, Some(batch)) => {
                 encoder.encode(&Cells(batch)).map_err(|e| text_error(&data.source, &e))?
             }
             (None, Some(learnt), Some(batch)) => learnt
-                .encode(&data.schema, batch)
+                .encode(&data.schema, &Cells(batch))
                 .map_err(|why| Error::request(format!("{}: {why}", data.source)))?,
             (_, _, None) => {
                 return Err(Error::request(format!(
@@ -251,12 +295,20 @@ impl Features {
         texts: &(impl TextRows + ?Sized),
     ) -> Result<Dataset, Error> {
         let fits = schema.n_read() == 0 && schema.text_columns().count() == texts.n_slots();
-        let encoder = self.text().filter(|_| fits).ok_or_else(|| {
-            Error::request(
-                "the model's features are not of text alone; read a file with its columns",
-            )
-        })?;
-        let rows = encoder.encode(texts).map_err(|e| text_error("texts", &e))?;
+        let rows = match (self.text(), self.learnt()) {
+            (Some(encoder), _) if fits => {
+                encoder.encode(texts).map_err(|e| text_error("texts", &e))?
+            }
+            (None, Some(learnt)) if fits => {
+                let fail = |why| Error::request(format!("texts: {why}"));
+                learnt.encode(schema, texts).map_err(fail)?
+            }
+            _ => {
+                return Err(Error::request(
+                    "the model's features are not of text alone; read a file with its columns",
+                ));
+            }
+        };
         Ok(Dataset {
             x: Matrix::Sparse(rows),
             y: lineal_data::Targets::None,
@@ -277,6 +329,14 @@ impl Features {
         drop(read);
         data.x = Matrix::Sparse(x);
         Ok(())
+    }
+
+    /// Scales numbers and maps them, where there is no text beside them.
+    fn complete(&self, data: &mut Dataset) -> Result<(), Error> {
+        if let Cow::Owned(x) = self.numbers.apply(Cow::Borrowed(&data.x)) {
+            data.x = x;
+        }
+        self.apply_map(data)
     }
 
     fn apply_map(&self, data: &mut Dataset) -> Result<(), Error> {

@@ -25,7 +25,10 @@ impl Numbers {
             ColumnKind::Vector { at, len } => Some(at..at + len),
             _ => None,
         });
-        let places: Vec<usize> = spans.flatten().collect();
+        // Without columns all features are numbers; where most are absent, 0 stays 0.
+        let bare = schema.columns.is_none().then_some(0..schema.n_read());
+        let places: Vec<usize> = spans.chain(bare).flatten().collect();
+        let centre = schema.columns.is_some() || matches!(x, Matrix::Dense(_));
         if places.is_empty() {
             return Self::default();
         }
@@ -34,7 +37,7 @@ impl Numbers {
         (0..x.n_rows()).for_each(|i| x.row(i).for_each(|j, v| sums[j] += f64::from(v)));
         let scale = Standardizer::fit(x, None).scale;
         let number = |at: usize| {
-            let mean = (sums[at] / n) as f32;
+            let mean = if centre { (sums[at] / n) as f32 } else { 0.0 };
             Number { at: at as u32, mean, scale: scale[at] }
         };
         Self(places.into_iter().map(number).collect())
@@ -47,7 +50,7 @@ impl Numbers {
         self.0.iter().all(inside) && self.0.is_sorted_by(|a, b| a.at < b.at)
     }
 
-    /// The matrix with numbers rescaled: a value in each row, zeros too.
+    /// The matrix with numbers rescaled: a value in each row, zeros too where they are not 0 afterwards.
     pub(super) fn apply<'x>(&self, x: Cow<'x, Matrix>) -> Cow<'x, Matrix> {
         if self.0.is_empty() {
             return x;
@@ -57,8 +60,10 @@ impl Numbers {
         for i in 0..x.n_rows() {
             let mut numbers = self.0.iter().peekable();
             let mut push = |j: usize, v: f32| {
-                idx.push(j as u32);
-                val.push(v);
+                if v != 0.0 {
+                    idx.push(j as u32);
+                    val.push(v);
+                }
             };
             x.row(i).for_each(|j, v| {
                 while let Some(n) = numbers.next_if(|n| (n.at as usize) < j) {

@@ -22,6 +22,39 @@ impl TextRows for Cells<'_> {
     }
 }
 
+/// Hands on the text of some rows.
+pub(super) struct Only<'a> {
+    /// Rising; those that are yet to come.
+    rows: &'a [usize],
+    /// Rows so far.
+    n_seen: usize,
+    to: &'a mut dyn TextSink,
+}
+
+impl<'a> Only<'a> {
+    pub(super) fn new(rows: &'a [usize], to: &'a mut dyn TextSink) -> Self {
+        Self { rows, n_seen: 0, to }
+    }
+}
+
+impl TextSink for Only<'_> {
+    fn start(&mut self, schema: &Schema) -> Result<(), String> {
+        self.to.start(schema)
+    }
+
+    fn batch(&mut self, batch: &TextBatch) -> Result<(), String> {
+        let end = self.n_seen + batch.n_rows();
+        let (now, later) = self.rows.split_at(self.rows.partition_point(|&row| row < end));
+        let mut part = TextBatch::new(batch.n_slots());
+        for row in now {
+            let cell = |slot| batch.get(row - self.n_seen, slot);
+            part.push_row(&(0..batch.n_slots()).map(cell).collect::<Vec<_>>());
+        }
+        (self.rows, self.n_seen) = (later, end);
+        if part.n_rows() == 0 { Ok(()) } else { self.to.batch(&part) }
+    }
+}
+
 /// Learns features while a file is read.
 pub(super) struct Learning<'a> {
     spec: &'a FeatureSpec,

@@ -8,6 +8,7 @@ use crate::Error;
 use crate::weights::{Number, Weights};
 use lineal_data::{Schema, TextBatch, TextSink};
 use lineal_features::templates::{TemplateNames, Templates};
+use lineal_features::text::TextRows;
 use lineal_linalg::{Csr, Row};
 use lineal_model::{Bias, Joint};
 
@@ -64,10 +65,14 @@ impl Learnt {
         Csr::new(self.n_features(), indptr, idx, val).expect("the order of columns is kept")
     }
 
-    /// The rows of a batch.
-    pub(super) fn encode(&self, schema: &Schema, batch: &TextBatch) -> Result<Csr, String> {
+    /// The rows of some cells.
+    pub(super) fn encode(
+        &self,
+        schema: &Schema,
+        cells: &(impl TextRows + ?Sized),
+    ) -> Result<Csr, String> {
         let slots = bind(&self.templates, schema)?;
-        let (rows, _) = self.templates.encode(&Cells(batch), &slots).map_err(|e| e.to_string())?;
+        let (rows, _) = self.templates.encode(cells, &slots).map_err(|e| e.to_string())?;
         Ok(self.narrow(&rows))
     }
 

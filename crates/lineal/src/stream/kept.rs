@@ -113,7 +113,9 @@ pub(super) fn take_up(
         Error::request("the model's file contradicts itself: what it keeps of the stream does not fit its weights")
     })?;
     let name = source.name();
-    let unfinished = about.unfinished.filter(|u| u.source == name).map(|u| u.tally);
+    // A pipe of the same name brings other rows.
+    let same = |u: &Unfinished| u.source == name && !source.comes_once();
+    let unfinished = about.unfinished.filter(same).map(|u| u.tally);
     let features = model.features.clone();
     let warnings = Vec::new();
     Ok(Start { learner, schema, features, passes: about.passes, unfinished, warnings })

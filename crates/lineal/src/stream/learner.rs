@@ -2,9 +2,11 @@
 
 use super::{Progressive, StreamSpec};
 use crate::Error;
+use crate::layout;
 use crate::look_on::Judge;
-use crate::spec::{ClassWeight, LossKind, ScheduleKind, Task, UpdateKind};
-use lineal_data::{Dataset, Labels, Targets, UNSEEN};
+use crate::spec::{ClassWeight, LossKind, ScheduleKind, Strategy, Task, UpdateKind};
+use crate::strategy;
+use lineal_data::{Dataset, Targets, UNSEEN};
 use lineal_erm::online::{Chunk, learn};
 use lineal_linalg::Matrix;
 use lineal_loss::{
@@ -69,6 +71,33 @@ pub(super) fn check(spec: &StreamSpec) -> Result<(), Error> {
         }
         _ => {}
     }
+    let by_columns = spec.task == Task::Classify && spec.strategy != Strategy::Joint;
+    match spec.strategy {
+        Strategy::Joint | Strategy::Ova | Strategy::Ovo => {}
+        Strategy::Ecoc | Strategy::Tree => {
+            return Err(Error::request(format!(
+                "a stream has the strategies joint, ova and ovo: for {} all classes must be known before it starts, and new ones may come",
+                spec.strategy
+            )));
+        }
+    }
+    if spec.strategy != Strategy::Joint && spec.task == Task::Regress {
+        return fail("--strategy is about classes; --task regress has none");
+    }
+    if by_columns && (loss == LossKind::Squared || spec.sum) {
+        return Err(Error::request(format!(
+            "--strategy {} takes hinge, squared-hinge, logistic or perceptron, without --sum",
+            spec.strategy
+        )));
+    }
+    if spec.cost.is_some() && spec.task != Task::Classify {
+        return fail("--cost is between classes: leave it out, or say --task classify");
+    }
+    if spec.cost.is_some() && matches!(loss, LossKind::Perceptron | LossKind::Squared) {
+        return Err(Error::request(format!(
+            "the {loss} loss has no place for a cost; use hinge, squared-hinge or logistic"
+        )));
+    }
     if spec.sum && (matches!(loss, LossKind::Logistic | LossKind::Squared) || of_numbers) {
         return fail("--sum is a form of perceptron, hinge and squared-hinge");
     }
@@ -94,6 +123,13 @@ pub(super) fn check(spec: &StreamSpec) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// A class that the costs do not name.
+pub(super) fn no_cost(source: &str, class: &str) -> Error {
+    Error::request(format!(
+        "{source}: the class `{class}` has no costs; add it to the file of --cost"
+    ))
 }
 
 pub(crate) struct Learner {
@@ -176,7 +212,39 @@ impl Learner {
         match self.spec.task {
             Task::Regress => 1,
             Task::Classify if n_classes <= 2 => 1,
+            Task::Classify if self.spec.strategy == Strategy::Ovo => {
+                n_classes * (n_classes - 1) / 2
+            }
             _ => n_classes,
+        }
+    }
+
+    /// Columns of weights.
+    pub(super) fn n_columns(&self) -> usize {
+        self.n_outputs(self.n_classes)
+    }
+
+    /// For each column of weights: the one that it goes on from when classes come, and the factor on it.
+    fn heirs(&self, before: usize, after: usize) -> Vec<Option<(usize, f32)>> {
+        let n = self.n_outputs(after);
+        // One weight vector f, for the second of two classes.
+        let two = self.spec.task == Task::Classify && before <= 2 && after > 2;
+        let by = if self.spec.strategy == Strategy::Joint { 0.5 } else { 1.0 };
+        match (self.spec.strategy, two) {
+            (Strategy::Ovo, _) if self.spec.task == Task::Classify && after > 2 => {
+                let old = layout::pairs(before.max(2));
+                let factor = if two { -1.0 } else { 1.0 };
+                let heir = |pair| old.iter().position(|p| *p == pair).map(|at| (at, factor));
+                layout::pairs(after).into_iter().map(heir).collect()
+            }
+            (_, true) => {
+                let first = [Some((0, -by)), Some((0, by))];
+                first.into_iter().chain(std::iter::repeat(None)).take(n).collect()
+            }
+            (_, false) => {
+                let n_old = self.n_outputs(before);
+                (0..n).map(|column| (column < n_old).then_some((column, 1.0))).collect()
+            }
         }
     }
 
@@ -283,7 +351,12 @@ impl Learner {
             }
         }
         let n_classes = self.n_classes.max(chunk.schema.classes.len());
-        let (old, new) = (self.n_outputs(self.n_classes), self.n_outputs(n_classes));
+        if let Some(cost) = &self.spec.cost
+            && let Some(odd) = chunk.schema.classes.get(cost.classes.len())
+        {
+            return Err(no_cost(&chunk.source, odd));
+        }
+        let (before, new) = (self.n_classes, self.n_outputs(n_classes));
         let n_weights = self.n_rows(n_features).checked_mul(new);
         if n_weights.is_none_or(|n| n > MOST_WEIGHTS) {
             return Err(Error::request(format!(
@@ -302,18 +375,14 @@ impl Learner {
             self.online = Some(online);
             return Ok(());
         }
-        let (n_rows, two) = (self.n_rows(n_features), self.spec.task == Task::Classify && old == 1);
+        let n_rows = self.n_rows(n_features);
+        let heirs = self.heirs(before, n_classes);
         let Some(online) = &mut self.online else { return Ok(()) };
         if n_rows > online.n_rows() || new > online.n_columns() {
             // A little more than is needed, so that a file of ever larger indices is not copied with every chunk.
             let roomy =
                 if n_rows > online.n_rows() { n_rows + n_rows / 4 } else { online.n_rows() };
-            online.grow(roomy, new, |column| match column {
-                // One weight vector f for two classes becomes −f/2 and f/2.
-                0 if two && new > 1 => Some((0, -0.5)),
-                1 if two && new > 1 => Some((0, 0.5)),
-                column => (column < old && !(two && new > 1)).then_some((column, 1.0)),
-            });
+            online.grow(roomy, new, |column| heirs[column]);
         }
         Ok(())
     }
@@ -340,6 +409,16 @@ impl Learner {
     fn teach(&self, lesson: &mut Lesson<'_>, chunk: &Dataset) {
         use LossKind as L;
         let (spec, loss) = (&self.spec, self.spec.loss());
+        let cost = spec.cost.as_ref().map(|cost| &cost.matrix);
+        // A loss with the user's costs, or with its own.
+        macro_rules! costed {
+            ($space:expr, $loss:ident($own:expr), $y:expr) => {
+                match cost {
+                    Some(cost) => lesson.teach($space, &$loss(cost), $y),
+                    None => lesson.teach($space, &$loss($own), $y),
+                }
+            };
+        }
         let many = Classes(self.n_outputs(self.n_classes));
         match &chunk.y {
             Targets::None => {}
@@ -348,36 +427,47 @@ impl Learner {
                 L::Epsilon => lesson.teach(Real, &Epsilon { epsilon: spec.epsilon }, y),
                 _ => lesson.teach(Real, &Squared, y),
             },
-            Targets::Labels(labels) => self.teach_labels(lesson, labels),
+            Targets::Labels(labels) => {
+                let signs = Signs::Labels { start: labels.starts(), ids: labels.ids() };
+                let kinds: Vec<u32> = (0..labels.n_rows() as u32).collect();
+                self.teach_columns(lesson, Columns::new(signs, self.n_classes), &kinds);
+            }
+            Targets::Classes(y) if spec.strategy != Strategy::Joint && self.n_classes > 2 => {
+                let n_columns = self.n_columns();
+                let table = strategy::table(spec.strategy, self.n_classes, cost);
+                let signs = match &table {
+                    Some(table) => Signs::Table { table, n_columns },
+                    None => Signs::OneVsAll,
+                };
+                self.teach_columns(lesson, Columns::new(signs, n_columns), y);
+            }
             Targets::Classes(y) => match (loss, self.n_classes <= 2, spec.sum) {
                 (L::Perceptron, true, _) => lesson.teach(Binary, &Hinge(NoCost), y),
                 (L::Perceptron, _, false) => lesson.teach(many, &Hinge(NoCost), y),
                 (L::Perceptron, _, true) => lesson.teach(many, &SumHinge(NoCost), y),
-                (L::Hinge, true, _) => lesson.teach(Binary, &Hinge(ZeroOne), y),
-                (L::Hinge, _, false) => lesson.teach(many, &Hinge(ZeroOne), y),
-                (L::Hinge, _, true) => lesson.teach(many, &SumHinge(ZeroOne), y),
-                (L::SquaredHinge, true, _) => lesson.teach(Binary, &SquaredHinge(ZeroOne), y),
-                (L::SquaredHinge, _, false) => lesson.teach(many, &SquaredHinge(ZeroOne), y),
-                (L::SquaredHinge, _, true) => lesson.teach(many, &SumSquaredHinge(ZeroOne), y),
+                (L::Hinge, true, _) => costed!(Binary, Hinge(ZeroOne), y),
+                (L::Hinge, _, false) => costed!(many, Hinge(ZeroOne), y),
+                (L::Hinge, _, true) => costed!(many, SumHinge(ZeroOne), y),
+                (L::SquaredHinge, true, _) => costed!(Binary, SquaredHinge(ZeroOne), y),
+                (L::SquaredHinge, _, false) => costed!(many, SquaredHinge(ZeroOne), y),
+                (L::SquaredHinge, _, true) => costed!(many, SumSquaredHinge(ZeroOne), y),
                 (L::Squared, true, _) => lesson.teach(Binary, &Squared, y),
                 (L::Squared, ..) => lesson.teach(many, &Squared, y),
-                (_, true, _) => lesson.teach(Binary, &Logistic(NoCost), y),
-                _ => lesson.teach(many, &Logistic(NoCost), y),
+                (_, true, _) => costed!(Binary, Logistic(NoCost), y),
+                _ => costed!(many, Logistic(NoCost), y),
             },
         }
     }
 
-    fn teach_labels(&self, lesson: &mut Lesson<'_>, labels: &Labels) {
-        let signs = Signs::Labels { start: labels.starts(), ids: labels.ids() };
-        let space = Columns::new(signs, self.n_classes);
-        let kinds: Vec<u32> = (0..labels.n_rows() as u32).collect();
+    /// Yes-or-no questions side by side.
+    fn teach_columns(&self, lesson: &mut Lesson<'_>, space: Columns<'_>, kinds: &[u32]) {
         match self.spec.loss() {
-            LossKind::Perceptron => lesson.teach(space, &Columnwise(Hinge(NoCost)), &kinds),
-            LossKind::Hinge => lesson.teach(space, &Columnwise(Hinge(ZeroOne)), &kinds),
+            LossKind::Perceptron => lesson.teach(space, &Columnwise(Hinge(NoCost)), kinds),
+            LossKind::Hinge => lesson.teach(space, &Columnwise(Hinge(ZeroOne)), kinds),
             LossKind::SquaredHinge => {
-                lesson.teach(space, &Columnwise(SquaredHinge(ZeroOne)), &kinds);
+                lesson.teach(space, &Columnwise(SquaredHinge(ZeroOne)), kinds);
             }
-            _ => lesson.teach(space, &Columnwise(Logistic(NoCost)), &kinds),
+            _ => lesson.teach(space, &Columnwise(Logistic(NoCost)), kinds),
         }
     }
 
