@@ -20,7 +20,7 @@ pub fn run(args: &EvalArgs) -> anyhow::Result<()> {
             );
         }
     }
-    let metrics = lineal::with_threads(args.threads, || measure(args))?;
+    let metrics = lineal::with_threads(args.run.threads, || measure(args))?;
     if args.json {
         return files::json_to_stdout(&metrics);
     }
@@ -37,7 +37,7 @@ fn measure(args: &EvalArgs) -> anyhow::Result<TagMetrics> {
             data.source
         );
     }
-    warn_unseen(&data, model.labels().len(), Talk::new(args.quiet));
+    warn_unseen(&data, model.labels().len(), Talk::new(args.run.quiet));
     Ok(model.evaluate(&data)?)
 }
 

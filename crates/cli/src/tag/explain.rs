@@ -23,7 +23,7 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<()> {
     if let Some(out) = args.out.as_deref().filter(|out| out.as_os_str() != "-") {
         files::check_output(out, &[&args.model, &args.data])?;
     }
-    let (data, found) = lineal::with_threads(args.threads, || explain(args))?;
+    let (data, found) = lineal::with_threads(args.run.threads, || explain(args))?;
     let as_json = args.json || args.output == ExplainOutput::Jsonl;
     files::write_output(args.out.as_deref(), |out| {
         for (sequence, explanations) in &found {
