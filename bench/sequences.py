@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Sequences against CRFsuite: speed at the same epochs and at the same objective, tagging, memory, accuracy.
+"""Sequences against CRFsuite and Wapiti: speed at the same epochs and at the same objective, tagging, memory, accuracy.
 
-    python3 bench/sequences.py [--name NAME] [--data DIR] [--lineal PATH] [--repeat N] [--part perceptron,crf,tagging,accuracy]
+    python3 bench/sequences.py [--name NAME] [--data DIR] [--lineal PATH] [--repeat N] [--part perceptron,crf,wapiti,tagging,accuracy]
 
 Prints tables and writes bench/record/DATE-NAME.md. See bench/README.md for what the figures mean.
 """
@@ -12,14 +12,13 @@ import sys
 import time
 
 import frame
+import sequence_wapiti
 from frame import HERE
 
-PARTS = ("perceptron", "crf", "tagging", "accuracy")
+PARTS = ("perceptron", "crf", "wapiti", "tagging", "accuracy")
 # The template for chunking that CRF++ ships: (column, offset) of each row.
 TEMPLATE = [[(0, o)] for o in range(-2, 3)] + [[(0, -1), (0, 0)], [(0, 0), (0, 1)]] + [[(1, o)] for o in range(-2, 3)] + [
     [(1, o), (1, o + 1)] for o in range(-2, 2)] + [[(1, o), (1, o + 1), (1, o + 2)] for o in range(-2, 1)]
-RICH = "word,column:1,window:2,cross:1,transition:1,prefix:1-4,suffix:1-4,suffix:2-3@1,shape@1,lower@1,caps,digits"
-EWT = "lower,window:2,word@1,shape@1,prefix:1-5,suffix:1-5,suffix:2-3@1,caps,digits"
 TOLERANCES = ("0.1", "0.05", "0.03", "0.02", "0.01", "0.005", "0.002", "0.001")
 
 
@@ -33,7 +32,7 @@ def main():
         suite = Suite(bench)
         for part in args.part.split(","):
             getattr(suite, part)()
-    frame.record(args, "Sequences", suite.lines, "CRFsuite runs once.")
+    frame.record(args, "Sequences", suite.lines, "CRFsuite and Wapiti run once.")
 
 
 def prepare(source, folder):
@@ -125,6 +124,27 @@ class Suite(frame.Tables):
             self.say(f"| Lineal --tol {tol}, {ours['passes']} passes | {threads} | {ours['wall']:.2f} | {ours['rss_mb']:.0f} "
                      f"| {ours['objective'] * self.n_sentences:.1f} | {theirs['wall'] / ours['wall']:.1f} |")
 
+    def wapiti(self):
+        self.table("CRF, rho2 = 2, weights for all labels, to within 0.1 % of the objective at which Wapiti's L-BFGS ends; one thread",
+                   ("", "wall s", "CPU s", "MB", "Σ loss + ‖w‖²", "ratio of CPU s"))
+        program = sequence_wapiti.program(HERE / "data")
+        if program is None:
+            return self.say("| Wapiti: its source was not there, or did not compile | | | | | |")
+        command = [program, "train", "-a", "l-bfgs", "-1", "0", "-2", "2", "-t", "1", "-p", self.bench.data / "chunk.tpl",
+                   self.bench.data / "conll2000-train.conll", self.bench.temp / "wapiti.model"]
+        theirs = sequence_wapiti.measured(command)
+        self.say(f"| Wapiti, {theirs['iterations']} iterations | {theirs['wall']:.1f} | {theirs['cpu']:.1f} | {theirs['mb']:.0f} | {theirs['objective']:.1f} | |")
+        flags = ("--loss", "logistic", "--label-weights", "all", "--no-ends", "--l2", repr(2 / self.n_sentences))
+        for tol in TOLERANCES:
+            run = self.chunk(*flags, "--tol", tol, threads=2)
+            if run["objective"] * self.n_sentences <= 1.001 * theirs["objective"]:
+                break
+        model = self.bench.temp / "m.lineal"
+        ours = sequence_wapiti.measured([self.bench.lineal, "train", self.bench.data / "conll2000-train.conll", "--task", "tag", "--template",
+                                         self.bench.data / "chunk.tpl", "-o", model, "--threads", "1", "--json", "--quiet", "--tol", tol, *flags])
+        self.say(f"| Lineal --tol {tol}, {run['passes']} passes | {ours['wall']:.1f} | {ours['cpu']:.1f} | {ours['mb']:.0f} "
+                 f"| {run['objective'] * self.n_sentences:.1f} | {theirs['cpu'] / ours['cpu']:.1f} |")
+
     def tagging(self):
         self.table("Tagging the training file of CoNLL-2000 from raw tokens, one thread", ("", "seconds", "tokens a second"))
         self.crfsuite(what="train", algorithm="averaged-perceptron", params={"max_iterations": 2})
@@ -144,18 +164,26 @@ class Suite(frame.Tables):
         self.table("Accuracy", ("set", "features", "learner", "figure", "train s"))
         test = "conll2000-test.conll"
         n = self.n_sentences
-        for name, flags in (("averaged perceptron", ("--loss", "perceptron")), ("SVM, Pegasos", ("--loss", "hinge", "--solver", "sgd", "--l2", repr(2 / n))),
+        for name, flags in (("averaged perceptron", ("--loss", "perceptron")), ("SVM, C = 0.1", ("--loss", "hinge", "-C", "0.1")),
+                            ("SVM, Pegasos", ("--loss", "hinge", "--solver", "sgd", "--l2", repr(2 / n))),
                             ("CRF, c2 = 1", ("--loss", "logistic", "--l2", repr(2 / n)))):
             run = self.chunk(*flags, test=test, threads=2)
             self.say(f"| CoNLL-2000 | template of 19 rows | {name} | span F1 {100 * run['test']['span_f1']:.2f} | {run['wall']:.1f} |")
-        run = self.train("conll2000-train.conll", "--features", RICH, "--loss", "logistic", "--l2", repr(4 / n), test=test, threads=2)
-        self.say(f"| CoNLL-2000 | rich | CRF, c2 = 2 | span F1 {100 * run['test']['span_f1']:.2f} | {run['wall']:.1f} |")
-        for train, test in (("folds1-9", "fold0"), ("fold0", "folds1-9")):
-            run = self.train(f"ocr-{train}.crfsuite", "--loss", "logistic", "--l2", "2e-4", test=f"ocr-{test}.crfsuite", threads=2)
-            self.say(f"| OCR {train} → {test} | pixels | CRF | letter error {100 * (1 - run['test']['token_accuracy']):.2f} % | {run['wall']:.1f} |")
-        run = self.train("ewt-train.conllu", "--features", EWT, "--loss", "hinge", "--solver", "sgd", "--epochs", "12", "--label-weights", "all", "--l2", "4.8e-5",
-                         test="ewt-test.conllu", threads=2)
-        self.say(f"| EWT universal tags | built-in | SVM, Pegasos | accuracy {100 * run['test']['token_accuracy']:.2f} | {run['wall']:.1f} |")
+            legal = self.chunk(*flags, "--scheme", "bio", test=test, threads=2)
+            told = f"span F1 {100 * legal['test']['span_f1']:.2f}, {legal['test']['illegal']} illegal"
+            self.say(f"| CoNLL-2000 | template of 19 rows | {name}, --scheme bio | {told} | {legal['wall']:.1f} |")
+        run = self.train("conll2000-train.conll", "--features", "rich", "-C", "0.5", test=test, threads=2)
+        self.say(f"| CoNLL-2000 | rich | CRF, C = 0.5 | span F1 {100 * run['test']['span_f1']:.2f} | {run['wall']:.1f} |")
+        letters = (("folds1-9", "fold0", "averaged perceptron", ("--loss", "perceptron")),
+                   ("folds1-9", "fold0", "PA, 0.01", ("--loss", "hinge", "--passive-aggressive", "0.01")),
+                   ("fold0", "folds1-9", "CRF, C = 0.5", ("-C", "0.5")))
+        for train, test, name, flags in letters:
+            run = self.train(f"ocr-{train}.crfsuite", *flags, test=f"ocr-{test}.crfsuite", threads=2)
+            self.say(f"| OCR {train} → {test} | pixels | {name} | letter error {100 * (1 - run['test']['token_accuracy']):.2f} % | {run['wall']:.1f} |")
+        updates = ("--loss", "hinge", "--passive-aggressive", "0.1", "--epochs", "12", "--label-weights", "all")
+        for name, flags in (("PA, 0.1", ()), ("PA, 0.1, order 2", ("--order", "2"))):
+            run = self.train("ewt-train.conllu", "--features", "rich", *updates, *flags, test="ewt-test.conllu", threads=2)
+            self.say(f"| EWT universal tags | rich | {name} | accuracy {100 * run['test']['token_accuracy']:.2f} | {run['wall']:.1f} |")
 
 
 if __name__ == "__main__":

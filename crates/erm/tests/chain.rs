@@ -93,13 +93,12 @@ impl Set {
                 let legal = grammar.permits_start(y[0] as usize)
                     && grammar.permits_end(y[y.len() - 1] as usize)
                     && y.windows(2).all(|p| grammar.permits(p[0] as usize, p[1] as usize));
-                if !legal {
-                    continue;
-                }
                 let score = parts.score(&y);
                 let delta = if spec.loss == ChainLoss::Hinge { cost.cost(gold, &y) } else { 0.0 };
-                all.push(score + delta);
-                if gold.iter().zip(&y).all(|(g, y)| *g == UNLABELLED || g == y) {
+                if legal || !spec.legal_rivals {
+                    all.push(score + delta);
+                }
+                if legal && gold.iter().zip(&y).all(|(g, y)| *g == UNLABELLED || g == y) {
                     some.push(score);
                 }
             }
@@ -170,10 +169,13 @@ fn cases() -> Vec<(Set, ChainSpec)> {
                 let set = Set::new(6, 4, shape(3, n_pairs, triples), 7);
                 cases.push((set, ChainSpec { weights, ..spec(loss, ChainSolver::Auto) }));
             }
-            let mut legal = Set::new(6, 4, shape(3, n_pairs, triples), 8);
-            obey(&mut legal);
-            let grammar = Some(strict(3));
-            cases.push((legal, ChainSpec { grammar, ..spec(loss, ChainSolver::Auto) }));
+            for legal_rivals in [false, true] {
+                let mut legal = Set::new(6, 4, shape(3, n_pairs, triples), 8);
+                obey(&mut legal);
+                let grammar = Some(strict(3));
+                let spec = ChainSpec { grammar, legal_rivals, ..spec(loss, ChainSolver::Auto) };
+                cases.push((legal, spec));
+            }
             let delta = (0..9).map(|i| if i % 4 == 0 { 0.0 } else { f64::from(i) / 4.0 }).collect();
             let cost = LabelCost::new(3, delta);
             let set = Set::new(6, 4, shape(3, n_pairs, triples), 9);
@@ -476,4 +478,24 @@ fn requests_that_make_no_sense_are_refused() {
     wrong.labels[0] = 0;
     wrong.model.n_unary = 4;
     assert!(matches!(wrong.learn_from(&ChainSpec::default(), None), Err(ChainError::Shape(_))));
+}
+
+#[test]
+fn a_sentence_of_ten_thousand_positions_is_learnt() {
+    let model = ChainModel {
+        n_labels: 3,
+        n_unary: 9,
+        n_pairs: 0,
+        transitions: true,
+        ends: true,
+        triples: false,
+    };
+    let mut set = Set::new(2000, 9, model, 3);
+    let n = set.labels.len();
+    set.ends = vec![n];
+    let wanted = ChainSpec { tol: 0.01, l2: 1.0, ..ChainSpec::default() };
+    let learnt = set.learn_from(&wanted, None).unwrap();
+    assert!(learnt.report.converged, "{:?}", learnt.report);
+    let nothing = n as f64 * 3f64.ln();
+    assert!(learnt.report.objective.unwrap() < nothing, "{:?}", learnt.report);
 }

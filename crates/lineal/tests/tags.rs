@@ -81,6 +81,13 @@ fn specs() -> Vec<(&'static str, TagSpec)> {
                 s.features = TagFeatures::Templates("U0:%x[0,0]\nB1:%x[0,0]\nB\n".into());
             }),
         ),
+        (
+            "rich",
+            with(&|s| {
+                s.features = TagFeatures::List("rich".into());
+                s.bias = Some(true);
+            }),
+        ),
         ("labels alone", with(&|s| s.features = TagFeatures::Templates("U0:%x[0,0]\n".into()))),
     ]
 }
@@ -128,6 +135,19 @@ fn named_attributes_are_features_as_they_stand() {
     }
     let error = TagTraining::new(&data, &crf()).run().unwrap_err().to_string();
     assert!(error.contains("leave them out"), "{error}");
+    // The bias is an attribute that could as well stand in the file.
+    let written = read("train.crfsuite", &text.replace("\tw=", "\t(bias)\tw="));
+    let spec = TagSpec { features: TagFeatures::Default, ..crf() };
+    let without = TagSpec { bias: Some(false), ..spec.clone() };
+    let (own, given) = (train(&data, &spec), train(&written, &without));
+    assert_eq!(own.n_weights(), given.n_weights());
+    let objective = |model: &TagModel| model.report().objective.unwrap();
+    assert!((objective(&own) - objective(&given)).abs() < 1e-6);
+    assert!(objective(&train(&data, &without)) != objective(&own));
+    assert!(own.notable().iter().any(|n| n.attributes.iter().any(|(name, _)| name == "(bias)")));
+    let ask = Ask { proba: true, ..Ask::default() };
+    let again = TagModel::from_bytes(&own.to_bytes().unwrap()).unwrap();
+    assert_eq!(again.tag_with(&data, &ask).unwrap(), own.tag_with(&data, &ask).unwrap());
     let bad = read("bad.crfsuite", "A\tx:1\nB\ty:one\n");
     let error = TagTraining::new(&bad, &TagSpec::default()).run().unwrap_err().to_string();
     assert!(

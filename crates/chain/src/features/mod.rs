@@ -19,4 +19,4 @@ pub use hash::hash_bytes;
 pub use rows::Attributes;
 pub use table::{AttributeIndex, Cut, IndexBuilder, Order, Renumber};
 pub use template::Templates;
-pub use vocabulary::{expand, expand_at};
+pub use vocabulary::{FeatureColumns, expand, expand_at};

@@ -23,15 +23,13 @@ use std::ops::RangeInclusive;
 /// | `transition:1` | transitions between labels, told apart by column 1 of the token before and of the token |
 /// | `bias` | nothing: how frequent a label is |
 /// | `window:2` | spreads the others over the neighbours |
+/// | `rich` | a list that serves chunks, entities and parts of speech: see [`FeatureColumns::rich`] |
 ///
 /// Without `window` each item reads its own token. `window:N` makes `word`, `lower` and `column` read each token from N before to N after; of `word`
 /// and `lower` it adds the pairs with the neighbour on either side, and of `column` all pairs and triples of neighbours in the window. So
 /// `word,column:1,window:2` is the template of 19 rows that CRF++ ships for chunking. The others read their own token, or with `@N` (`suffix:3@1`) also the N to either side.
 ///
 /// Transitions between labels are always among the features. `transition` has K² weights for each value of the column, and more than doubles the work.
-///
-/// For chunking from words (0) and parts of speech (1), `word,column:1,window:2,cross:1,transition:1,prefix:1-4,suffix:1-4,suffix:2-3@1,shape@1,lower@1,caps,digits`
-/// reached a span F1 of 94.1 % where `word,column:1,window:2` reached 93.7 % (CoNLL-2000, a CRF with c2 = 2 and 1, `crates/erm/examples/chunk.rs`).
 ///
 /// ```
 /// use lineal_chain::features::{Templates, expand};
@@ -41,15 +39,51 @@ use std::ops::RangeInclusive;
 /// # Ok::<(), lineal_chain::Error>(())
 /// ```
 pub fn expand(features: &str) -> Result<String, Error> {
-    expand_at(features, 0)
+    expand_at(features, &FeatureColumns::default())
 }
 
-/// As [`expand`], with the words in another column.
-pub fn expand_at(features: &str, words: u32) -> Result<String, Error> {
+/// Which columns there are to read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FeatureColumns {
+    /// The column with the words.
+    pub words: u32,
+    /// The others that `rich` reads.
+    pub others: Vec<u32>,
+    /// Those of them with so few values that transitions can be told apart by them.
+    pub few_values: Vec<u32>,
+}
+
+impl FeatureColumns {
+    /// What `rich` stands for.
+    ///
+    /// ```
+    /// use lineal_chain::features::FeatureColumns;
+    /// let columns = FeatureColumns { words: 0, others: vec![1], few_values: vec![1] };
+    /// assert!(columns.rich().ends_with(",column:1,cross:1,transition:1"));
+    /// ```
+    pub fn rich(&self) -> String {
+        let mut list =
+            "lower,word@1,window:2,prefix:1-4,suffix:1-4,suffix:2-3@1,shape@1,caps,digits"
+                .to_owned();
+        for column in &self.others {
+            list.push_str(&format!(",column:{column},cross:{column}"));
+        }
+        for column in &self.few_values {
+            list.push_str(&format!(",transition:{column}"));
+        }
+        list
+    }
+}
+
+/// As [`expand`], where the words are in another column or `rich` has others to read.
+pub fn expand_at(features: &str, columns: &FeatureColumns) -> Result<String, Error> {
+    let rich = columns.rich();
+    let words = columns.words;
     let items: Vec<Item<'_>> = features
         .split(',')
         .map(str::trim)
         .filter(|item| !item.is_empty())
+        .flat_map(|item| if item == "rich" { rich.split(',') } else { item.split(',') })
         .map(Item::parse)
         .collect::<Result<_, _>>()?;
     let windows: Vec<i32> = items.iter().filter(|i| i.name == "window").map(|i| i.window).collect();
@@ -133,7 +167,7 @@ impl<'a> Item<'a> {
             }
             _ => {
                 return Err(error(
-                    "unknown: choose of word, lower, shape, prefix:1-4, suffix:1-4, digits, caps, column:1, cross:1, transition:1, bias, window:2".into(),
+                    "unknown: choose of word, lower, shape, prefix:1-4, suffix:1-4, digits, caps, column:1, cross:1, transition:1, bias, window:2, rich".into(),
                 ));
             }
         }
@@ -220,6 +254,16 @@ mod tests {
     #[test]
     fn items_are_written_out() {
         assert_eq!(expand("word").unwrap(), "U:word[0]=%x[0,0]\nB\n");
+        let columns = FeatureColumns { words: 2, others: vec![0, 1], few_values: vec![1] };
+        assert_eq!(expand_at("rich", &columns), expand_at(&columns.rich(), &columns));
+        let both = expand_at("bias, rich", &columns).unwrap();
+        for line in
+            ["U:bias", "U:lower[2]=%x[2,2,lower]", "U:column0[0]=%x[0,0]", "B:column1[0]=%x[0,1]"]
+        {
+            assert!(both.lines().any(|l| l == line), "{line}");
+        }
+        assert!(!both.contains("B:column0"));
+        assert!(expand("rich,window:1").unwrap_err().to_string().contains("twice"));
         assert_eq!(
             expand("lower, window:1").unwrap(),
             "U:lower[-1]=%x[-1,0,lower]\nU:lower[0]=%x[0,0,lower]\nU:lower[1]=%x[1,0,lower]\n\

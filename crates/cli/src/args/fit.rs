@@ -18,14 +18,14 @@ pub const SOLVER: &str = "Solver";
 /// What the model is, by any loss.
 #[derive(Args, Clone, Debug)]
 pub struct ModelArgs {
-    /// The constant that is added to every score
-    #[arg(long, value_name = "B", default_value = "free", help_heading = MODEL,
+    /// The constant that is added to every score [default: free; penalised for sequences of named attributes]
+    #[arg(long, value_name = "B", help_heading = MODEL,
           value_parser = choice::<BiasArg>(&[
         ("free", "not penalised"),
         ("penalised", "as a feature that is always 1 (LIBLINEAR's -B 1)"),
         ("none", "no bias"),
     ]))]
-    pub bias: BiasArg,
+    pub bias: Option<BiasArg>,
 
     /// Factors on classes: `balanced`, or name=weight,…
     #[arg(long, value_name = "W", allow_hyphen_values = true, help_heading = MODEL)]
@@ -39,6 +39,13 @@ pub struct ModelArgs {
     /// Divide each feature by its standard deviation (and centre dense data)
     #[arg(long, help_heading = MODEL)]
     pub standardize: bool,
+}
+
+impl ModelArgs {
+    /// The bias of models without sequences.
+    pub fn bias(&self) -> Bias {
+        self.bias.map_or(Bias::Free, |bias| bias.0)
+    }
 }
 
 /// How strong ½‖W‖² is.

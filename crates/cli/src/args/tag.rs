@@ -21,6 +21,8 @@ What to read off the columns: a list of
   bias                               how frequent a label is
   window:2                           word, lower and column of the two tokens
                                      before and after, too, and their pairs
+  rich                               a list that serves chunks, entities and parts
+                                     of speech well
 NAME@2 reads NAME of the two tokens to either side.
 [default: word,lower,shape,prefix:1-4,suffix:1-4,caps,digits,window:2 and each
 other column; of CoNLL-U the form alone]";
@@ -44,7 +46,7 @@ pub struct TagArgs {
     #[arg(long, value_name = "N", help_heading = TAG)]
     pub order: Option<u32>,
 
-    /// How spans are written as labels; illegal ones are forbidden in training and prediction
+    /// How spans are written as labels; illegal ones are errors in the training data and are never predicted
     #[arg(long, value_name = "S", help_heading = TAG, value_parser = choice::<SchemeKind>(&[
         ("bio", "B-X begins a span, I-X goes on"),
         ("bioes", "B-X I-X E-X, and S-X for one token"),
@@ -55,6 +57,10 @@ pub struct TagArgs {
     /// Forbidden transitions: a file of lines `FROM TO`, <edge> for the border of a sequence
     #[arg(long, value_name = "FILE", help_heading = TAG)]
     pub forbid: Option<PathBuf>,
+
+    /// In training, too, set the labels against legal sequences only
+    #[arg(long, help_heading = TAG)]
+    pub legal_rivals: bool,
 
     /// Which labels an attribute has weights for [default: frequent]
     #[arg(long, value_name = "W", help_heading = TAG, value_parser = choice::<WeightsKind>(&[
@@ -91,6 +97,7 @@ impl TagArgs {
             ("--order", self.order.is_some()),
             ("--scheme", self.scheme.is_some()),
             ("--forbid", self.forbid.is_some()),
+            ("--legal-rivals", self.legal_rivals),
             ("--label-weights", self.label_weights.is_some()),
             ("--no-ends", self.no_ends),
             ("--passive-aggressive", self.passive_aggressive.is_some()),

@@ -168,7 +168,7 @@ fn base(args: &CompareArgs, data: &Dataset) -> anyhow::Result<TrainSpec> {
         calibrate: args.proba.calibrate,
         threshold: args.proba.threshold.unwrap_or(defaults.threshold),
         folds: args.proba.folds.unwrap_or(defaults.folds),
-        bias: args.model.bias.0,
+        bias: args.model.bias(),
         class_weight: args.model.class_weight.clone().unwrap_or_default(),
         cost,
         standardize: args.model.standardize && args.maps.is_empty(),

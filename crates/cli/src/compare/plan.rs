@@ -103,7 +103,7 @@ fn too_large(strategy: Strategy, args: &CompareArgs, data: &Dataset) -> Option<S
             count(n_columns, "binary problem")
         ));
     }
-    let has_bias = usize::from(args.model.bias.0 != Bias::None);
+    let has_bias = usize::from(args.model.bias() != Bias::None);
     let n_weights = n_columns.saturating_mul(data.n_features() + has_bias);
     (n_weights > WEIGHTS)
         .then(|| format!("its weights would take {}; {name_it}", bytes(4 * n_weights as u64)))

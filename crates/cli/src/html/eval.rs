@@ -101,7 +101,8 @@ fn reliability(bins: &[ReliabilityBin], [x_label, y_label]: [&str; 2], note: &st
     section("Reliability", &chart.html(), note)
 }
 
-fn confusion(m: &ClassifyMetrics, classes: &[String]) -> String {
+/// Who is taken for whom.
+pub(super) fn confusion(m: &ClassifyMetrics, classes: &[String]) -> String {
     if m.confusion.is_empty() {
         return String::new();
     }
@@ -142,7 +143,8 @@ fn cell(n: u64, share: f64, diagonal: bool) -> String {
     format!("<td{class} style=\"background:rgba(var(--heat),{ink:.2})\">{n}</td>")
 }
 
-fn by_class(m: &ClassifyMetrics, classes: &[String]) -> String {
+/// A row a class.
+pub(super) fn by_class(m: &ClassifyMetrics, classes: &[String]) -> String {
     let rows: Vec<Vec<String>> = m
         .per_class
         .iter()

@@ -6,7 +6,8 @@ use super::page::{Page, escape, section};
 use crate::explain::{Explained, amount, headline, value_of};
 use crate::talk::count;
 
-const BARS: &str = "\
+/// The look of bars and lit words.
+pub(super) const BARS: &str = "\
 <style>
 table.bars td { padding: 2px 8px 2px 0; white-space: nowrap; }
 table.bars tr + tr > * { border-top: 0; }
@@ -105,6 +106,11 @@ fn bars(explanation: &Explanation, found: &Explained) -> String {
     rows.push((explanation.bias, "bias".to_owned()));
     rows.push((-explanation.threshold, "threshold".to_owned()));
     rows.retain(|row| row.0 != 0.0);
+    draw(&rows)
+}
+
+/// A bar for each amount and its name.
+pub(super) fn draw(rows: &[(f64, String)]) -> String {
     let longest = rows.iter().fold(f64::MIN_POSITIVE, |m, row| m.max(row.0.abs()));
     let mut html = String::from("<div class=\"scroll\"><table class=\"bars\">");
     for (value, name) in rows {
@@ -115,10 +121,10 @@ fn bars(explanation: &Explanation, found: &Explained) -> String {
         };
         html.push_str(&format!(
             "<tr><td class=\"n\">{}</td><td class=\"half\">{}</td><td class=\"half\">{}</td><td>{}</td></tr>",
-            escape(&amount(value)),
-            bar(value < 0.0, "against"),
-            bar(value > 0.0, "for"),
-            escape(&name)
+            escape(&amount(*value)),
+            bar(*value < 0.0, "against"),
+            bar(*value > 0.0, "for"),
+            escape(name)
         ));
     }
     html.push_str("</table></div>");

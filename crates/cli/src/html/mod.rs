@@ -6,9 +6,11 @@ mod eval;
 mod explain;
 mod page;
 mod scale;
+mod tag;
 mod train;
 
 pub use compare::compare_page;
 pub use eval::eval_page;
 pub use explain::explain_page;
+pub use tag::{tag_eval_page, tag_explain_page, tag_train_page};
 pub use train::train_page;

@@ -1,6 +1,6 @@
 //! The page of a training run.
 
-use lineal::{CurvePoint, Margins, Model, Report, Task};
+use lineal::{CurvePoint, Margins, Model, Task};
 
 use super::chart::{Chart, Line};
 use super::page::{Page, numbers, pairs, section};
@@ -18,7 +18,7 @@ pub fn train_page(model: &Model, outcome: &Outcome) -> String {
     let mut page = Page::new(&format!("Training on {source}"), &report.certificate());
     page.facts(&cards(outcome));
     report.warnings.iter().for_each(|warning| page.warning(warning));
-    let mut blocks = curves(report);
+    let mut blocks = curves(report.task, &report.curve, report.best_pass);
     blocks.extend(report.margins.as_ref().map(margin_curve));
     page.grid(&blocks);
     let mut rows = facts(model);
@@ -75,9 +75,9 @@ fn cards(outcome: &Outcome) -> Vec<(&'static str, String)> {
     cards
 }
 
-fn curves(report: &Report) -> Vec<String> {
-    let curve = &report.curve;
-    let kept = report.best_pass.map(|pass| (pass as f64, "kept"));
+/// What a run saw after each pass.
+pub(super) fn curves(task: Task, curve: &[CurvePoint], best_pass: Option<usize>) -> Vec<String> {
+    let kept = best_pass.map(|pass| (pass as f64, "kept"));
     let line = |name, value: fn(&CurvePoint) -> Option<f64>| Line {
         name,
         points: curve.iter().filter_map(|p| Some((p.pass as f64, value(p)?))).collect(),
@@ -90,10 +90,9 @@ fn curves(report: &Report) -> Vec<String> {
         lines: lines.into_iter().filter(|line| !line.points.is_empty()).collect(),
         ..Chart::default()
     };
-    let held_out = match report.task {
-        Task::Classify | Task::Tag => {
-            ("Held-out accuracy", line("held-out accuracy", |p| p.held_out_metric))
-        }
+    let held_out = match task {
+        Task::Classify => ("Held-out accuracy", line("held-out accuracy", |p| p.held_out_metric)),
+        Task::Tag => ("Held-out metric", line("held-out metric", |p| p.held_out_metric)),
         Task::Multilabel => (
             "Held-out share of right answers",
             line("held-out share of right answers", |p| p.held_out_metric),

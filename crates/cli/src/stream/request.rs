@@ -49,7 +49,7 @@ impl Request {
                 .unwrap_or(Strategy::Joint),
             pairs: args.reduction.pairs.unwrap_or(defaults.pairs),
             cost: args.model.cost.as_deref().map(lineal::read_named_cost).transpose()?,
-            bias: args.model.bias.0,
+            bias: args.model.bias(),
             l2: args.penalty.l2.unwrap_or(0.0),
             update: stream.update,
             rate: args.rate,

@@ -1,24 +1,26 @@
 //! `lineal eval` of a tagger.
 
 use anyhow::bail;
-use lineal::{TagMetrics, TagModel};
+use lineal::metrics::{Classified, ClassifyMetrics, UNSEEN, classify};
+use lineal::{Sequences, TagMetrics, TagModel, Tagged, UNLABELLED};
 
 use super::request::read_options;
 use super::train::warn_unseen;
 use crate::args::EvalArgs;
-use crate::files;
 use crate::table::{self, Align};
 use crate::talk::{Talk, thousands};
+use crate::{files, html};
 
 /// Runs the command.
 pub fn run(args: &EvalArgs) -> anyhow::Result<()> {
-    for (flag, given) in [("--cost", args.cost.is_some()), ("--report", args.report.is_some())] {
-        if given {
-            bail!(
-                "{} is a model of the task tag, which has no {flag}; leave it out",
-                args.model.display()
-            );
-        }
+    if args.cost.is_some() {
+        bail!(
+            "{} is a model of the task tag, which has no --cost; leave it out",
+            args.model.display()
+        );
+    }
+    if let Some(report) = &args.report {
+        files::check_output(report, &[&args.model, &args.data])?;
     }
     let metrics = lineal::with_threads(args.run.threads, || measure(args))?;
     if args.json {
@@ -29,6 +31,7 @@ pub fn run(args: &EvalArgs) -> anyhow::Result<()> {
 }
 
 fn measure(args: &EvalArgs) -> anyhow::Result<TagMetrics> {
+    let talk = Talk::new(args.run.quiet);
     let model = TagModel::load(&args.model)?;
     let data = model.read(&args.data, &read_options(&args.file))?;
     if !data.has_labels() {
@@ -37,8 +40,34 @@ fn measure(args: &EvalArgs) -> anyhow::Result<TagMetrics> {
             data.source
         );
     }
-    warn_unseen(&data, model.labels().len(), Talk::new(args.run.quiet));
-    Ok(model.evaluate(&data)?)
+    warn_unseen(&data, model.labels().len(), talk);
+    let tagged = model.tag(&data)?;
+    let metrics = model.compare(&data, &tagged)?;
+    if let Some(path) = &args.report {
+        let tokens = by_token(&data, model.labels().len(), &tagged)?;
+        let source = args.data.display().to_string();
+        let page = html::tag_eval_page(&model, &metrics, &tokens, &source);
+        files::write_output(Some(path), |out| out.write_all(page.as_bytes()))?;
+        talk.say(format_args!("wrote {}", path.display()));
+    }
+    Ok(metrics)
+}
+
+/// Tokens as rows of a classifier, for the matrix of who is taken for whom.
+fn by_token(
+    data: &Sequences,
+    n_labels: usize,
+    tagged: &[Tagged],
+) -> anyhow::Result<ClassifyMetrics> {
+    let predicted = tagged.iter().flat_map(|tagged| &tagged.labels);
+    let (gold, predicted): (Vec<u32>, Vec<u32>) = data
+        .gold()
+        .iter()
+        .zip(predicted)
+        .filter(|(gold, _)| **gold != UNLABELLED)
+        .map(|(&gold, &label)| (if (gold as usize) < n_labels { gold } else { UNSEEN }, label))
+        .unzip();
+    Ok(classify(&Classified::new(n_labels, &gold, &predicted))?)
 }
 
 /// The few numbers to say in a sentence.
@@ -52,6 +81,17 @@ pub fn in_short(metrics: &TagMetrics) -> String {
 
 /// A table of the metrics, then one of the types of spans.
 pub fn in_full(metrics: &TagMetrics) -> Vec<String> {
+    let mut lines = table::pairs(&metric_rows(metrics), 0);
+    let rows = type_rows(metrics);
+    if !rows.is_empty() {
+        lines.push(String::new());
+        lines.extend(table::lines(&rows, &[Align::Left, Align::Right], 0));
+    }
+    lines
+}
+
+/// The metrics by name.
+pub fn metric_rows(metrics: &TagMetrics) -> Vec<(&'static str, String)> {
     let maybe = |x: Option<f64>| x.map_or("–".to_owned(), |x| format!("{x:.4}"));
     let mut rows = vec![
         ("sentences", thousands(metrics.sentences as usize)),
@@ -68,26 +108,21 @@ pub fn in_full(metrics: &TagMetrics) -> Vec<String> {
             rows.push((name, thousands(n as usize)));
         }
     }
-    let mut lines = table::pairs(&rows, 0);
-    if !metrics.types.is_empty() {
-        lines.push(String::new());
-        let header = ["type", "precision", "recall", "F1", "gold", "found", "right"];
-        let mut rows = vec![header.map(str::to_owned).to_vec()];
-        rows.extend(metrics.types.iter().map(|(name, t)| {
-            let share = |x: f64| format!("{x:.4}");
-            let n = |n: u64| thousands(n as usize);
-            let name = if name.is_empty() { "–".to_owned() } else { name.clone() };
-            vec![
-                name,
-                share(t.precision),
-                share(t.recall),
-                share(t.f1),
-                n(t.gold),
-                n(t.found),
-                n(t.correct),
-            ]
-        }));
-        lines.extend(table::lines(&rows, &[Align::Left, Align::Right], 0));
+    rows
+}
+
+/// Heads, and a row a type of span; nothing where there are no spans.
+pub fn type_rows(metrics: &TagMetrics) -> Vec<Vec<String>> {
+    if metrics.types.is_empty() {
+        return Vec::new();
     }
-    lines
+    let header = ["type", "precision", "recall", "F1", "gold", "found", "right"];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    rows.extend(metrics.types.iter().map(|(name, t)| {
+        let name = if name.is_empty() { "–" } else { name };
+        let shares = [t.precision, t.recall, t.f1].map(|x| format!("{x:.4}"));
+        let counts = [t.gold, t.found, t.correct].map(|n| thousands(n as usize));
+        [name.to_owned()].into_iter().chain(shares).chain(counts).collect()
+    }));
+    rows
 }

@@ -3,27 +3,30 @@
 use std::io::{self, Write};
 
 use anyhow::bail;
-use lineal::{Sequence, Sequences, TagExplanation, TagModel};
+use lineal::{Reason, Sequence, Sequences, TagExplanation, TagModel};
 use serde_json::json;
 
 use super::request::read_options;
 use crate::args::{ExplainArgs, ExplainOutput};
-use crate::exit::usage;
-use crate::files;
 use crate::table::{self, Align, cut};
-use crate::talk::{count, rough};
+use crate::talk::{Talk, count, rough};
+use crate::{files, html};
+
+/// Sequences on a page unless others are asked for.
+const PAGE_SEQUENCES: usize = 20;
 
 /// Runs the command.
 pub fn run(args: &ExplainArgs) -> anyhow::Result<()> {
-    if args.html.is_some() {
-        return usage(
-            "--html is not there for models of sequences; --output jsonl gives all numbers",
-        );
+    for output in args.out.iter().chain(&args.html).filter(|out| out.as_os_str() != "-") {
+        files::check_output(output, &[&args.model, &args.data])?;
     }
-    if let Some(out) = args.out.as_deref().filter(|out| out.as_os_str() != "-") {
-        files::check_output(out, &[&args.model, &args.data])?;
+    let (model, data, found) = lineal::with_threads(args.run.threads, || explain(args))?;
+    if let Some(path) = &args.html {
+        let page = html::tag_explain_page(&model, &data, &found, args.top);
+        files::write_output(Some(path), |out| out.write_all(page.as_bytes()))?;
+        Talk::new(args.run.quiet).say(format_args!("wrote {}", path.display()));
+        return Ok(());
     }
-    let (data, found) = lineal::with_threads(args.run.threads, || explain(args))?;
     let as_json = args.json || args.output == ExplainOutput::Jsonl;
     files::write_output(args.out.as_deref(), |out| {
         for (sequence, explanations) in &found {
@@ -40,7 +43,7 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<()> {
 
 type Found = Vec<(usize, Vec<TagExplanation>)>;
 
-fn explain(args: &ExplainArgs) -> anyhow::Result<(Sequences, Found)> {
+fn explain(args: &ExplainArgs) -> anyhow::Result<(TagModel, Sequences, Found)> {
     let model = TagModel::load(&args.model)?;
     let against = match &args.class {
         None => None,
@@ -54,6 +57,13 @@ fn explain(args: &ExplainArgs) -> anyhow::Result<(Sequences, Found)> {
     };
     let data = model.read(&args.data, &read_options(&args.file))?;
     let sequences = match &args.rows {
+        None if args.html.is_some() && data.len() > PAGE_SEQUENCES => {
+            Talk::new(args.run.quiet).say(format_args!(
+                "the page has the first {PAGE_SEQUENCES} of {}; --rows asks for others",
+                count(data.len(), "sequence")
+            ));
+            (0..PAGE_SEQUENCES).collect()
+        }
         None => (0..data.len()).collect(),
         Some(list) => match list.below(data.len()) {
             Ok(rows) => rows,
@@ -69,15 +79,11 @@ fn explain(args: &ExplainArgs) -> anyhow::Result<(Sequences, Found)> {
         let token = args.token.map(|token| token - 1);
         found.push((sequence, model.explain(data.get(sequence), token, against)?));
     }
-    Ok((data, found))
+    Ok((model, data, found))
 }
 
-pub fn write_text(
-    out: &mut dyn Write,
-    sequence: Sequence<'_>,
-    found: &TagExplanation,
-    top: usize,
-) -> io::Result<()> {
+/// What was decided, between what.
+pub fn headline(sequence: Sequence<'_>, found: &TagExplanation) -> String {
     let schema = &sequence.data().schema;
     let word = match schema.has_attributes() {
         true => String::new(),
@@ -90,27 +96,39 @@ pub fn write_text(
             format!("over {other}{} by {}", sure(found.other_probability), rough(found.lead))
         }
     };
-    writeln!(
-        out,
+    format!(
         "sequence {}, token {}{word}: {}{} {verdict}",
         sequence.index() + 1,
         found.position + 1,
         found.label,
         sure(found.probability)
-    )?;
+    )
+}
+
+/// The kind of a reason, and whose it is if not the explained token's own.
+pub fn reason_place(found: &TagExplanation, reason: &Reason) -> String {
+    match reason.position == found.position {
+        true => reason.kind.to_owned(),
+        false => format!("{} of token {}", reason.kind, reason.position + 1),
+    }
+}
+
+pub fn write_text(
+    out: &mut dyn Write,
+    sequence: Sequence<'_>,
+    found: &TagExplanation,
+    top: usize,
+) -> io::Result<()> {
+    writeln!(out, "{}", headline(sequence, found))?;
     let rows: Vec<Vec<String>> = found
         .reasons
         .iter()
         .take(top)
         .map(|reason| {
-            let place = match reason.position == found.position {
-                true => reason.kind.to_owned(),
-                false => format!("{} of token {}", reason.kind, reason.position + 1),
-            };
             vec![
                 format!("{:+.3}", reason.difference()),
                 cut(&reason.what, 60),
-                place,
+                reason_place(found, reason),
                 format!("{:+.3} against {:+.3}", reason.for_label, reason.for_other),
             ]
         })

@@ -11,8 +11,8 @@ mod write;
 
 pub mod demo;
 
-pub use eval::run as eval;
-pub use explain::run as explain;
-pub use inspect::run as inspect;
+pub use eval::{metric_rows, run as eval, type_rows};
+pub use explain::{headline, reason_place, run as explain};
+pub use inspect::{facts as inspect_facts, run as inspect};
 pub use predict::run as predict;
-pub use train::run as train;
+pub use train::{Outcome, run as train};

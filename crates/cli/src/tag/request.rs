@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use lineal::{Format, LossKind, SequenceOptions, SolverKind, TagFeatures, TagSpec};
+use lineal::{Bias, Format, LossKind, SequenceOptions, SolverKind, TagFeatures, TagSpec};
 
 use crate::args::{FileArgs, Held, TextArgs, TrainArgs};
 use crate::exit::usage;
@@ -35,12 +35,14 @@ impl Request {
             min_count: args.tag.min_count.map_or(1, |n| n.min(u32::MAX as usize) as u32),
             order: args.tag.order.unwrap_or(defaults.order),
             ends: !args.tag.no_ends,
+            bias: bias(args)?,
             weights: args.tag.label_weights.unwrap_or(defaults.weights),
             scheme: args.tag.scheme,
             forbidden: match &args.tag.forbid {
                 Some(path) => lineal::read_forbidden(path)?,
                 None => Vec::new(),
             },
+            legal_rivals: args.tag.legal_rivals,
             loss,
             cost: None,
             solver: solver(args)?,
@@ -97,6 +99,18 @@ fn features(args: &TrainArgs) -> anyhow::Result<TagFeatures> {
     })
 }
 
+/// Whether every token has an attribute for how frequent a label is.
+fn bias(args: &TrainArgs) -> anyhow::Result<Option<bool>> {
+    match args.model.bias.map(|bias| bias.0) {
+        None => Ok(None),
+        Some(Bias::None) => Ok(Some(false)),
+        Some(Bias::Penalised) => Ok(Some(true)),
+        Some(Bias::Free) => usage(
+            "the bias of sequences is an attribute like others: say --bias penalised, or none",
+        ),
+    }
+}
+
 /// `auto` with a flag of sgd is sgd.
 fn solver(args: &TrainArgs) -> anyhow::Result<SolverKind> {
     let given = [
@@ -135,7 +149,6 @@ fn check_flags(args: &TrainArgs) -> anyhow::Result<()> {
         ("--ignore", !args.columns.ignore.is_empty()),
         ("--delta", args.delta.is_some()),
         ("--epsilon", args.epsilon.is_some()),
-        ("--report", args.report.is_some()),
         ("--text", !args.text.text.is_empty()),
         ("--map", args.maps.map.is_some()),
         ("--interact", !args.maps.interact.is_empty()),
@@ -178,6 +191,9 @@ fn check_files(args: &TrainArgs, held_out: Option<&Path>) -> anyhow::Result<()> 
     );
     if inputs.iter().filter(|path| **path == Path::new("-")).count() > 1 {
         return usage("standard input can only be read once: give - for one file");
+    }
+    if let Some(report) = &args.report {
+        files::check_output(report, &inputs)?;
     }
     match args.out == Path::new("-") {
         true if args.json => usage("-o - and --json would both write to standard output"),

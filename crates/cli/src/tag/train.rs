@@ -14,10 +14,10 @@ use super::json::TrainJson;
 use super::request::Request;
 use crate::args::TrainArgs;
 use crate::exit::NotConverged;
-use crate::files;
 use crate::progress::Progress;
 use crate::talk::{Talk, bytes, count, seconds};
 use crate::train::Seconds;
+use crate::{files, html};
 
 /// What a run measured.
 pub struct Outcome {
@@ -72,6 +72,10 @@ fn train(args: &TrainArgs, request: &mut Request) -> anyhow::Result<()> {
     files::write_output(Some(&args.out), |out| out.write_all(&file))?;
     let seconds = Seconds { read, train, total: start.elapsed().as_secs_f64() };
     let outcome = Outcome { report, test, seconds, model_bytes: file.len() as u64, shrunk };
+    if let Some(path) = &args.report {
+        let page = html::tag_train_page(&model, &outcome);
+        files::write_output(Some(path), |out| out.write_all(page.as_bytes()))?;
+    }
     talk.say_all(&outcome_lines(&model, &outcome, args));
     if args.json {
         files::json_to_stdout(&TrainJson::new(&model, &outcome))?;

@@ -47,7 +47,7 @@ impl Request {
             solver,
             penalty: args.penalty.of(args.loss),
             l1: args.l1.unwrap_or(defaults.l1),
-            bias: args.model.bias.0,
+            bias: args.model.bias(),
             tol: args.stop.tol.unwrap_or(defaults.tol),
             max_passes: args.stop.max_passes,
             sgd: sgd(args),

@@ -198,7 +198,7 @@ impl<'a> Search<'a> {
             task: args.task,
             strategy: strategy(args),
             reduction: classes::with_files(&args.reduction, classes)?,
-            bias: args.model.bias.0,
+            bias: args.model.bias(),
             class_weight: args.model.class_weight.clone().unwrap_or_default(),
             cost,
             standardize: args.model.standardize && args.maps.is_empty(),

@@ -161,6 +161,57 @@ fn each_loss_and_feature_list() {
 }
 
 #[test]
+fn rich_features_read_every_column() {
+    let world = world();
+    let train = ["train", "train.conll", "--task", "tag", "--features", "rich", "-o", "m.lineal"];
+    world.run(&[&train[..], &["-q"]].concat()).done();
+    let json = world.run(&["inspect", "m.lineal", "--json"]).done().json();
+    let templates = json["templates"].as_str().unwrap();
+    for line in
+        ["U:lower[-2]=%x[-2,0,lower]", "U:cross1[0,0]=%x[0,0]/%x[0,1]", "B:column1[0]=%x[0,1]"]
+    {
+        assert!(templates.lines().any(|l| l == line), "no {line} in:\n{templates}");
+    }
+    assert!(!templates.contains("U:bias"));
+    world.run(&[&train[..], &["-q", "--bias", "penalised"]].concat()).done();
+    let json = world.run(&["inspect", "m.lineal", "--json"]).done().json();
+    assert!(json["templates"].as_str().unwrap().contains("U:bias"));
+    world.run(&[&train[..], &["--bias", "free"]].concat()).failed(2, &["--bias penalised"]);
+}
+
+#[test]
+fn pages_of_training_evaluation_and_explanations() {
+    let world = world();
+    let page = |name: &str| {
+        let page = String::from_utf8(world.bytes(name)).unwrap();
+        assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+        page
+    };
+    let flags = ["--dev", "0.2", "--test", "test.conll", "--report", "r.html"];
+    world.run(&[&TRAIN[..], &flags].concat()).done();
+    for part in ["Training on train.conll", "Held-out metric", "test span F1", "<svg"] {
+        assert!(page("r.html").contains(part), "{part}");
+    }
+    // A label that would be markup, and one that training did not see.
+    world.file("odd.conll", "the DT B-NP\ndog <NN> I-NP\nbarks VB B-<VP>\n");
+    world.run(&["eval", "m.lineal", "odd.conll", "--report", "e.html"]).done().says(&["e.html"]);
+    for part in
+        ["Spans by type", "Confusion matrix", "1 token with a label that training did not see"]
+    {
+        assert!(page("e.html").contains(part), "{part}");
+    }
+    let explain = ["explain", "m.lineal", "odd.conll", "--html", "w.html"];
+    world.run(&explain).done().says(&["wrote w.html"]);
+    let why = page("w.html");
+    assert!(why.contains("sequence 1, token 2 `dog`: I-NP") && why.contains("class=\"bars\""));
+    assert!(!why.contains("<NN>") && !page("e.html").contains("<VP>"));
+    let over = ["eval", "m.lineal", "odd.conll", "--report", "odd.conll"];
+    world.run(&over).failed(2, &["also an input"]);
+    let over = [&TRAIN[..], &["--report", "chunk.tpl"]].concat();
+    world.run(&over).failed(2, &["also an input"]);
+}
+
+#[test]
 fn probabilities_n_best_and_review() {
     let world = trained(&["--l2", "0.3"]);
     let predict = ["predict", "m.lineal", "test.conll"];

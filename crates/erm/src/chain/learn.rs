@@ -63,7 +63,7 @@ fn by_steps(
 ) -> Result<Learnt, ChainError> {
     let spec = problem.spec;
     let w = first_weights(problem, start);
-    let run = online::epochs(problem, Steps::of(spec), w, on_pass)?;
+    let run = online::epochs(problem, Steps::of(problem), w, on_pass)?;
     let report = ChainReport {
         solver: ChainSolver::Sgd,
         loss: run.loss,
@@ -91,9 +91,12 @@ fn by_gradients<F: Scalar>(
     let mut first = 0;
     let mut broken = false;
     if spec.solver == ChainSolver::Auto && start.is_none() {
-        let steps = Steps { epochs: HEAD_START.min(spec.passes), ..Steps::of(spec) };
+        let steps = Steps { epochs: HEAD_START.min(spec.passes), ..Steps::of(problem) };
         let run = online::epochs(problem, steps, vec![0.0; w.len()], on_pass)?;
-        w.iter_mut().zip(&run.w).for_each(|(w, &from)| *w = F::from_f32(from));
+        // Steps that went astray are worse than none.
+        if run.loss <= loss_of_nothing(problem) {
+            w.iter_mut().zip(&run.w).for_each(|(w, &from)| *w = F::from_f32(from));
+        }
         (first, broken) = (run.passes, run.broken);
     }
     let mut batch = Batch::<F>::new(problem);
@@ -182,6 +185,13 @@ fn by_blocks<F: Scalar>(
 /// How many epochs of single steps come before L-BFGS.
 const HEAD_START: usize = 8;
 
+/// The mean logistic loss at w = 0, but for what is forbidden.
+fn loss_of_nothing(problem: &Problem<'_>) -> f64 {
+    let of_one = (problem.layout.model.n_labels as f64).ln();
+    let lengths = (0..problem.sentences.len()).map(|i| problem.sentences.range(i).len() as f64);
+    lengths.zip(&problem.shares).map(|(length, share)| share * length * of_one).sum()
+}
+
 fn diverged(error: solver::Error) -> ChainError {
     match error {
         solver::Error::Diverged { value, pass } => ChainError::Diverged { value, pass },
@@ -218,9 +228,14 @@ fn certified<F: Scalar>(
 }
 
 impl Steps {
-    fn of(spec: &ChainSpec) -> Self {
+    fn of(problem: &Problem<'_>) -> Self {
+        let spec = problem.spec;
+        let by_default = || match spec.loss {
+            ChainLoss::Logistic => 0.1 * problem.sentences.shortness(),
+            _ => 1.0,
+        };
         Self {
-            rate: spec.rate.unwrap_or(if spec.loss == ChainLoss::Logistic { 0.1 } else { 1.0 }),
+            rate: spec.rate.unwrap_or_else(by_default),
             schedule: spec.schedule.unwrap_or(match spec.loss {
                 ChainLoss::Perceptron => Schedule::Constant,
                 ChainLoss::Hinge if spec.l2 > 0.0 => Schedule::Pegasos,

@@ -17,7 +17,10 @@ pub(crate) struct Problem<'a> {
     pub(crate) spec: &'a ChainSpec,
     /// weight / Σ weights of each sentence.
     pub(crate) shares: Vec<f64>,
+    /// What gold labels must obey.
     grammar: Grammar,
+    /// What the sequences that they are set against must obey.
+    rivals: Grammar,
     /// Whether some labels are missing.
     pub(crate) partial: bool,
 }
@@ -38,11 +41,15 @@ impl<'a> Problem<'a> {
         if grammar.n_labels() != model.n_labels {
             return Err(ChainError::Shape("the constraints speak of other labels".into()));
         }
+        let rivals = match spec.legal_rivals {
+            true => grammar.clone(),
+            false => Grammar::free(model.n_labels),
+        };
         let layout = Layout::new(model, &sentences, spec.weights, start);
         let slots = layout.slots(&sentences);
         let shares = sentences.shares();
         let partial = sentences.labels.contains(&UNLABELLED);
-        let problem = Self { layout, slots, sentences, spec, shares, grammar, partial };
+        let problem = Self { layout, slots, sentences, spec, shares, grammar, rivals, partial };
         problem.check_cost()?;
         problem.check_gold()?;
         Ok(problem)
@@ -73,6 +80,7 @@ impl<'a> Problem<'a> {
         let k = self.layout.model.n_labels;
         worker.parts.reset(0, k, false);
         worker.parts.triple.resize(self.layout.model.triple_range().len(), 0.0);
+        worker.decoder = Decoder::new(self.grammar.clone(), self.layout.model.triples);
         worker.decoder.load(&worker.parts);
         for i in 0..self.sentences.len() {
             let gold = self.sentences.gold(i);
@@ -97,7 +105,9 @@ impl<'a> Problem<'a> {
             parts: Parts::new(),
             grad: Parts::new(),
             other: Parts::new(),
-            decoder: Decoder::new(self.grammar.clone(), model.triples),
+            decoder: Decoder::new(self.rivals.clone(), model.triples),
+            legal: (self.partial && self.rivals != self.grammar)
+                .then(|| Decoder::new(self.grammar.clone(), model.triples)),
             s: Scratch::new(),
             y_hat: Vec::new(),
             gold: Vec::new(),
@@ -146,6 +156,8 @@ pub(crate) struct Worker<F: Scalar> {
     pub(crate) grad: Parts<F>,
     other: Parts<F>,
     pub(crate) decoder: Decoder<F>,
+    /// For what may stand where labels are missing, if `decoder` would allow more.
+    legal: Option<Decoder<F>>,
     s: Scratch<F>,
     /// The best sequence, and the gold one that it is compared with: the other losses' gradient is their difference.
     pub(crate) y_hat: Vec<u32>,
@@ -175,8 +187,8 @@ impl<F: Scalar> Worker<F> {
             return Ok(all - self.parts.score(gold));
         }
         self.allow(gold);
-        let allowed = Some(&self.allowed);
-        let some = self.decoder.expect(&self.parts, allowed, &mut self.s, &mut self.other)?;
+        let Self { decoder, legal, parts, allowed, s, other, .. } = self;
+        let some = loaded(decoder, legal, parts).expect(parts, Some(allowed), s, other)?;
         self.grad.add(&self.other, -F::ONE);
         Ok(all - some)
     }
@@ -221,8 +233,8 @@ impl<F: Scalar> Worker<F> {
             return Ok(());
         }
         self.allow(gold);
-        let allowed = Some(&self.allowed);
-        self.decoder.viterbi(&self.parts, allowed, &mut self.s, &mut self.gold)?;
+        let Self { decoder, legal, parts, allowed, s, gold, .. } = self;
+        loaded(decoder, legal, parts).viterbi(parts, Some(allowed), s, gold)?;
         Ok(())
     }
 
@@ -232,5 +244,20 @@ impl<F: Scalar> Worker<F> {
         for (t, &label) in gold.iter().enumerate().filter(|(_, label)| **label != UNLABELLED) {
             self.allowed.keep_only(t, label as usize);
         }
+    }
+}
+
+/// The decoder of what is legal, ready for these scores; the other one is, already.
+fn loaded<'d, F: Scalar>(
+    decoder: &'d mut Decoder<F>,
+    legal: &'d mut Option<Decoder<F>>,
+    parts: &Parts<F>,
+) -> &'d mut Decoder<F> {
+    match legal {
+        Some(legal) => {
+            legal.load(parts);
+            legal
+        }
+        None => decoder,
     }
 }

@@ -20,6 +20,9 @@ pub struct Sentences<'a> {
     pub weights: Option<&'a [f32]>,
 }
 
+/// Positions of a sentence to which the rate of stochastic steps is fit.
+const USUAL: f64 = 100.0;
+
 impl Sentences<'_> {
     /// How many sentences.
     pub fn len(&self) -> usize {
@@ -75,6 +78,14 @@ impl Sentences<'_> {
             }
         }
         Ok(())
+    }
+
+    /// 1, and less where sentences are longer than a hundred positions in the square mean: a sentence's gradient and its curvature grow with its
+    /// length, so that a step must shrink.
+    pub(crate) fn shortness(&self) -> f64 {
+        let squares = (0..self.len()).map(|i| (self.range(i).len() as f64).powi(2));
+        let length = (squares.sum::<f64>() / self.len().max(1) as f64).sqrt();
+        (USUAL / length.max(1.0)).min(1.0)
     }
 
     /// weight / Σ weights of each sentence.

@@ -73,8 +73,11 @@ pub struct ChainSpec {
     pub weights: ChainWeights,
     /// The cost of wrong labels for the hinge and for passive–aggressive updates; Hamming if it is not given.
     pub cost: Option<LabelCost<f64>>,
-    /// What is forbidden, in training as in prediction; nothing if it is not given.
+    /// What is forbidden to gold labels, and to what may stand where they are missing; nothing if it is not given.
     pub grammar: Option<Grammar>,
+    /// Whether the sequences that the gold labels are set against must obey the grammar as well, so that nothing is learnt about those that prediction excludes
+    /// anyway. That costs accuracy if anything: a mean span F1 of 93.86 against 93.89 in eight folds of CoNLL-2000's training data with a perceptron.
+    pub legal_rivals: bool,
     /// The factor of ½‖w‖².
     pub l2: f64,
     /// The factor of ‖w‖₁.
@@ -84,7 +87,7 @@ pub struct ChainSpec {
     /// Stop when the objective is within this part of the optimum, as far as that can be proved; without `l2` or a convex objective when the gradient is this part
     /// of the first. The proof lags behind: at 0.01 the objective is usually within 0.0005. `Sgd` runs all its passes unless an epoch changes nothing.
     pub tol: f64,
-    /// The first rate of `Sgd`; 0.1 for the logistic loss and 1 for the others if it is not given.
+    /// The first rate of `Sgd`; if it is not given, 0.1 for the logistic loss (less where sentences are longer than a hundred positions) and 1 for the others.
     pub rate: Option<f64>,
     /// How the rate falls; by default it stays for the perceptron, and is `Pegasos` for the hinge and `Inverse` for the logistic loss.
     pub schedule: Option<Schedule>,
@@ -103,6 +106,7 @@ impl Default for ChainSpec {
             weights: ChainWeights::Frequent,
             cost: None,
             grammar: None,
+            legal_rivals: false,
             l2: 0.0,
             l1: 0.0,
             passes: 100,

@@ -13,7 +13,7 @@ use super::model::TagModel;
 use super::notable::Notable;
 use super::report::TagReport;
 use super::spec::TagSpec;
-use super::vectorize::Vectorizer;
+use super::vectorize::{Vectorizer, has_bias};
 use crate::Error;
 use crate::model::Provenance;
 use crate::spec::Task;
@@ -121,7 +121,7 @@ impl TagModel {
         }
         let unary = read_index(file, HASHES, about.hashed)?;
         let vectorizer = match &about.templates {
-            None => Vectorizer::Named(unary),
+            None => Vectorizer::Named { index: unary, bias: has_bias(&about.spec) },
             Some(text) => {
                 let templates = Templates::parse(text)
                     .and_then(|t| t.check_columns(about.schema.columns.len()).map(|()| t))

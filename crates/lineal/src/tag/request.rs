@@ -34,6 +34,7 @@ impl TagSpec {
     pub(super) fn l2(&self, n_sequences: usize) -> f64 {
         match (self.loss, self.penalty) {
             (LossKind::Perceptron, Penalty::C(_)) => 0.0,
+            _ if self.passive_aggressive.is_some() => 0.0,
             (_, penalty) => penalty.l2(n_sequences as f64),
         }
     }
@@ -124,6 +125,7 @@ impl TagSpec {
                 WeightsKind::All => ChainWeights::All,
             },
             cost: self.cost.as_ref().and_then(|cost| LabelCost::new(k, delta(cost))),
+            legal_rivals: self.legal_rivals,
             grammar: (!grammar.is_free()).then(|| grammar.clone()),
             l2,
             l1: self.l1,

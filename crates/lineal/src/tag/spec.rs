@@ -23,10 +23,15 @@ pub struct TagSpec {
     pub ends: bool,
     /// Which labels an attribute has weights for.
     pub weights: WeightsKind,
-    /// How spans are written as labels; what it does not allow is forbidden in training and prediction.
+    /// Whether each label has a weight that counts at every token: an attribute that all tokens have. By default yes where attributes come with their names, as
+    /// nobody else would add it; templates and lists of features say it themselves.
+    pub bias: Option<bool>,
+    /// How spans are written as labels; what it does not allow is forbidden to the labels of the training data and in prediction.
     pub scheme: Option<SchemeKind>,
     /// Other transitions that are forbidden.
     pub forbidden: Vec<(Border, Border)>,
+    /// Whether training sets the gold labels against legal sequences only, too. By default it is against all: the figures are no worse.
+    pub legal_rivals: bool,
     /// The loss; perceptron, hinge or logistic.
     pub loss: LossKind,
     /// What a wrong label costs, for the hinge: δ(y, ŷ) by pair of labels. Hamming if it is not given.
@@ -35,7 +40,7 @@ pub struct TagSpec {
     pub solver: SolverKind,
     /// Move just far enough to be right, by at most this much (PA-I), in place of gradient steps.
     pub passive_aggressive: Option<f64>,
-    /// How strong ½‖W‖² is; n of `C` is the number of sequences. The perceptron has none.
+    /// How strong ½‖W‖² is; n of `C` is the number of sequences. The perceptron and passive–aggressive updates have none.
     pub penalty: Penalty,
     /// The factor of ‖W‖₁.
     pub l1: f64,
@@ -66,8 +71,10 @@ impl Default for TagSpec {
             order: 1,
             ends: true,
             weights: WeightsKind::Frequent,
+            bias: None,
             scheme: None,
             forbidden: Vec::new(),
+            legal_rivals: false,
             loss: LossKind::Logistic,
             cost: None,
             solver: SolverKind::Auto,

@@ -71,7 +71,7 @@ impl<'a> TagTraining<'a> {
         let (data, held_out) = split(data, held_out, spec)?;
         let data = &*data;
         let labels = &data.schema.labels;
-        let grammar = constraints::grammar(spec, labels)?;
+        let grammar = constraints::grammar(spec, labels).map_err(|e| first_seen(e, data))?;
         let l2 = spec.l2(data.len());
         let request = spec.chain(l2, &grammar)?;
 
@@ -211,6 +211,19 @@ fn split<'a>(
     held.sort_unstable();
     kept.sort_unstable();
     Ok((Cow::Owned(data.select(kept)), Some(Cow::Owned(data.select(held)))))
+}
+
+/// A label that does not fit the scheme, at the line where it first stands.
+fn first_seen(error: Error, data: &Sequences) -> Error {
+    let Error::Chain(lineal_chain::Error::Label { label, .. }) = &error else { return error };
+    let at = data.iter().find_map(|sequence| {
+        let is_it = |&gold: &u32| data.labels.get(gold as usize) == Some(label);
+        Some((sequence.index(), sequence.gold().iter().position(is_it)?))
+    });
+    match at {
+        Some((sequence, token)) => data.error_at(sequence, token, error.to_string()).into(),
+        None => error,
+    }
 }
 
 /// Gold labels that cannot be, at their line.

@@ -3,10 +3,11 @@
 use super::spec::{TagFeatures, TagSpec};
 use crate::Error;
 use lineal_chain::features::{
-    AttributeIndex, Attributes, Cut, ExtractScratch, Extractor, ExtractorBuilder, IndexBuilder,
-    Names, Sentence, Templates, expand_at, named_attributes,
+    AttributeIndex, Attributes, Cut, ExtractScratch, Extractor, ExtractorBuilder, FeatureColumns,
+    IndexBuilder, Names, Sentence, Templates, expand_at, hash_bytes, named_attributes,
 };
 use lineal_data::{Format, Sequence, SequenceSchema, Sequences};
+use std::collections::HashSet;
 
 /// What makes attributes of tokens.
 #[derive(Clone, Debug)]
@@ -14,8 +15,16 @@ pub(super) enum Vectorizer {
     /// Templates over columns.
     Columns(Extractor),
     /// Attributes that come with names.
-    Named(AttributeIndex),
+    Named {
+        /// Their numbers.
+        index: AttributeIndex,
+        /// Whether every token has [`BIAS`] besides.
+        bias: bool,
+    },
 }
+
+/// The name of the attribute that every token has.
+const BIAS: &str = "(bias)";
 
 /// Attributes of labels and of transitions, a row a token.
 #[derive(Clone, Debug, Default)]
@@ -30,12 +39,17 @@ pub(super) struct VectorScratch {
     extract: ExtractScratch,
 }
 
-/// The templates that a spec means for data of this schema.
-pub(super) fn templates(spec: &TagSpec, schema: &SequenceSchema) -> Result<Templates, Error> {
+/// The templates that a spec means for this data.
+fn templates(spec: &TagSpec, data: &Sequences) -> Result<Templates, Error> {
+    let schema = &data.schema;
     let text = match &spec.features {
         TagFeatures::Templates(text) => text.clone(),
-        TagFeatures::List(list) => expand_at(list, schema.words() as u32)?,
-        TagFeatures::Default => expand_at(&default_features(schema), schema.words() as u32)?,
+        TagFeatures::List(list) => expand_at(list, &columns(data))?,
+        TagFeatures::Default => expand_at(&default_features(schema), &columns(data))?,
+    };
+    let text = match spec.bias {
+        Some(true) => with_bias(text),
+        _ => text,
     };
     let templates = Templates::parse(&text)?;
     if templates.columns().any(|column| column == schema.label) {
@@ -48,15 +62,48 @@ pub(super) fn templates(spec: &TagSpec, schema: &SequenceSchema) -> Result<Templ
     Ok(templates)
 }
 
+/// The templates, and one that reads nothing.
+fn with_bias(mut text: String) -> String {
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str("U:bias\n");
+    text
+}
+
 /// Every column that is not the label or, in CoNLL-U, itself an annotation.
 fn default_features(schema: &SequenceSchema) -> String {
     let mut list = "word,lower,shape,prefix:1-4,suffix:1-4,caps,digits,window:2".to_owned();
-    if schema.format != Format::Conllu {
-        let others =
-            (0..schema.columns.len()).filter(|&c| c != schema.label && c != schema.words());
-        others.for_each(|column| list.push_str(&format!(",column:{column}")));
-    }
+    others(schema).for_each(|column| list.push_str(&format!(",column:{column}")));
     list
+}
+
+/// The columns to read besides the words: none of CoNLL-U, where they are annotations as the label is.
+fn others(schema: &SequenceSchema) -> impl Iterator<Item = usize> {
+    let n = if schema.format == Format::Conllu { 0 } else { schema.columns.len() };
+    let (label, words) = (schema.label, schema.words());
+    (0..n).filter(move |&column| column != label && column != words)
+}
+
+/// Weights of transitions that `rich` may add for a column.
+const TRANSITION_WEIGHTS: usize = 1 << 20;
+
+fn columns(data: &Sequences) -> FeatureColumns {
+    let most = TRANSITION_WEIGHTS / data.schema.labels.len().max(1).pow(2) / 2;
+    let has_few = |&column: &usize| {
+        let mut values = HashSet::new();
+        let cells = data.iter().flat_map(|s| (0..s.len()).map(move |t| s.cell(t, column)));
+        cells.into_iter().all(|cell| {
+            values.insert(cell);
+            values.len() <= most
+        })
+    };
+    let number = |column: usize| column as u32;
+    FeatureColumns {
+        words: data.schema.words() as u32,
+        others: others(&data.schema).map(number).collect(),
+        few_values: others(&data.schema).filter(has_few).map(number).collect(),
+    }
 }
 
 impl Vectorizer {
@@ -71,7 +118,7 @@ impl Vectorizer {
             }
             return learn_named(data, spec);
         }
-        let templates = templates(spec, &data.schema)?;
+        let templates = templates(spec, data)?;
         if let Some(bits) = spec.hash_bits {
             let n_pairs = if templates.n_pairs() > 0 { bits } else { 0 };
             let pairs = if templates.n_pairs() > 0 {
@@ -122,8 +169,8 @@ impl Vectorizer {
                 let sentence = Sentence::new(&cells, sequence.data().n_columns());
                 extractor.extract(sentence, &mut s.extract, &mut rows.unary, &mut rows.pairs)?;
             }
-            Self::Named(index) => {
-                each_named(sequence, |_, attribute| {
+            Self::Named { index, bias } => {
+                each_named(sequence, *bias, |_, attribute| {
                     match attribute {
                         None => {
                             rows.unary.end_row();
@@ -150,21 +197,21 @@ impl Vectorizer {
     pub(super) fn n_pairs(&self) -> usize {
         match self {
             Self::Columns(extractor) => extractor.n_pairs(),
-            Self::Named(_) => 0,
+            Self::Named { .. } => 0,
         }
     }
 
     pub(super) fn unary_index(&self) -> &AttributeIndex {
         match self {
             Self::Columns(extractor) => extractor.unary_index(),
-            Self::Named(index) => index,
+            Self::Named { index, .. } => index,
         }
     }
 
     pub(super) fn pair_index(&self) -> Option<&AttributeIndex> {
         match self {
             Self::Columns(extractor) => Some(extractor.pair_index()),
-            Self::Named(_) => None,
+            Self::Named { .. } => None,
         }
     }
 
@@ -172,7 +219,7 @@ impl Vectorizer {
     pub(super) fn templates(&self) -> Option<&Templates> {
         match self {
             Self::Columns(extractor) => Some(extractor.templates()),
-            Self::Named(_) => None,
+            Self::Named { .. } => None,
         }
     }
 
@@ -187,7 +234,7 @@ impl Vectorizer {
             Self::Columns(extractor) => {
                 Self::Columns(Extractor::new(extractor.templates().clone(), unary, pairs))
             }
-            Self::Named(_) => Self::Named(unary),
+            Self::Named { bias, .. } => Self::Named { index: unary, bias: *bias },
         }
     }
 
@@ -199,8 +246,11 @@ impl Vectorizer {
                 let sentence = Sentence::new(&cells, sequence.data().n_columns());
                 extractor.name(sentence, &mut ExtractScratch::default(), names)?;
             }
-            Self::Named(index) => {
+            Self::Named { index, bias } => {
                 names.unary.resize(index.len(), String::new());
+                if let Some(id) = index.get(hash_bytes(BIAS.as_bytes())).filter(|_| *bias) {
+                    names.unary[id as usize] = BIAS.to_owned();
+                }
                 for cell in sequence.cells() {
                     for attribute in named_attributes(cell).flatten() {
                         if let Some(id) = index.get(attribute.hash()) {
@@ -219,15 +269,16 @@ fn cut(spec: &TagSpec) -> Cut {
 }
 
 fn learn_named(data: &Sequences, spec: &TagSpec) -> Result<(Vectorizer, Rows), Error> {
+    let bias = has_bias(spec);
     if let Some(bits) = spec.hash_bits {
-        let vectorizer = Vectorizer::Named(AttributeIndex::hashed(bits));
+        let vectorizer = Vectorizer::Named { index: AttributeIndex::hashed(bits), bias };
         let rows = vectorizer.rows(data)?;
         return Ok((vectorizer, rows));
     }
     let mut builder = IndexBuilder::new();
     let mut rows = Rows::default();
     for sequence in data.iter() {
-        each_named(sequence, |_, attribute| match attribute {
+        each_named(sequence, bias, |_, attribute| match attribute {
             None => {
                 rows.unary.end_row();
                 rows.pairs.end_row();
@@ -237,15 +288,24 @@ fn learn_named(data: &Sequences, spec: &TagSpec) -> Result<(Vectorizer, Rows), E
     }
     let (index, renumber) = builder.finish(cut(spec));
     rows.unary.renumber(&renumber);
-    Ok((Vectorizer::Named(index), rows))
+    Ok((Vectorizer::Named { index, bias }, rows))
 }
 
-/// `f(token, attribute)` for each attribute of each token, and `None` at the end of each.
+/// Whether the tokens of a file of named attributes have [`BIAS`], too.
+pub(super) fn has_bias(spec: &TagSpec) -> bool {
+    spec.bias != Some(false)
+}
+
+/// `f(token, attribute)` for each attribute of each token, [`BIAS`] the first if it is wanted, and `None` at the end of each.
 fn each_named(
     sequence: Sequence<'_>,
+    bias: bool,
     mut f: impl FnMut(usize, Option<(u64, f32)>),
 ) -> Result<(), Error> {
     for (t, cell) in sequence.cells().enumerate() {
+        if bias {
+            f(t, Some((hash_bytes(BIAS.as_bytes()), 1.0)));
+        }
         for attribute in named_attributes(cell) {
             let attribute = attribute
                 .map_err(|e| sequence.data().error_at(sequence.index(), t, e.to_string()))?;
