@@ -18,12 +18,12 @@ pub fn run(args: &EvalArgs) -> anyhow::Result<()> {
     if let Some(report) = &args.report {
         files::check_output(report, &[&args.model, &args.data])?;
     }
-    let (model, metrics, labels) = lineal::with_threads(args.threads, || measure(args))?;
+    let (model, metrics, labels) = lineal::with_threads(args.run.threads, || measure(args))?;
     if let Some(path) = &args.report {
         let data = args.data.display().to_string();
         let page = html::eval_page(&model, &metrics, labels.as_ref(), &data);
         files::write_output(Some(path), |out| out.write_all(page.as_bytes()))?;
-        Talk::new(args.quiet).say(format_args!("wrote {}", path.display()));
+        Talk::new(args.run.quiet).say(format_args!("wrote {}", path.display()));
     }
     if args.json {
         let mut object = json(&metrics)?;
@@ -37,7 +37,7 @@ pub fn run(args: &EvalArgs) -> anyhow::Result<()> {
 }
 
 fn measure(args: &EvalArgs) -> anyhow::Result<(Model, Metrics, Option<ByLabel>)> {
-    let talk = Talk::new(args.quiet);
+    let talk = Talk::new(args.run.quiet);
     let model = Model::load(&args.model)?;
     if args.cost.is_some() && model.task() != Task::Classify {
         bail!(

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use lineal::{LossKind, Strategy, Task};
 
-use super::choice::{at_least_one, choice};
+use super::choice::choice;
 use super::classes::{ProbaArgs, ReductionArgs};
 use super::fit::{MODEL, ModelArgs, PenaltyArgs, StopArgs};
 use super::maps::MapArgs;
 use super::read::{ColumnArgs, FileArgs};
+use super::running::RunArgs;
 use super::text::TextArgs;
 
 const COMPARE: &str = "What to compare";
@@ -108,10 +109,6 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = RUNNING)]
     pub seed: u64,
 
-    /// Threads to use [default: all cores]
-    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = RUNNING)]
-    pub threads: Option<usize>,
-
     /// Print one JSON object on stdout and nothing else there
     #[arg(long, help_heading = RUNNING)]
     pub json: bool,
@@ -120,9 +117,8 @@ pub struct CompareArgs {
     #[arg(long, value_name = "FILE.html", help_heading = RUNNING)]
     pub report: Option<PathBuf>,
 
-    /// Say nothing on stderr but errors
-    #[arg(short, long, help_heading = RUNNING)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use lineal::{Format, Task};
 
-use super::choice::{at_least_one, choice};
+use super::choice::choice;
 use super::maps::MapArgs;
 use super::read::{ColumnArgs, FileArgs};
+use super::running::RunArgs;
 use super::text::TextArgs;
 
 const HELP: &str = "\
@@ -77,11 +78,6 @@ pub struct ConvertArgs {
     #[command(flatten)]
     pub text: TextArgs,
 
-    /// Threads to use [default: all cores]
-    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Running")]
-    pub threads: Option<usize>,
-
-    /// Say nothing on stderr but errors
-    #[arg(short, long, help_heading = "Running")]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub run: RunArgs,
 }

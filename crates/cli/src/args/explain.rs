@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::choice::{at_least_one, choice};
 use super::read::FileArgs;
+use super::running::RunArgs;
 
 const HELP: &str = "\
 For each row: the winner, the runner-up, by how much the one leads the other, and the features that decided between them. A \
@@ -73,13 +74,8 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub file: FileArgs,
 
-    /// Threads to use [default: all cores]
-    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Running")]
-    pub threads: Option<usize>,
-
-    /// Say nothing on stderr but errors
-    #[arg(short, long, help_heading = "Running")]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 /// The form of explanations.

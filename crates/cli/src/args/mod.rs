@@ -9,6 +9,7 @@ mod fit;
 mod maps;
 mod read;
 mod run;
+mod running;
 mod stream;
 mod tag;
 mod templates;

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::choice::{at_least_one, choice};
 use super::read::FileArgs;
+use super::running::RunArgs;
 use super::tag::TagAskArgs;
 
 const PREDICT: &str = "\
@@ -83,13 +84,8 @@ pub struct PredictArgs {
     #[command(flatten)]
     pub file: FileArgs,
 
-    /// Threads to use [default: all cores]
-    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Running")]
-    pub threads: Option<usize>,
-
-    /// Say nothing on stderr but errors
-    #[arg(short, long, help_heading = "Running")]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 /// The form of predictions.
@@ -150,13 +146,8 @@ pub struct EvalArgs {
     #[command(flatten)]
     pub file: FileArgs,
 
-    /// Threads to use [default: all cores]
-    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Running")]
-    pub threads: Option<usize>,
-
-    /// Say nothing on stderr but errors
-    #[arg(short, long, help_heading = "Running")]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 /// Show what a model is: its certificate, margins, and the features that weigh most

@@ -11,6 +11,7 @@ use super::classes::{CLASSES, ProbaArgs, ReductionArgs};
 use super::fit::{MODEL, ModelArgs, PENALTY, PenaltyArgs, SOLVER, StopArgs};
 use super::maps::MapArgs;
 use super::read::{ColumnArgs, FileArgs};
+use super::running::RunArgs;
 use super::stream::StreamArgs;
 use super::tag::TagArgs;
 use super::templates::TemplateArgs;
@@ -242,10 +243,6 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = RUNNING)]
     pub seed: u64,
 
-    /// Threads to use [default: all cores]
-    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = RUNNING)]
-    pub threads: Option<usize>,
-
     /// Print one JSON object on stdout and nothing else there
     #[arg(long, help_heading = RUNNING)]
     pub json: bool,
@@ -258,9 +255,8 @@ pub struct TrainArgs {
     #[arg(long, help_heading = RUNNING)]
     pub require_convergence: bool,
 
-    /// Say nothing on stderr but errors
-    #[arg(short, long, help_heading = RUNNING)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 /// The rows to watch.

@@ -7,11 +7,12 @@ use std::time::Duration;
 use clap::Args;
 use lineal::{Choice, LossKind, Strategy, Task, TuneMetric};
 
-use super::choice::{at_least_one, at_least_two, choice, positive};
+use super::choice::{at_least_two, choice, positive};
 use super::classes::{CLASSES, ReductionArgs};
 use super::fit::{MODEL, ModelArgs, StopArgs};
 use super::maps::MapArgs;
 use super::read::{ColumnArgs, FileArgs};
+use super::running::RunArgs;
 use super::text::{Lengths, TextArgs};
 
 const SEARCH: &str = "What to search";
@@ -147,17 +148,12 @@ pub struct TuneArgs {
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = RUNNING)]
     pub seed: u64,
 
-    /// Threads to use [default: all cores]
-    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = RUNNING)]
-    pub threads: Option<usize>,
-
     /// Print one JSON object on stdout and nothing else there
     #[arg(long, help_heading = RUNNING)]
     pub json: bool,
 
-    /// Say nothing on stderr but errors
-    #[arg(short, long, help_heading = RUNNING)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 /// [`TuneMetric`] by name.

@@ -40,8 +40,8 @@ pub struct Comparison {
 /// Runs the command.
 pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
     check(args)?;
-    let found = lineal::with_threads(args.threads, || compare(args))?;
-    let talk = Talk::new(args.quiet);
+    let found = lineal::with_threads(args.run.threads, || compare(args))?;
+    let talk = Talk::new(args.run.quiet);
     if let Some(path) = &args.report {
         let page = html::compare_page(&found);
         files::write_output(Some(path), |out| out.write_all(page.as_bytes()))?;
@@ -81,7 +81,7 @@ fn check(args: &CompareArgs) -> anyhow::Result<()> {
 
 fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
     let start = std::time::Instant::now();
-    let talk = Talk::new(args.quiet);
+    let talk = Talk::new(args.run.quiet);
     let options = args.file.learning(&args.columns, &args.text, target(args.task));
     let mut spec = args.maps.add_to(text::features(&args.text)?, args.seed);
     args.maps.standardize_first(&mut spec, args.model.standardize);

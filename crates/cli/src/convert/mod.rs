@@ -32,11 +32,11 @@ pub fn run(args: &ConvertArgs) -> anyhow::Result<()> {
     for output in on_disk.into_iter().flatten().filter(|path| *path != Path::new("-")) {
         files::check_output(output, &inputs)?;
     }
-    lineal::with_threads(args.threads, || convert(args, to))
+    lineal::with_threads(args.run.threads, || convert(args, to))
 }
 
 fn convert(args: &ConvertArgs, to: Format) -> anyhow::Result<()> {
-    let talk = Talk::new(args.quiet);
+    let talk = Talk::new(args.run.quiet);
     let source = source(&args.data)?;
     let options = args.file.learning(&args.columns, &args.text, target(args.task));
     if args.model.is_none() && args.names.is_none() && args.maps.is_empty() {

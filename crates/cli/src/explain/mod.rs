@@ -42,11 +42,11 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<()> {
     for output in args.out.iter().chain(&args.html).filter(|out| out.as_os_str() != "-") {
         files::check_output(output, &[&args.model, &args.data])?;
     }
-    let found = lineal::with_threads(args.threads, || explain(args))?;
+    let found = lineal::with_threads(args.run.threads, || explain(args))?;
     if let Some(path) = &args.html {
         let page = html::explain_page(&found);
         files::write_output(Some(path), |out| out.write_all(page.as_bytes()))?;
-        Talk::new(args.quiet).say(format_args!("wrote {}", path.display()));
+        Talk::new(args.run.quiet).say(format_args!("wrote {}", path.display()));
         return Ok(());
     }
     let as_json = args.json || args.output == ExplainOutput::Jsonl;
@@ -57,7 +57,7 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<()> {
 }
 
 fn explain(args: &ExplainArgs) -> anyhow::Result<Explained> {
-    let talk = Talk::new(args.quiet);
+    let talk = Talk::new(args.run.quiet);
     let model = Model::load(&args.model)?;
     let class = match &args.class {
         Some(name) => Some(find_class(&model, name)?),

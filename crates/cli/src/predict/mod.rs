@@ -41,9 +41,9 @@ pub fn run(args: &PredictArgs) -> anyhow::Result<()> {
         options.format = Some(Format::FastText);
     }
     if args.data == Path::new("-") && told_format(&model, &options) {
-        return lineal::with_threads(args.threads, || stream::run(&model, args, &options));
+        return lineal::with_threads(args.run.threads, || stream::run(&model, args, &options));
     }
-    let rows = lineal::with_threads(args.threads, || answer(&model, args, &options))?;
+    let rows = lineal::with_threads(args.run.threads, || answer(&model, args, &options))?;
     files::write_output(args.out.as_deref(), |out| write::write(out, &rows, args.output))
 }
 
@@ -66,7 +66,7 @@ fn check_flags(args: &PredictArgs) -> anyhow::Result<()> {
 
 fn answer(model: &Model, args: &PredictArgs, options: &ReadOptions) -> anyhow::Result<Rows> {
     let data = model.read(&args.data, options)?;
-    warn(&data.warnings, Talk::new(args.quiet));
+    warn(&data.warnings, Talk::new(args.run.quiet));
     answer_rows(model, args, &data, &mut Sampler::new(args.seed))
 }
 

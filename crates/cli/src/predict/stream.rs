@@ -66,6 +66,6 @@ fn answer_all(
     if let Some(error) = failed {
         return Err(error);
     }
-    warn(&done?.warnings, Talk::new(args.quiet));
+    warn(&done?.warnings, Talk::new(args.run.quiet));
     Ok(())
 }

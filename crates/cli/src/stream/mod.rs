@@ -30,12 +30,12 @@ pub struct Outcome {
 pub fn run(args: &TrainArgs) -> anyhow::Result<()> {
     let request = Request::new(args)?;
     interrupt::defer();
-    lineal::with_threads(args.threads, || learn(args, &request))
+    lineal::with_threads(args.run.threads, || learn(args, &request))
 }
 
 fn learn(args: &TrainArgs, request: &Request) -> anyhow::Result<()> {
     let begun = Instant::now();
-    let talk = Talk::new(args.quiet);
+    let talk = Talk::new(args.run.quiet);
     let resumed = args.stream.resume.as_deref().map(Model::load).transpose()?;
     if let Some(model) = &resumed {
         request.check_resumed(model)?;

@@ -22,7 +22,7 @@ pub fn run(args: &EvalArgs) -> anyhow::Result<()> {
     if let Some(report) = &args.report {
         files::check_output(report, &[&args.model, &args.data])?;
     }
-    let metrics = lineal::with_threads(args.threads, || measure(args))?;
+    let metrics = lineal::with_threads(args.run.threads, || measure(args))?;
     if args.json {
         return files::json_to_stdout(&metrics);
     }
@@ -31,7 +31,7 @@ pub fn run(args: &EvalArgs) -> anyhow::Result<()> {
 }
 
 fn measure(args: &EvalArgs) -> anyhow::Result<TagMetrics> {
-    let talk = Talk::new(args.quiet);
+    let talk = Talk::new(args.run.quiet);
     let model = TagModel::load(&args.model)?;
     let data = model.read(&args.data, &read_options(&args.file))?;
     if !data.has_labels() {

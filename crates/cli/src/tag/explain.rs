@@ -20,11 +20,11 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<()> {
     for output in args.out.iter().chain(&args.html).filter(|out| out.as_os_str() != "-") {
         files::check_output(output, &[&args.model, &args.data])?;
     }
-    let (model, data, found) = lineal::with_threads(args.threads, || explain(args))?;
+    let (model, data, found) = lineal::with_threads(args.run.threads, || explain(args))?;
     if let Some(path) = &args.html {
         let page = html::tag_explain_page(&model, &data, &found, args.top);
         files::write_output(Some(path), |out| out.write_all(page.as_bytes()))?;
-        Talk::new(args.quiet).say(format_args!("wrote {}", path.display()));
+        Talk::new(args.run.quiet).say(format_args!("wrote {}", path.display()));
         return Ok(());
     }
     let as_json = args.json || args.output == ExplainOutput::Jsonl;
@@ -58,7 +58,7 @@ fn explain(args: &ExplainArgs) -> anyhow::Result<(TagModel, Sequences, Found)> {
     let data = model.read(&args.data, &read_options(&args.file))?;
     let sequences = match &args.rows {
         None if args.html.is_some() && data.len() > PAGE_SEQUENCES => {
-            Talk::new(args.quiet).say(format_args!(
+            Talk::new(args.run.quiet).say(format_args!(
                 "the page has the first {PAGE_SEQUENCES} of {}; --rows asks for others",
                 count(data.len(), "sequence")
             ));

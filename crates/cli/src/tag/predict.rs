@@ -36,7 +36,7 @@ pub fn run(args: &PredictArgs) -> anyhow::Result<()> {
             model.report().loss
         );
     }
-    lineal::with_threads(args.threads, || match args.tag.review_below {
+    lineal::with_threads(args.run.threads, || match args.tag.review_below {
         Some(p) => review(args, &model, &ask, p),
         None => stream(args, &model, &ask),
     })
@@ -131,7 +131,7 @@ fn review(args: &PredictArgs, model: &TagModel, ask: &Ask, below: f64) -> anyhow
         let mut writer = Writer::new(model, args.output, args.proba, ask.n_best);
         order.iter().try_for_each(|&i| writer.write(out, data.get(i), i, &tagged[i]))
     })?;
-    Talk::new(args.quiet).say(format_args!(
+    Talk::new(args.run.quiet).say(format_args!(
         "{} of {} less probable than {below}: they come first",
         crate::talk::thousands(n_doubtful),
         count(tagged.len(), "sequence")

@@ -42,12 +42,12 @@ pub struct Shrunk {
 /// Runs the command.
 pub fn run(args: &TrainArgs) -> anyhow::Result<()> {
     let mut request = Request::new(args)?;
-    lineal::with_threads(args.threads, || train(args, &mut request))
+    lineal::with_threads(args.run.threads, || train(args, &mut request))
 }
 
 fn train(args: &TrainArgs, request: &mut Request) -> anyhow::Result<()> {
     let start = Instant::now();
-    let talk = Talk::new(args.quiet);
+    let talk = Talk::new(args.run.quiet);
     let old = args.stream.resume.as_deref().map(TagModel::load).transpose()?;
     let data = lineal::read_sequences(&args.data, &request.options)?;
     let read = start.elapsed().as_secs_f64();

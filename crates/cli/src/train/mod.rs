@@ -48,12 +48,12 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<()> {
     }
     let mut request = Request::new(args)?;
     request.check_outputs()?;
-    lineal::with_threads(args.threads, || train(args, &mut request))
+    lineal::with_threads(args.run.threads, || train(args, &mut request))
 }
 
 fn train(args: &TrainArgs, request: &mut Request) -> anyhow::Result<()> {
     let start = Instant::now();
-    let talk = Talk::new(args.quiet);
+    let talk = Talk::new(args.run.quiet);
     let (data, features) = lineal::read_features(&args.data, &request.options, &request.features)?;
     let read = start.elapsed().as_secs_f64();
     talk.say_all(&summary::data(&data, &features, read));

@@ -41,7 +41,7 @@ pub struct Trained {
 /// Runs the command.
 pub fn run(args: &TuneArgs) -> anyhow::Result<()> {
     search::check(args)?;
-    let found = lineal::with_threads(args.threads, || tune(args))?;
+    let found = lineal::with_threads(args.run.threads, || tune(args))?;
     if args.json {
         return files::json_to_stdout(&json::object(&found, args)?);
     }
@@ -51,7 +51,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<()> {
 
 fn tune(args: &TuneArgs) -> anyhow::Result<Found> {
     let start = Instant::now();
-    let talk = Talk::new(args.quiet);
+    let talk = Talk::new(args.run.quiet);
     let mut search = Search::new(args)?;
     let table = search.run(talk)?;
     let Some(chosen) = table.chosen(args.choose.0).cloned() else {

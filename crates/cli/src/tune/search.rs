@@ -90,7 +90,7 @@ impl<'a> Search<'a> {
             }
         }
         let options = args.file.learning(&args.columns, &args.text, target(args.task));
-        Ok(Self { args, options, settings, made: None, talk: Talk::new(args.quiet) })
+        Ok(Self { args, options, settings, made: None, talk: Talk::new(args.run.quiet) })
     }
 
     pub fn options(&self) -> &ReadOptions {
