@@ -16,6 +16,7 @@
 //! assert_eq!(kernels::dot(x.row(1), &w), 5.0);
 //! ```
 
+pub mod bytes;
 pub mod dense;
 mod exp;
 pub mod kernels;
