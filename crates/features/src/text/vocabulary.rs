@@ -42,18 +42,16 @@ impl Fixed {
         words: &mut Vec<u32>,
         next: &mut u32,
     ) -> Result<(), Error> {
-        let twice =
-            |found, j| Err(Error::Damaged(format!("features {found} and {j} have one name")));
-        self.words.find_all(buffer, spans, words);
         if spaces == 0 {
             for (&j, &(start, end)) in features.iter().zip(spans) {
                 let found = self.words.find_or_insert(buffer, start, end, j);
                 if found != j {
-                    return twice(found, j);
+                    return Err(twice((found, j)));
                 }
             }
             return Ok(());
         }
+        self.words.find_all(buffer, spans, words);
         for (word, &(start, end)) in words.iter_mut().zip(spans).filter(|(word, _)| **word == NONE)
         {
             *word = self.words.find_or_insert(buffer, start, end, *next);
@@ -68,7 +66,7 @@ impl Fixed {
             }
             found = self.pairs.find_or_insert(found, words[spaces], j);
             if found != j {
-                return twice(found, j);
+                return Err(twice((found, j)));
             }
         }
         if *next >= NONE - 2 - (TOGETHER * 64) as u32 {
@@ -103,7 +101,12 @@ impl Fixed {
     }
 }
 
-/// Names that are entered into tables together: see `Strings::touch`.
+/// What is wrong with a file in which two features have one name.
+fn twice((a, b): (u32, u32)) -> Error {
+    Error::Damaged(format!("features {a} and {b} have one name"))
+}
+
+/// Names that are entered into tables together: see `Strings::prepare`.
 const TOGETHER: usize = 64;
 
 /// Buffers for [`Fixed::ids`].
@@ -221,6 +224,13 @@ impl Vocabulary {
 
     fn build(&self, plan: &Plan) -> Result<Vec<Fixed>, Error> {
         let n = self.ends.len();
+        if let [block] = &plan.blocks[..]
+            && !block.is_chained
+        {
+            // Names are the strings.
+            let words = Strings::of_all(&self.bytes, &self.ends).map_err(twice)?;
+            return Ok(vec![Fixed { words, pairs: Pairs::default() }]);
+        }
         // By number of spaces and block. Shorter names first: an n-gram's words have their numbers when it needs them.
         let mut groups: BTreeMap<(usize, usize), Vec<u32>> = BTreeMap::new();
         for j in 0..n {
