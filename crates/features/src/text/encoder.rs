@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::rows::{OneRow, TextRows};
 use super::sort::sort_ids;
 use super::spec::TextSpec;
-use super::tally::Tally;
+use super::tally::{MOST, Tally};
 use super::vocabulary::{Vocabulary, Work, check_names};
 use crate::Error;
 use lineal_linalg::Csr;
@@ -50,9 +50,6 @@ pub struct EncodedRows {
     /// One for each chunk of rows that is worked on at the same time.
     scratches: Vec<TextScratch>,
 }
-
-/// Up to so many features have a place each to be counted at.
-const MOST_TALLIED: usize = 1 << 22;
 
 /// Of fewer rows features are sorted: to make the places ready would take longer.
 const FEW_ROWS: usize = 32;
@@ -244,7 +241,7 @@ impl TextEncoder {
         let at_once = (2 * rayon::current_num_threads()).min(n_chunks);
         let EncodedRows { rows: out, scratches } = all;
         scratches.resize_with(at_once.max(scratches.len()).max(1), TextScratch::default);
-        let may_tally = rows.n_rows() >= FEW_ROWS && self.n_features() <= MOST_TALLIED;
+        let may_tally = rows.n_rows() >= FEW_ROWS && self.n_features() <= MOST;
         let encode = |chunk: usize, scratch: &mut TextScratch, out: &mut SparseRows| {
             for row in chunk * CHUNK..rows.n_rows().min((chunk + 1) * CHUNK) {
                 self.append((rows, row), may_tally, scratch, out);

@@ -14,10 +14,24 @@ pub(crate) struct Tally {
     used_words: Vec<u64>,
 }
 
+/// There are places for up to so many numbers.
+pub(crate) const MOST: usize = 1 << 22;
+
 impl Tally {
     /// Calls `f(number, count)` for each number of the list that is below `n`, once and in order.
     #[inline]
-    pub(crate) fn count(&mut self, numbers: &[u32], n: usize, mut f: impl FnMut(u32, u32)) {
+    pub(crate) fn count(&mut self, numbers: &[u32], n: usize, f: impl FnMut(u32, u32)) {
+        self.add_up(numbers.iter().map(|&number| (number, 1)), n, f);
+    }
+
+    /// The same, where each number comes with what it counts.
+    #[inline]
+    pub(crate) fn add_up(
+        &mut self,
+        numbers: impl Iterator<Item = (u32, u32)>,
+        n: usize,
+        mut f: impl FnMut(u32, u32),
+    ) {
         if self.counts.len() <= n {
             let room = n.next_power_of_two().max(1 << 12);
             self.counts.resize(room + 1, 0);
@@ -26,10 +40,10 @@ impl Tally {
         }
         let (counts, used) = (self.counts.as_mut_slice(), self.used.as_mut_slice());
         let used_words = self.used_words.as_mut_slice();
-        for &number in numbers {
+        for (number, count) in numbers {
             // Others are counted too, where nobody looks: whether a word is known is anyone's guess.
             let at = (number as usize).min(n);
-            counts[at] += 1;
+            counts[at] = counts[at].wrapping_add(count);
             used[at / 64] |= 1 << (at % 64);
             used_words[at / 4096] |= 1 << (at / 64 % 64);
         }

@@ -8,7 +8,6 @@ use super::tables::{NONE, PAD, Pairs, Strings, ZEROS};
 use super::weigh::{Weigher, smooth_idf};
 use crate::Error;
 use std::collections::BTreeMap;
-use std::hint::black_box;
 use std::sync::OnceLock;
 
 /// Feature `j` is the `j`-th name. A stored name is the block's number as one byte, where there are several blocks, then
@@ -127,8 +126,9 @@ impl Vocabulary {
         let mut bytes = Vec::new();
         let mut ends = Vec::with_capacity(features.len());
         for features in features.chunks(TOGETHER) {
-            let seen = features.iter().map(|f| sorted[f.block as usize].touch(f));
-            black_box(seen.fold(0, |sum, seen| sum ^ seen));
+            for ends_are_near in [false, true] {
+                features.iter().for_each(|f| sorted[f.block as usize].prefetch(f, ends_are_near));
+            }
             for feature in features {
                 if plan.has_marks() {
                     bytes.push(feature.block);
