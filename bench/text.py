@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """From raw text to a saved model: Lineal against scikit-learn, fastText and Vowpal Wabbit.
 
-    python3 bench/text.py [--name NAME] [--data DIR] [--lineal PATH] [--repeat N] [--part train,memory,vectorize] [--limit SECONDS]
+    python3 bench/text.py [--name NAME] [--data DIR] [--lineal PATH] [--repeat N] [--part train,online,memory,vectorize] [--limit SECONDS]
 
 Prints tables and writes bench/record/DATE-NAME.md. See bench/README.md for what the figures mean.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 import frame
 from frame import HERE
 
-PARTS = ("train", "memory", "vectorize")
+PARTS = ("train", "online", "memory", "vectorize")
 SETS = {
     "newsgroups": ("newsgroups/train.jsonl.gz", "newsgroups/test.jsonl.gz"),
     "occupations": ("occupations/train.tsv.gz", "occupations/test.tsv.gz"),
@@ -111,6 +111,21 @@ class Suite(frame.Tables):
                     continue
                 self.say(f"| {peer} | {theirs['train_cpu']:.3f} | {theirs['train_cpu'] / ours['cpu']:.1f} | {theirs['predict_cpu']:.3f} "
                          f"| {theirs['predict_cpu'] / answers['cpu']:.1f} | {theirs['accuracy']:.4f} |")
+
+    def online(self):
+        """One pass of both, over the same words in the same random order, which are cut and lower-cased beforehand."""
+        words = ("--format", "fasttext", "--tokens", "whitespace", "--ngrams", "1", "--quiet")
+        for name, (train, test) in self.files.items():
+            self.table(f"{name}: one pass over prepared words, each row seen once", ("", "train s", "ratio", "predict s", "ratio", "accuracy"))
+            theirs = self.peer(train=str(train), test=str(test), bits=18 if name == "newsgroups" else 24, what="vw")
+            model, parts = self.temp / "m.lineal", [self.temp / f"peer.model.{part}.txt" for part in ("train", "test")]
+            for flags in (("--stream", "--hash", "18"), ("--stream", "--hash", "18", "--loss", "hinge")):
+                ours = self.lineal("train", parts[0], "-o", model, *flags, *words)
+                answers = self.lineal("predict", model, parts[1], "--format", "fasttext", "--quiet")
+                measured = json.loads(self.lineal("eval", model, parts[1], "--format", "fasttext", "--json", "--quiet")["stdout"])
+                self.say(f"| Lineal {' '.join(flags)} | {ours['cpu']:.3f} | {theirs['train_cpu'] / ours['cpu']:.1f} | {answers['cpu']:.3f} "
+                         f"| {theirs['predict_cpu'] / answers['cpu']:.1f} | {measured['accuracy']:.4f} |")
+            self.say(f"| Vowpal Wabbit, --oaa, one pass | {theirs['train_cpu']:.3f} | | {theirs['predict_cpu']:.3f} | | {theirs['accuracy']:.4f} |")
 
     def memory(self):
         self.table("Peak memory of training, against the size of the file", ("set", "file MB", "peak MB", "over the program's own 5 MB", "times the file"))

@@ -95,20 +95,18 @@ def vectorize(job):
     return {**clock.read("train"), "bytes": sum(len(text.encode()) for text in texts)}
 
 
-def as_fasttext(source, target, names):
+def as_fasttext(source, target):
     """The same rows as fastText reads them: tokens as its users make them, lower-cased words."""
     with open(target, "w", encoding="utf-8") as out:
         for label, text in shuffled(source):
-            names.setdefault(label, len(names) + 1)
             out.write(f"__label__{label.replace(' ', '_')} {words(text)}\n")
 
 
 def fasttext(job):
     import fasttext as peer
 
-    names = {}
     for part in ("train", "test"):
-        as_fasttext(job[part], job["out"] + f".{part}.txt", names)
+        as_fasttext(job[part], job["out"] + f".{part}.txt")
     clock = Clock()
     model = peer.train_supervised(input=job["out"] + ".train.txt", thread=1, verbose=0)
     model.save_model(job["out"])
@@ -126,6 +124,8 @@ def vw(job):
 
     names = {}
     for part in ("train", "test"):
+        # For the other side to read.
+        as_fasttext(job[part], job["out"] + f".{part}.txt")
         with open(job["out"] + f".{part}.vw", "w", encoding="utf-8") as out:
             for label, text in shuffled(job[part]):
                 number = names.setdefault(label, len(names) + 1)

@@ -167,7 +167,7 @@ where
         }
     }
 
-    fn certify(&mut self, mu: &[F], w: &mut [F]) -> (f64, f64) {
+    fn certify(&mut self, mu: &mut [F], w: &mut [F]) -> (f64, f64) {
         let mut v = vec![F::ZERO; w.len()];
         let dual = gap::bound(self.erm, mu, &mut v);
         if self.beta_sq == 0.0 {

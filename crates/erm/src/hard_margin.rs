@@ -198,7 +198,7 @@ where
         self.inner.end_pass(mu, w);
     }
 
-    fn certify(&mut self, mu: &[f64], w: &mut [f64]) -> (f64, f64) {
+    fn certify(&mut self, mu: &mut [f64], w: &mut [f64]) -> (f64, f64) {
         let erm = &mut *self.inner.erm;
         let mut v = vec![0.0; w.len()];
         let unscaled = gap::bound(erm, mu, &mut v);

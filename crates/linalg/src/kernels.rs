@@ -12,6 +12,37 @@
 
 use crate::{Row, Scalar, SparseRow};
 
+/// Covers `0..k` by tiles of 32, 24, 20, 16, 12, 8, 4 and 1 outputs.
+macro_rules! for_tiles {
+    ($k:expr, $at:ident, $T:ident, $body:expr) => {{
+        let k = $k;
+        let mut $at = 0;
+        while k - $at >= 32 {
+            const $T: usize = 32;
+            $body;
+            $at += 32;
+        }
+        for_tiles!(@once 24, k, $at, $T, $body);
+        for_tiles!(@once 20, k, $at, $T, $body);
+        for_tiles!(@once 16, k, $at, $T, $body);
+        for_tiles!(@once 12, k, $at, $T, $body);
+        for_tiles!(@once 8, k, $at, $T, $body);
+        for_tiles!(@once 4, k, $at, $T, $body);
+        while $at < k {
+            const $T: usize = 1;
+            $body;
+            $at += 1;
+        }
+    }};
+    (@once $n:literal, $k:ident, $at:ident, $T:ident, $body:expr) => {
+        if $k - $at >= $n {
+            const $T: usize = $n;
+            $body;
+            $at += $n;
+        }
+    };
+}
+
 /// Σ xⱼ wⱼ.
 ///
 /// # Panics
@@ -47,7 +78,7 @@ pub fn scores<F: Scalar>(x: Row<'_>, w: &[F], out: &mut [F]) {
 }
 
 #[inline(always)]
-pub(crate) fn scores_generic<F: Scalar>(x: Row<'_>, w: &[F], out: &mut [F]) {
+pub(crate) fn scores_generic<F: Scalar, G: SumOf<F>>(x: Row<'_>, w: &[F], out: &mut [G]) {
     match x {
         Row::Sparse(x) => {
             check(x, out.len(), w.len());
@@ -60,6 +91,15 @@ pub(crate) fn scores_generic<F: Scalar>(x: Row<'_>, w: &[F], out: &mut [F]) {
             unsafe { scores_fast(AllColumns(x), w, out) }
         }
     }
+}
+
+/// [`scores`] with products and sums in f64, whatever the weights are.
+///
+/// # Panics
+/// If the row has a column that `w` has not.
+#[inline]
+pub fn scores64<F: Scalar>(x: Row<'_>, w: &[F], out: &mut [f64]) {
+    F::kernel_scores64(x, w, out);
 }
 
 /// `w[j·k + c] += xⱼ g[c]` for each of the `k = g.len()` outputs.
@@ -96,6 +136,41 @@ pub(crate) fn add_generic<F: Scalar>(x: Row<'_>, g: &[F], w: &mut [F]) {
             }
         }
     }
+}
+
+/// `out[c] = Σⱼ w[j·k + c]²` in f64 for each of the `k = out.len()` outputs.
+pub fn squares<F: Scalar>(w: &[F], out: &mut [f64]) {
+    F::kernel_squares(w, out);
+}
+
+/// The AVX2 build of [`squares_tiles`] where the machine has it, the portable one elsewhere.
+pub(crate) fn squares_generic<F: Scalar>(w: &[F], out: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        fn avx2<F: Scalar>(w: &[F], out: &mut [f64]) {
+            squares_tiles(w, out);
+        }
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the feature was detected.
+            return unsafe { avx2(w, out) };
+        }
+    }
+    squares_tiles(w, out);
+}
+
+#[inline(always)]
+fn squares_tiles<F: Scalar>(w: &[F], out: &mut [f64]) {
+    for_tiles!(out.len(), at, T, {
+        let mut sums = [0.0f64; T];
+        for w in w.chunks_exact(out.len()) {
+            let w = &w[at..at + T];
+            for c in 0..T {
+                sums[c] += w[c].to_f64() * w[c].to_f64();
+            }
+        }
+        out[at..at + T].copy_from_slice(&sums);
+    });
 }
 
 /// Asks for the cache line of an element to be brought near.
@@ -243,65 +318,56 @@ impl Entries for AllColumns<'_> {
     }
 }
 
-/// Covers `0..k` by tiles of 32, 16, 8, 4 and 1 outputs.
-macro_rules! for_tiles {
-    ($k:expr, $at:ident, $T:ident, $body:expr) => {{
-        let k = $k;
-        let mut $at = 0;
-        while k - $at >= 32 {
-            const $T: usize = 32;
-            $body;
-            $at += 32;
-        }
-        for_tiles!(@once 16, k, $at, $T, $body);
-        for_tiles!(@once 8, k, $at, $T, $body);
-        for_tiles!(@once 4, k, $at, $T, $body);
-        while $at < k {
-            const $T: usize = 1;
-            $body;
-            $at += 1;
-        }
-    }};
-    (@once $n:literal, $k:ident, $at:ident, $T:ident, $body:expr) => {
-        if $k - $at >= $n {
-            const $T: usize = $n;
-            $body;
-            $at += $n;
-        }
-    };
+/// What products with weights of type `F` are added up in: the same type, or f64.
+pub(crate) trait SumOf<F>: Scalar {
+    fn of(w: F) -> Self;
+}
+
+impl SumOf<f32> for f32 {
+    #[inline(always)]
+    fn of(w: f32) -> f32 {
+        w
+    }
+}
+
+impl<F: Scalar> SumOf<F> for f64 {
+    #[inline(always)]
+    fn of(w: F) -> f64 {
+        w.to_f64()
+    }
 }
 
 /// # Safety
 /// `(column + 1) · out.len() ≤ w.len()` for every entry of `x`.
 #[inline(always)]
-unsafe fn scores_tiles<F: Scalar>(x: impl Entries, w: &[F], out: &mut [F]) {
+unsafe fn scores_tiles<F: Scalar, G: SumOf<F>>(x: impl Entries, w: &[F], out: &mut [G]) {
     let k = out.len();
     // SAFETY: each tile reads w[j·k + at ..][..T] with at + T ≤ k, inside by the caller's promise.
     for_tiles!(k, at, T, unsafe {
-        scores_tile::<F, T>(x, w.as_ptr().add(at), k, &mut out[at..at + T])
+        scores_tile::<F, G, T>(x, w.as_ptr().add(at), k, &mut out[at..at + T])
     });
 }
 
 /// # Safety
 /// `w.add(j·k .. j·k + T)` is readable for each column `j` of `x`.
 #[inline(always)]
-unsafe fn scores_tile<F: Scalar, const T: usize>(
+unsafe fn scores_tile<F: Scalar, G: SumOf<F>, const T: usize>(
     x: impl Entries,
     w: *const F,
     k: usize,
-    out: &mut [F],
+    out: &mut [G],
 ) {
     let n = x.len();
     // Sums side by side hide the latency of an addition: four of up to 8 outputs, two of more.
     if T < 16 {
-        let mut sums = [[F::ZERO; T]; 4];
+        let mut sums = [[G::ZERO; T]; 4];
         let mut p = 0;
         while p + 3 < n {
             for (l, sum) in sums.iter_mut().enumerate() {
                 // SAFETY: p + l < n, and the caller's promise for the run.
                 unsafe {
                     let (j, v) = x.entry(p + l);
-                    fma_run(sum, F::from_f32(v), w.add(j * k));
+                    fma_run(sum, G::from_f32(v), w.add(j * k));
                 }
             }
             p += 4;
@@ -310,7 +376,7 @@ unsafe fn scores_tile<F: Scalar, const T: usize>(
             // SAFETY: p < n, and the caller's promise for the run.
             unsafe {
                 let (j, v) = x.entry(p);
-                fma_run(&mut sums[0], F::from_f32(v), w.add(j * k));
+                fma_run(&mut sums[0], G::from_f32(v), w.add(j * k));
             }
             p += 1;
         }
@@ -319,8 +385,8 @@ unsafe fn scores_tile<F: Scalar, const T: usize>(
         }
         return;
     }
-    let mut even = [F::ZERO; T];
-    let mut odd = [F::ZERO; T];
+    let mut even = [G::ZERO; T];
+    let mut odd = [G::ZERO; T];
     let mut p = 0;
     while p + 1 < n {
         if p + AHEAD < n {
@@ -332,8 +398,8 @@ unsafe fn scores_tile<F: Scalar, const T: usize>(
         // SAFETY: p + 1 < n, and the caller's promise for the two runs.
         unsafe {
             let ((j0, v0), (j1, v1)) = (x.entry(p), x.entry(p + 1));
-            fma_run(&mut even, F::from_f32(v0), w.add(j0 * k));
-            fma_run(&mut odd, F::from_f32(v1), w.add(j1 * k));
+            fma_run(&mut even, G::from_f32(v0), w.add(j0 * k));
+            fma_run(&mut odd, G::from_f32(v1), w.add(j1 * k));
         }
         p += 2;
     }
@@ -341,7 +407,7 @@ unsafe fn scores_tile<F: Scalar, const T: usize>(
         // SAFETY: p < n, and the caller's promise for the run.
         unsafe {
             let (j, v) = x.entry(p);
-            fma_run(&mut even, F::from_f32(v), w.add(j * k));
+            fma_run(&mut even, G::from_f32(v), w.add(j * k));
         }
     }
     for c in 0..T {
@@ -352,11 +418,11 @@ unsafe fn scores_tile<F: Scalar, const T: usize>(
 /// # Safety
 /// `w.add(0..T)` is readable.
 #[inline(always)]
-unsafe fn fma_run<F: Scalar, const T: usize>(acc: &mut [F; T], v: F, w: *const F) {
+unsafe fn fma_run<F: Scalar, G: SumOf<F>, const T: usize>(acc: &mut [G; T], v: G, w: *const F) {
     // SAFETY: the caller's promise.
     let w = unsafe { &*w.cast::<[F; T]>() };
     for c in 0..T {
-        acc[c] += v * w[c];
+        acc[c] += v * G::of(w[c]);
     }
 }
 
@@ -396,11 +462,11 @@ unsafe fn add_tile<F: Scalar, const T: usize>(x: impl Entries, g: &[F], k: usize
 /// # Safety
 /// As [`scores_tiles`].
 #[inline]
-unsafe fn scores_fast<F: Scalar>(x: impl Entries, w: &[F], out: &mut [F]) {
+unsafe fn scores_fast<F: Scalar, G: SumOf<F>>(x: impl Entries, w: &[F], out: &mut [G]) {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2")]
-        unsafe fn avx2<F: Scalar>(x: impl Entries, w: &[F], out: &mut [F]) {
+        unsafe fn avx2<F: Scalar, G: SumOf<F>>(x: impl Entries, w: &[F], out: &mut [G]) {
             // SAFETY: the caller's promise.
             unsafe { scores_tiles(x, w, out) }
         }
@@ -450,7 +516,7 @@ mod tests {
         out
     }
 
-    fn agrees<F: Scalar>(x: Row<'_>, n_cols: usize, k: usize) {
+    fn agrees<F: SumOf<F>>(x: Row<'_>, n_cols: usize, k: usize) {
         let w: Vec<F> = (0..n_cols * k)
             .map(|i| F::from_f64(((i * 37 + 11) % 101) as f64 / 50.0 - 1.0))
             .collect();
@@ -459,6 +525,26 @@ mod tests {
         scores(x, &w, &mut out);
         for (a, b) in out.iter().zip(&naive) {
             assert!((a.to_f64() - b).abs() < 1e-4 * (1.0 + b.abs()), "{a} {b}");
+        }
+        let mut wide = vec![0.0; k];
+        scores64(x, &w, &mut wide);
+        assert!(wide.iter().zip(&naive).all(|(a, b)| (a - b).abs() < 1e-12 * (1.0 + b.abs())));
+        let mut wide_portable = vec![0.0; k];
+        match x {
+            // SAFETY: the row's columns are below n_cols by construction.
+            Row::Sparse(x) => unsafe { scores_tiles(Sparse(x), &w, &mut wide_portable) },
+            // SAFETY: as above.
+            Row::Dense(x) => unsafe { scores_tiles(AllColumns(x), &w, &mut wide_portable) },
+        }
+        assert!(wide == wide_portable, "the two builds of sums in f64 differ");
+        let mut norms = vec![0.0; k];
+        squares(&w, &mut norms);
+        let mut norms_portable = vec![0.0; k];
+        squares_tiles(&w, &mut norms_portable);
+        assert!(norms == norms_portable, "the two builds of squares differ");
+        for (c, norm) in norms.iter().enumerate() {
+            let naive: f64 = w.chunks(k).map(|w| w[c].to_f64().powi(2)).sum();
+            assert!((norm - naive).abs() < 1e-12 * (1.0 + naive));
         }
         if k > 1 {
             let mut portable = vec![F::ZERO; k];

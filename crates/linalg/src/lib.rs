@@ -16,6 +16,7 @@
 //! assert_eq!(kernels::dot(x.row(1), &w), 5.0);
 //! ```
 
+mod adaptive;
 pub mod bytes;
 pub mod dense;
 mod exp;
@@ -27,8 +28,9 @@ mod scalar;
 mod sink;
 pub mod special;
 
+pub use adaptive::adapt;
 pub use mapped::{AlignedBytes, MappedFile, cast_f32, cast_f64, cast_u32};
 pub use matrix::{Csr, Dense, Matrix, Row, ShapeError, SparseRow};
-pub use memory::return_large_blocks;
+pub use memory::{prefer_large_pages, return_large_blocks};
 pub use scalar::Scalar;
 pub use sink::{DenseSink, Sink};

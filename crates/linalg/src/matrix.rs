@@ -38,6 +38,14 @@ impl<'a> SparseRow<'a> {
     pub fn val(&self) -> &'a [f32] {
         self.val
     }
+
+    /// The first `n` entries, or all where there are fewer, and the rest.
+    #[inline]
+    pub fn split_at(&self, n: usize) -> (Self, Self) {
+        let n = n.min(self.idx.len());
+        let ((idx, more_idx), (val, more_val)) = (self.idx.split_at(n), self.val.split_at(n));
+        (Self { idx, val }, Self { idx: more_idx, val: more_val })
+    }
 }
 
 impl<'a> Row<'a> {

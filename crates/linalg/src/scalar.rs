@@ -62,6 +62,10 @@ pub trait Scalar:
     fn kernel_dot(x: Row<'_>, w: &[Self]) -> Self;
     /// See [`kernels::scores`].
     fn kernel_scores(x: Row<'_>, w: &[Self], out: &mut [Self]);
+    /// See [`kernels::scores64`].
+    fn kernel_scores64(x: Row<'_>, w: &[Self], out: &mut [f64]);
+    /// See [`kernels::squares`].
+    fn kernel_squares(w: &[Self], out: &mut [f64]);
     /// See [`kernels::add_outer`].
     fn kernel_add(x: Row<'_>, g: &[Self], w: &mut [Self]);
 }
@@ -125,6 +129,12 @@ macro_rules! scalar {
             }
             fn kernel_scores(x: Row<'_>, w: &[Self], out: &mut [Self]) {
                 kernels::scores_generic(x, w, out);
+            }
+            fn kernel_scores64(x: Row<'_>, w: &[Self], out: &mut [f64]) {
+                kernels::scores_generic(x, w, out);
+            }
+            fn kernel_squares(w: &[Self], out: &mut [f64]) {
+                kernels::squares_generic(w, out);
             }
             fn kernel_add(x: Row<'_>, g: &[Self], w: &mut [Self]) {
                 kernels::add_generic(x, g, w);

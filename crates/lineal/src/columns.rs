@@ -106,7 +106,7 @@ fn by_problem<L: OfMargin<f64>>(
     }
     let w = fit.weights.to_f64();
     let l1 = job.spec.l1 > 0.0;
-    let columns = columns::certify(task, loss, &w, None);
+    let columns = columns::certify(task, loss, &w);
     let [objective, gap] = sum(&columns, task.report);
     let gap = if l1 || job.l2 <= 0.0 { None } else { Some(gap) };
     let certificate = Certificate { objective, gap, ..fit.certificate };

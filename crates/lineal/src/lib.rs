@@ -41,6 +41,7 @@ mod prepare;
 mod report;
 mod request;
 mod scoring;
+mod sparse_rows;
 mod spec;
 mod strategy;
 mod stream;

@@ -4,6 +4,7 @@ use crate::Error;
 use crate::features::{self, AboutFeatures, Features};
 use crate::layout::{Decoder, Layout};
 use crate::report::Report;
+use crate::sparse_rows::{self, ROWS};
 use crate::spec::{Task, TrainSpec};
 use crate::stream::{self, AboutStream, StreamSpec, StreamTensors};
 use crate::weights::{TENSOR, Weights, with_weights};
@@ -39,6 +40,9 @@ pub struct Model {
     pub(crate) stream: Option<StreamTensors>,
     pub(crate) about: About,
 }
+
+/// A name, a shape and the data of a tensor.
+pub(crate) type Tensor<'a> = (&'a str, Vec<usize>, TensorData<'a>);
 
 /// Weights, and what they are weights of.
 pub(crate) struct Body {
@@ -199,10 +203,13 @@ impl Model {
         let has_bias = usize::from(about.spec.bias != Bias::None);
         let n_rows = about.schema.n_features.checked_add(has_bias);
         let shape = file.shape(TENSOR);
+        let rows = sparse_rows::checked(&file, n_rows.unwrap_or(0), n_outputs)?;
         let fits = matches!(file.tensor(TENSOR), Some(TensorData::F32(_) | TensorData::F64(_)))
-            && match &tree {
-                Some(tree) => shape == Some(&[tree.n_weights()]),
-                None => n_rows.is_some_and(|n| shape == Some(&[n, n_outputs])),
+            && match (&tree, rows) {
+                (Some(tree), None) => shape == Some(&[tree.n_weights()]),
+                (Some(_), Some(_)) => false,
+                (None, Some(rows)) => shape == Some(&[rows.len(), n_outputs]),
+                (None, None) => n_rows.is_some_and(|n| shape == Some(&[n, n_outputs])),
             };
         if !fits {
             return Err(file.bad_tensor(TENSOR, "its shape is not features × outputs").into());
@@ -225,7 +232,17 @@ impl Model {
                 .bad_tensor("model", "its cost matrix does not fit its classes")
                 .into());
         }
-        Ok(Self { weights: Weights::Mapped(file), tree, decoder, features, stream: None, about })
+        let n_rows = n_rows.unwrap_or(0);
+        let all = rows.and_then(|rows| match file.tensor(TENSOR)? {
+            TensorData::F32(w) => Some(Weights::F32(sparse_rows::spread(w, n_rows, rows))),
+            TensorData::F64(w) => Some(Weights::F64(sparse_rows::spread(w, n_rows, rows))),
+            _ => None,
+        });
+        let weights = match all {
+            Some(all) => Weights::Spread(Box::new(all), file),
+            None => Weights::Mapped(file),
+        };
+        Ok(Self { weights, tree, decoder, features, stream: None, about })
     }
 
     /// Writes the model beside and renames it into place; returns its size in bytes.
@@ -259,15 +276,29 @@ impl Model {
     fn put(&self, out: &mut dyn Write) -> Result<(), Error> {
         let about = serde_json::to_value(&self.about)
             .map_err(|e| Error::request(format!("the model cannot be written: {e}")))?;
-        let weights = self.weights.as_tensor();
         let parts = self.features.parts();
         let text = parts.as_ref().map(features::tensors).unwrap_or_default();
         let Some(tree) = &self.tree else {
-            let mut tensors = vec![(TENSOR, vec![self.n_rows(), self.n_outputs()], weights)];
-            tensors.extend(text);
-            tensors.extend(stream::tensors(self));
+            let tables = self.tables();
+            let n_rows = self.n_rows();
+            let rows = self.rows_to_write(&tables);
+            let gather = |rows: &Vec<u32>| -> Vec<Weights> {
+                let one = |(.., table): &Tensor<'_>| sparse_rows::gather(*table, n_rows, rows);
+                tables.iter().map(one).collect()
+            };
+            let some = rows.as_ref().map(gather).unwrap_or_default();
+            let mut tensors = tables.clone();
+            if let Some(rows) = &rows {
+                for ((_, shape, table), some) in tensors.iter_mut().zip(&some) {
+                    shape[0] = shape[0] / n_rows * rows.len();
+                    *table = some.as_tensor();
+                }
+                tensors.push((ROWS, vec![rows.len()], TensorData::U32(rows)));
+            }
+            tensors.splice(1..1, text);
             return Ok(file::write_to(out, &about, &tensors)?);
         };
+        let weights = self.weights.as_tensor();
         let flat = tree.to_flat();
         let tensor = |values: &'static str, data: &'_ [u32]| (values, vec![data.len()]);
         let [nodes, children, features] = [
@@ -283,6 +314,28 @@ impl Model {
         ];
         tensors.extend(text);
         Ok(file::write_to(out, &about, &tensors)?)
+    }
+
+    /// The weights and what a stream keeps beside them; of a file with some rows only, these.
+    fn tables(&self) -> Vec<Tensor<'_>> {
+        let (weights, rows) = match &self.weights {
+            Weights::Spread(_, file) => (stored(file, &[TENSOR]), stored(file, &[ROWS])),
+            w => {
+                let shape = vec![self.n_rows(), self.n_outputs()];
+                (vec![(TENSOR, shape, w.as_tensor())], Vec::new())
+            }
+        };
+        [weights, stream::tensors(self), rows].concat()
+    }
+
+    /// Of hashed features, the rows that are not zero, where they are few.
+    fn rows_to_write(&self, tables: &[Tensor<'_>]) -> Option<Vec<u32>> {
+        self.features.text()?.spec().hash_bits?;
+        let tables: Vec<_> = tables.iter().map(|(.., table)| *table).collect();
+        match &self.weights {
+            Weights::Spread(..) => None,
+            _ => sparse_rows::used(self.n_rows(), &tables),
+        }
     }
 
     /// Whether columns are classes.
@@ -463,6 +516,12 @@ impl Model {
     pub(crate) fn n_rows(&self) -> usize {
         self.n_features() + usize::from(self.about.spec.bias != Bias::None)
     }
+}
+
+/// Those of these tensors that a file has.
+pub(crate) fn stored<'a>(file: &'a ModelFile, names: &[&'a str]) -> Vec<Tensor<'a>> {
+    let of = |&name: &&'a str| Some((name, file.shape(name)?.to_vec(), file.tensor(name)?));
+    names.iter().filter_map(of).collect()
 }
 
 /// The tensors of a tree beside its weights.

@@ -11,7 +11,7 @@ mod learner;
 
 use crate::Error;
 use crate::cost::NamedCost;
-use crate::features::{FeatureSpec, Features};
+use crate::features::{FeatureSpec, Features, Sampling};
 use crate::layout::Layout;
 use crate::model::{Body, Model, Provenance};
 use crate::report::Report;
@@ -21,11 +21,11 @@ use crate::spec::{
 };
 use crate::weights::Weights;
 use learner::{Learner, Tally};
-use lineal_data::{Dataset, Format, ReadOptions, Schema, Source, TargetKind};
+use lineal_data::{Dataset, Format, ReadOptions, Schema, Source, TargetKind, TextBatch};
 use lineal_model::Bias;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 pub(crate) use kept::{AboutStream, StreamTensors, tensors};
@@ -322,6 +322,8 @@ struct Start {
     learner: Learner,
     schema: Schema,
     features: Features,
+    /// What is to be learnt from the first rows before these can be learnt from.
+    sampling: Option<Sampling>,
     /// Passes so far, the one that was interrupted last.
     passes: Vec<Progressive>,
     /// Rows of that pass that are behind us, and its sums.
@@ -339,11 +341,11 @@ fn begin(
     learner::check(&spec)?;
     let learnt = lineal_data::learn_schema(source, options, spec.sample_rows)?;
     let mut schema = learnt.schema;
-    let features = Features::sampled(features, &mut schema, source, options, spec.sample_rows)?;
+    let sampling = Sampling::new(features, &mut schema, source.name(), spec.sample_rows)?;
     if schema.format == Format::Svmlight {
         schema.feature_ids = None;
     }
-    let usual = if features.is_empty() { UpdateKind::Normalised } else { UpdateKind::AdaGrad };
+    let usual = if sampling.is_some() { UpdateKind::AdaGrad } else { UpdateKind::Normalised };
     let mut spec = StreamSpec { update: spec.update.or(Some(usual)), ..spec };
     if let Some(cost) = &mut spec.cost {
         *cost =
@@ -351,9 +353,9 @@ fn begin(
         schema.classes.clone_from(&cost.classes);
     }
     let learner = Learner::new(spec, schema.n_features, schema.classes.len());
-    let (passes, unfinished) = (Vec::new(), None);
+    let (features, passes, unfinished) = (Features::default(), Vec::new(), None);
     // What the first rows gave rise to, the pass over all of them will say again.
-    Ok(Start { learner, schema, features, passes, unfinished, warnings: Vec::new() })
+    Ok(Start { learner, schema, features, sampling, passes, unfinished, warnings: Vec::new() })
 }
 
 struct Run<'a> {
@@ -379,37 +381,41 @@ impl Run<'_> {
             self.start.learner.begin_pass(again);
         }
         let (source, options) = (self.source.clone(), self.options.clone());
-        let features = self.start.features.clone();
         let mut schema = self.start.schema.clone();
         if schema.format == Format::Svmlight {
             // Weights are made for the indices that come.
             schema.n_features = u32::MAX as usize;
         }
         let rows_per_chunk = self.start.learner.spec().rows_per_chunk;
-        let (to_learn, chunks) = sync_channel::<Result<Dataset, Error>>(1);
+        let (to_learn, chunks) = sync_channel(1);
+        let mut maker = Maker {
+            features: self.start.features.clone(),
+            sampling: self.start.sampling.take(),
+            schema: schema.clone(),
+            to_learn,
+        };
         std::thread::scope(|scope| {
             let reader = scope.spawn(move || {
-                lineal_data::stream(
+                let walked = lineal_data::stream(
                     &source,
                     &options,
                     &schema,
                     rows_per_chunk,
-                    &mut |mut chunk, text| {
-                        let made = features.encode(&mut chunk, text);
-                        let sent = to_learn.send(made.map(|()| chunk));
-                        Ok(if sent.is_ok() {
-                            ControlFlow::Continue(())
-                        } else {
-                            ControlFlow::Break(())
-                        })
-                    },
-                )
+                    &mut |chunk, text| Ok(maker.take(chunk, text)),
+                );
+                if walked.is_ok() {
+                    let _: ControlFlow<()> = maker.end();
+                }
+                walked
             });
             let mut tally = skip.unwrap_or_default();
             let mut to_skip = tally.rows as usize;
             let mut step = ControlFlow::Continue(());
-            for (number, chunk) in chunks.iter().enumerate() {
-                let chunk = chunk?;
+            for (number, made) in chunks.iter().enumerate() {
+                let (features, chunk) = made?;
+                if let Some(features) = features {
+                    self.start.features = features;
+                }
                 if to_skip >= chunk.n_rows() {
                     to_skip -= chunk.n_rows();
                     continue;
@@ -473,16 +479,19 @@ impl Run<'_> {
         self.start.unfinished = Some(tally);
         let model = self.model();
         self.start.unfinished = None;
-        if let Some((_, save)) = &mut self.checkpoint {
-            match model {
-                Ok(model) => save(&model)?,
-                // So far all rows have one class: there is no model yet, and no harm in that.
-                Err(Error::Request(_)) => {}
-                Err(other) => return Err(other),
-            }
+        self.last_saved = Instant::now();
+        let model = match model {
+            Ok(model) => model,
+            // So far all rows have one class: there is no model yet, and no harm in that.
+            Err(Error::Request(_)) => return Ok(()),
+            Err(other) => return Err(other),
+        };
+        let saved = self.checkpoint.as_mut().map_or(Ok(()), |(_, save)| save(&model));
+        if let Some(state) = kept::give_back(model) {
+            self.start.learner.put_back(state);
         }
         self.last_saved = Instant::now();
-        Ok(())
+        saved
     }
 
     fn finish(mut self, interrupted: bool) -> Result<(Model, StreamReport), Error> {
@@ -514,7 +523,7 @@ impl Run<'_> {
         Ok((model, report))
     }
 
-    /// The model so far.
+    /// The model so far, which takes the weights out of the learner.
     fn model(&mut self) -> Result<Model, Error> {
         let Start { learner, schema, features, passes, unfinished, .. } = &mut self.start;
         let (source, mut schema) = (self.source.name(), schema.clone());
@@ -561,14 +570,64 @@ impl Run<'_> {
             margins: None,
             warnings: Vec::new(),
         };
-        let body = Body { weights: Weights::F32(learner.weights()), layout, tree: None };
+        let mut state = learner.hand_over();
+        let weights = state.mean().unwrap_or_else(|| std::mem::take(&mut state.weights));
+        let body = Body { weights: Weights::F32(weights), layout, tree: None };
         let provenance =
             Provenance { lineal: env!("CARGO_PKG_VERSION").into(), source: source.clone() };
         let features = features.clone();
         let mut model =
             Model::new(body, spec.as_train_spec(), schema, features, &report, provenance)?;
-        kept::keep(&mut model, learner, passes, unfinished.map(|tally| (source, tally)));
+        kept::keep(&mut model, spec, state, passes, unfinished.map(|tally| (source, tally)));
         Ok(model)
+    }
+}
+
+/// A chunk that is ready to be learnt from; and the features, when they have just been learnt.
+type Made = Result<(Option<Features>, Dataset), Error>;
+
+/// Makes features of the text of chunks, and hands them on.
+struct Maker {
+    features: Features,
+    sampling: Option<Sampling>,
+    schema: Schema,
+    to_learn: SyncSender<Made>,
+}
+
+impl Maker {
+    fn take(&mut self, mut chunk: Dataset, text: Option<&TextBatch>) -> ControlFlow<()> {
+        match &mut self.sampling {
+            None => {
+                let made = self.features.encode(&mut chunk, text);
+                self.hand_on(made.map(|()| (None, chunk)))
+            }
+            Some(sampling) => match sampling.push(chunk, text) {
+                Ok(false) => ControlFlow::Continue(()),
+                Ok(true) => self.end(),
+                Err(error) => self.hand_on(Err(error)),
+            },
+        }
+    }
+
+    /// No rows are needed any more to learn features: those that waited can go on.
+    fn end(&mut self) -> ControlFlow<()> {
+        let Some(sampling) = self.sampling.take() else { return ControlFlow::Continue(()) };
+        match sampling.finish(&mut self.schema) {
+            Err(error) => self.hand_on(Err(error)),
+            Ok((features, chunks)) => {
+                self.features = features;
+                let mut new = Some(self.features.clone());
+                chunks.into_iter().try_for_each(|chunk| self.hand_on(Ok((new.take(), chunk))))
+            }
+        }
+    }
+
+    fn hand_on(&self, made: Made) -> ControlFlow<()> {
+        let failed = made.is_err();
+        match self.to_learn.send(made) {
+            Ok(()) if !failed => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        }
     }
 }
 

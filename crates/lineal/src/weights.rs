@@ -13,6 +13,8 @@ pub(crate) enum Weights {
     F64(Vec<f64>),
     /// Borrowed from a model file; its tensor was checked when the model was loaded.
     Mapped(ModelFile),
+    /// Of a file that holds only [some rows](crate::sparse_rows): all of them, and the file.
+    Spread(Box<Weights>, ModelFile),
 }
 
 /// A number type that weights come in.
@@ -50,6 +52,15 @@ impl Weights {
             Weights::F32(w) => TensorData::F32(w),
             Weights::F64(w) => TensorData::F64(w),
             Weights::Mapped(file) => file.tensor(TENSOR).unwrap_or(TensorData::F32(&[])),
+            Weights::Spread(all, _) => all.as_tensor(),
+        }
+    }
+
+    /// The file that they were loaded from.
+    pub(crate) fn file(&self) -> Option<&ModelFile> {
+        match self {
+            Weights::F32(_) | Weights::F64(_) => None,
+            Weights::Mapped(file) | Weights::Spread(_, file) => Some(file),
         }
     }
 

@@ -224,19 +224,28 @@ fn crosses(centres: [[f32; 2]; 4], k: usize) -> Dataset {
 #[test]
 fn a_class_in_the_middle_defeats_linear_one_vs_all_alone() {
     for loss in LOSSES {
-        let run = |strategy, centres, k| {
+        let fit = |strategy, centres, k| {
             let data = crosses(centres, k);
             let spec = TrainSpec { penalty: Penalty::C(100.0), ..spec(strategy, loss) };
-            errors(&train(&data, &spec).unwrap().0, &data)
+            (train(&data, &spec).unwrap().0, data)
+        };
+        let run = |strategy, centres, k| {
+            let (model, data) = fit(strategy, centres, k);
+            errors(&model, &data)
         };
         assert_eq!(
             run(Strategy::Ova, TRIANGLE, 3),
             0,
             "three corners are each apart from the rest"
         );
-        // The middle of a triangle and the classes between two others are not; with the hinge such a class never wins.
+        // The middle of a triangle and the classes between two others are not: with the hinge such a class says no to its own centre.
         if loss == LossKind::Hinge {
-            assert!(run(Strategy::Ova, TRIANGLE, 4) > 0 && run(Strategy::Ova, LINE, 4) > 0);
+            for (centres, middle) in [(TRIANGLE, 3), (LINE, 1), (LINE, 2)] {
+                let (model, _) = fit(Strategy::Ova, centres, 4);
+                let weight = |j| model.weight(j, middle);
+                let [x, y] = centres[middle].map(f64::from);
+                assert!(weight(0) * x + weight(1) * y + weight(2) < -0.9);
+            }
         }
         for centres in [TRIANGLE, LINE] {
             assert_eq!(run(Strategy::Joint, centres, 4), 0, "{loss}");

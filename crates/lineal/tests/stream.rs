@@ -266,7 +266,12 @@ fn text_is_hashed_and_has_names() {
             .run()
             .unwrap();
     assert!(report.passes[0].metric > 0.9);
-    let model = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    // 4,096 values of idf, but not as many weights and sums of squares.
+    let bytes = model.to_bytes().unwrap();
+    assert!(bytes.len() < 4096 * 8, "{}", bytes.len());
+    let model = Model::from_bytes(&bytes).unwrap();
+    assert_eq!(model.n_features(), 4096);
+    assert!(model.to_bytes().unwrap() == bytes);
     let new = model.texts(&["where is my invoice?", "I cannot log in"]).unwrap();
     assert_eq!(model.predict(&new), Predicted::Classes(vec![1, 0]));
     let names: Vec<String> = model.top_features(1, 4).into_iter().map(|(name, _)| name).collect();

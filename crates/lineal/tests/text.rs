@@ -1,5 +1,6 @@
 //! Text through the library: what the model keeps, and that it is the same everywhere.
 
+use lineal::text::TextSpec;
 use lineal::{
     FeatureSpec, Model, Predicted, ReadOptions, Source, Strategy, TrainSpec, Training,
     read_features, with_threads,
@@ -101,4 +102,10 @@ fn features_that_contradict_themselves_are_refused() {
     refused(&|about| about["features"]["text"]["ngrams"] = json!([9, 2]), "");
     refused(&|about| about["features"]["text"]["hash_bits"] = json!(4), "");
     refused(&|about| about["features"]["numbers"][0]["at"] = json!(4_000_000), "");
+    // Of hashed words the file holds some rows of weights, and must say which.
+    let text = TextSpec { hash_bits: Some(16), ..TextSpec::default() };
+    let hashed = FeatureSpec { text, ..FeatureSpec::default() };
+    let bytes = trained(&TrainSpec::for_text(3), &hashed).to_bytes().unwrap();
+    assert!(Model::from_bytes(&rewritten(&bytes, |_| {}, "")).is_ok());
+    assert!(Model::from_bytes(&rewritten(&bytes, |_| {}, "rows")).is_err());
 }

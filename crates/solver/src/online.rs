@@ -13,7 +13,7 @@
 //! unit does not matter. A penalty shrinks all weights but a free bias by 1 − ηₜ·l2 before the step. As in [`sgd`](crate::sgd()), w = a·v, and the sum
 //! of all weights on the way is A·v + u.
 
-use lineal_linalg::{Row, Sink, kernels};
+use lineal_linalg::{Row, Sink, adapt, kernels, prefer_large_pages};
 
 /// How a gradient becomes a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,15 +99,33 @@ pub struct OnlineState {
     pub sum: Option<(Vec<f64>, u64)>,
 }
 
+/// Zeros for weights all over which the next example may fall.
+fn table(len: usize) -> Vec<f32> {
+    let table = vec![0.0; len];
+    prefer_large_pages(&table);
+    table
+}
+
+impl OnlineState {
+    /// The mean of the weights on the way, which is what to predict with, where one is kept.
+    pub fn mean(&self) -> Option<Vec<f32>> {
+        let (sum, steps) = self.sum.as_ref()?;
+        Some(match *steps {
+            0 => self.weights.clone(),
+            n => sum.iter().map(|sum| (sum / n as f64) as f32).collect(),
+        })
+    }
+}
+
 impl Online {
     /// Weights of 0.
     pub fn new(config: OnlineConfig, n_rows: usize, n_columns: usize) -> Self {
         let state = OnlineState { n_rows, n_columns, ..OnlineState::default() };
         let len = n_rows * n_columns;
         let mut online = Self::blank(config, &state);
-        online.v = vec![0.0; len];
+        online.v = table(len);
         if config.rule != Rule::Plain {
-            online.squares = vec![0.0; len];
+            online.squares = table(len);
         }
         if config.rule == Rule::Normalised {
             online.largest = vec![0.0; n_rows];
@@ -150,17 +168,17 @@ impl Online {
     }
 
     /// What [`resume`](Self::resume) takes.
-    pub fn state(&mut self) -> OnlineState {
+    pub fn into_state(mut self) -> OnlineState {
         self.fold();
         OnlineState {
             n_rows: self.n_rows,
             n_columns: self.n_columns,
             steps: self.steps,
-            weights: self.v.clone(),
-            squares: self.squares.clone(),
-            largest: self.largest.clone(),
+            weights: self.v,
+            squares: self.squares,
+            largest: self.largest,
             n: self.n,
-            sum: self.average.as_ref().map(|mean| (mean.u.clone(), mean.steps)),
+            sum: self.average.map(|mean| (mean.u, mean.steps)),
         }
     }
 
@@ -182,17 +200,6 @@ impl Online {
     /// The weights now are `scale · v`.
     pub fn weights(&self) -> (&[f32], f32) {
         (&self.v, self.a as f32)
-    }
-
-    /// The weights to predict with: their mean over the steps since [`start_average`](Self::start_average), or as they are.
-    pub fn result(&mut self) -> Vec<f32> {
-        self.fold();
-        match &self.average {
-            Some(mean) if mean.steps > 0 => {
-                mean.u.iter().map(|u| (u / mean.steps as f64) as f32).collect()
-            }
-            _ => self.v.clone(),
-        }
     }
 
     /// Begins a mean anew.
@@ -218,12 +225,16 @@ impl Online {
         let bias = usize::from(self.config.has_bias);
         let place = |row: usize| if row + bias == old_rows && bias == 1 { n_rows - 1 } else { row };
         let widen = |old: &mut Vec<f32>, signed: bool| {
-            let mut wide = vec![0.0; n_rows * n_columns];
-            for row in 0..old_rows {
+            let mut wide = table(n_rows * n_columns);
+            for (row, old) in old.chunks_exact(old_columns).enumerate() {
+                // Memory that was never written to stays so.
+                if old.iter().all(|&value| value == 0.0) {
+                    continue;
+                }
                 for column in 0..n_columns {
                     if let Some((from, by)) = copy(column) {
                         let by = if signed { by } else { 1.0 };
-                        wide[place(row) * n_columns + column] = by * old[row * old_columns + from];
+                        wide[place(row) * n_columns + column] = by * old[from];
                     }
                 }
             }
@@ -364,37 +375,23 @@ pub struct Move<'a> {
 }
 
 impl Move<'_> {
-    /// Moves the weights of one input by its gradient, which is `value · g`.
-    #[inline]
-    fn adapt(&mut self, row: usize, value: f32, g: &[f32]) {
-        let Online { v, squares, largest, average, n_columns, config, .. } = &mut *self.online;
-        let at = row * *n_columns;
-        let factor = match config.rule {
-            Rule::Normalised => self.factor / largest[row].max(f32::MIN_POSITIVE),
-            _ => self.factor,
-        };
-        let weights = v[at..at + g.len()].iter_mut();
-        let squares = squares[at..at + g.len()].iter_mut();
-        match average {
-            None => {
-                for ((w, square), &g) in weights.zip(squares).zip(g) {
-                    let grad = value * g;
-                    *square += grad * grad;
-                    // No gradient yet: 0 / √tiny is 0.
-                    *w += factor * grad / square.max(f32::MIN_POSITIVE).sqrt();
-                }
+    /// Moves the weights by the gradients xⱼ·g, and the sum of the weights on the way with them.
+    fn adapt(&mut self, at: usize, x: Row<'_>, g: &[f32]) {
+        let Online { v, squares, largest, average, config, .. } = &mut *self.online;
+        let (v, squares) = (&mut v[at..], &mut squares[at..]);
+        let units = (config.rule == Rule::Normalised).then(|| &largest[at / g.len()..]);
+        let Some(mean) = average else { return adapt(x, g, self.factor, units, v, squares) };
+        let runs = |j: usize| j * g.len()..(j + 1) * g.len();
+        self.scaled.clear();
+        x.for_each(|j, _| self.scaled.extend_from_slice(&v[runs(j)]));
+        adapt(x, g, self.factor, units, v, squares);
+        let mut before = self.scaled.iter();
+        x.for_each(|j, _| {
+            let sums = mean.u[at..][runs(j)].iter_mut();
+            for ((sum, now), before) in sums.zip(&v[runs(j)]).zip(&mut before) {
+                *sum -= mean.big_a * f64::from(now - before);
             }
-            Some(mean) => {
-                let sums = mean.u[at..at + g.len()].iter_mut();
-                for (((w, square), sum), &g) in weights.zip(squares).zip(sums).zip(g) {
-                    let grad = value * g;
-                    *square += grad * grad;
-                    let delta = factor * grad / square.max(f32::MIN_POSITIVE).sqrt();
-                    *w += delta;
-                    *sum -= mean.big_a * f64::from(delta);
-                }
-            }
-        }
+        });
     }
 }
 
@@ -404,13 +401,7 @@ impl Sink<f32> for Move<'_> {
             return;
         }
         if self.online.config.rule != Rule::Plain {
-            let first = at / g.len().max(1);
-            x.for_each(|j, value| {
-                if value != 0.0 {
-                    self.adapt(first + j, value, g);
-                }
-            });
-            return;
+            return self.adapt(at, x, g);
         }
         self.scaled.clear();
         self.scaled.extend(g.iter().map(|g| self.factor * g));
@@ -473,10 +464,9 @@ mod tests {
                 whole.fold();
                 run(&mut whole, 20, 20, [1.0; 3]);
                 run(&mut half, 0, 20, [1.0; 3]);
-                let mut resumed = Online::resume(config(rule, l2), half.state()).unwrap();
+                let mut resumed = Online::resume(config(rule, l2), half.into_state()).unwrap();
                 run(&mut resumed, 20, 20, [1.0; 3]);
-                assert_eq!(resumed.state(), whole.state(), "{rule:?} {l2} {average}");
-                assert_eq!(resumed.result(), whole.result());
+                assert_eq!(resumed.into_state(), whole.into_state(), "{rule:?} {l2} {average}");
             }
         }
     }
@@ -492,7 +482,7 @@ mod tests {
                 online.meet(x);
                 online.step(|sink| sink.add_row(0, x, &g));
             }
-            online.result()
+            online.into_state().weights
         };
         // η = 0.5: twice −0.5·∂; then −0.5·∂/|∂| and −0.5·∂/(√2|∂|).
         assert_eq!(moved(Rule::Plain)[..6], [-2.0, 6.0, 0.0, 0.0, 4.0, -12.0]);
@@ -526,7 +516,7 @@ mod tests {
                 let (v, a) = online.weights();
                 sum.iter_mut().zip(v).for_each(|(s, v)| *s += f64::from(v * a));
             }
-            for (mean, sum) in online.result().iter().zip(sum) {
+            for (mean, sum) in online.into_state().mean().unwrap().iter().zip(sum) {
                 assert!((f64::from(*mean) - sum / 50.0).abs() < 1e-4, "{rule:?}: {mean} {sum}");
             }
         }
@@ -542,18 +532,19 @@ mod tests {
             sink.add_row(0, x, &[1.0]);
             sink.add_block(2, &[1.0]);
         });
-        let old = online.result();
+        let old = online.clone().into_state().mean().unwrap();
         online.grow(5, 3, |c| [Some((0, -0.5)), Some((0, 0.5)), None][c]);
-        let new = online.result();
+        let state = online.into_state();
+        let new = state.mean().unwrap();
         for (row, place) in [(0, 0), (1, 1), (2, 4)] {
             assert_eq!(new[3 * place..][..3], [-0.5 * old[row], 0.5 * old[row], 0.0]);
         }
-        assert_eq!(online.state().largest, [1.0, 2.0, 0.0, 0.0, 1.0]);
+        assert_eq!(state.largest, [1.0, 2.0, 0.0, 0.0, 1.0]);
     }
 
     #[test]
     fn a_state_of_another_rule_is_refused() {
-        let state = Online::new(config(Rule::AdaGrad, 0.0), 4, 2).state();
+        let state = Online::new(config(Rule::AdaGrad, 0.0), 4, 2).into_state();
         assert!(Online::resume(config(Rule::Plain, 0.0), state.clone()).is_none());
         assert!(Online::resume(config(Rule::Normalised, 0.0), state.clone()).is_none());
         let state = OnlineState { n_rows: usize::MAX, ..state };

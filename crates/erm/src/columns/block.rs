@@ -1,19 +1,24 @@
 //! Up to `T` columns that are trained side by side.
 //!
-//! Shapes, row-major: weights `w` (n_features + bias) × T, dual variables `a` n_rows × T, `signed` n_kinds × T; columns beyond
-//! the last are 0 everywhere. For column l and row i with c = signed(kind i, l):
+//! Shapes, row-major: weights `w` (n_features + bias) × width, dual variables `a` n_rows × T, `signed` n_kinds × T; columns beyond
+//! the last are 0 everywhere. The width is the number of columns, or the next multiple of 4. For column l and row i with c = signed(kind i, l):
 //!
 //! ```text
-//! minimise   P_l = Σᵢ shareᵢ |c| ℓ(sign(c) ⟨w_l, xᵢ⟩) + (l2/2)‖w_l‖²,      w_l = Σᵢ (shareᵢ/l2) c aᵢ xᵢ
+//! minimise   P_l = Σᵢ shareᵢ |c| ℓ(mᵢ) + (l2/2)‖w_l‖²,      mᵢ = sign(c) ⟨w_l, xᵢ⟩,      w_l = Σᵢ (shareᵢ/l2) c aᵢ xᵢ
 //! ```
 //!
-//! A step takes all T dual variables of a row: one walk along the row's entries for T scores, T exact steps in vector registers, and
+//! A step takes all dual variables of a row: one walk along the row's entries for their scores, exact steps in vector registers, and
 //! one walk back if any of them moved. Hsieh et al. (ICML 2008) do the same for one column at a time, and read the row
 //! as often as there are columns.
+//!
+//! The certificate needs no second vector of weights: where w = w(a) and a respects a free bias, P − D is
+//! Σᵢ shareᵢ |c| (ℓ(mᵢ) + ℓ*(−aᵢ) + aᵢ mᵢ), one more walk for the scores. Where a misses the constraint, a and w are first moved to where it is
+//! met. w is w(a) up to the rounding of its steps, which enters squared: (l2/2)‖w − w(a)‖², about 10⁻¹² of the value in f32.
 
 use crate::balance::even;
 use crate::columns::ColumnTask;
-use lineal_linalg::{Scalar, kernels};
+use crate::columns::lone::Lone;
+use lineal_linalg::{Row, Scalar, kernels};
 use lineal_loss::{OfMargin, Steps};
 use lineal_model::Bias;
 use lineal_solver::{DualBlocks, DualStep, Soon};
@@ -25,27 +30,48 @@ const NEAR: usize = 1 << 19;
 pub(super) struct Block<'a, F, L, const T: usize> {
     task: &'a ColumnTask<'a>,
     loss: L,
+    /// Weights of a feature.
+    width: usize,
     /// Rows that take part in any column.
     rows: Vec<u32>,
     /// For each kind, what the columns say about it.
     signed: Vec<[F; T]>,
     /// For each row of the data, shareᵢ/l2 and ‖xᵢ‖², with what the bias adds to it.
     scale: &'a [[F; 2]],
+    /// For each row of the data, its share.
+    shares: &'a [f64],
+    lone: &'a Lone,
     beta_sq: f64,
     /// What a column counts in reports.
     report: [F; T],
     /// Value and proven gap of each column, as of the last certificate.
-    pub(super) certificates: [[f64; 2]; T],
+    certificates: [[f64; 2]; T],
+    n_columns: usize,
 }
 
-impl<'a, F: Scalar, L: OfMargin<F>, const T: usize> Block<'a, F, L, T> {
+/// What a block knows of the rows of its task.
+#[derive(Clone, Copy)]
+pub(super) struct About<'a, F> {
+    /// For each row shareᵢ/l2 and ‖xᵢ‖², with what the bias adds to it.
+    pub(super) scale: &'a [[F; 2]],
+    pub(super) shares: &'a [f64],
+    pub(super) lone: &'a Lone,
+    /// What a free bias adds to a row's norm.
+    pub(super) beta_sq: f64,
+}
+
+impl<'a, F, L, const T: usize> Block<'a, F, L, T>
+where
+    F: Scalar,
+    L: OfMargin<F> + OfMargin<f64>,
+{
     pub(super) fn new(
         task: &'a ColumnTask<'a>,
         loss: L,
         columns: Range<usize>,
-        scale: &'a [[F; 2]],
-        beta_sq: f64,
+        about: About<'a, F>,
     ) -> Self {
+        let About { scale, shares, lone, beta_sq } = about;
         let space = task.space.part(columns.clone());
         let n_kinds = task.kinds.iter().max().map_or(0, |&kind| kind as usize + 1);
         let mut signed = vec![[F::ZERO; T]; n_kinds];
@@ -55,11 +81,35 @@ impl<'a, F: Scalar, L: OfMargin<F>, const T: usize> Block<'a, F, L, T> {
         let mut rows = task.rows(columns.clone());
         rows.retain(|&row| scale[row as usize][0] > F::ZERO);
         let mut report = [F::ZERO; T];
-        for (own, &report) in report.iter_mut().zip(&task.report[columns]) {
+        for (own, &report) in report.iter_mut().zip(&task.report[columns.clone()]) {
             *own = F::from_f64(report);
         }
-        let certificates = [[0.0; 2]; T];
-        Self { task, loss, rows, signed, scale, beta_sq, report, certificates }
+        let width = if T == 1 { 1 } else { columns.len().next_multiple_of(4) };
+        let (certificates, n_columns) = ([[0.0; 2]; T], columns.len());
+        Self {
+            task,
+            loss,
+            width,
+            rows,
+            signed,
+            scale,
+            shares,
+            lone,
+            beta_sq,
+            report,
+            certificates,
+            n_columns,
+        }
+    }
+
+    /// Value and proven gap of each column, as of the last certificate.
+    pub(super) fn certificates(&self) -> Vec<[f64; 2]> {
+        self.certificates[..self.n_columns].to_vec()
+    }
+
+    /// Weights of a feature.
+    pub(super) fn width(&self) -> usize {
+        self.width
     }
 
     /// How many dual variables there are.
@@ -69,21 +119,28 @@ impl<'a, F: Scalar, L: OfMargin<F>, const T: usize> Block<'a, F, L, T> {
 
     /// Where the bias lies in the weights; empty where there is none.
     fn bias_at(&self) -> Range<usize> {
-        let at = self.task.x.n_cols() * T;
-        if self.task.bias == Bias::None { at..at } else { at..at + T }
+        let at = self.task.x.n_cols() * self.width;
+        if self.task.bias == Bias::None { at..at } else { at..at + self.width }
     }
 
-    fn scores(&self, row: usize, w: &[F]) -> [F; T] {
-        let mut scores = [F::ZERO; T];
-        kernels::scores(self.task.x.row(row), w, &mut scores);
-        for (score, &b) in scores.iter_mut().zip(&w[self.bias_at()]) {
-            *score += b;
-        }
-        scores
+    /// The weights that the penalty covers.
+    fn penalised<'w>(&self, w: &'w [F]) -> &'w [F] {
+        let bias = self.bias_at();
+        &w[..if self.task.bias == Bias::Free { bias.start } else { bias.end }]
     }
 
     fn signed(&self, row: usize) -> &[F; T] {
         &self.signed[self.task.kinds[row] as usize]
+    }
+
+    /// Scores at weights that are all written, in f64.
+    fn scores64(&self, row: usize, w: &[F]) -> [f64; T] {
+        let mut scores = [0.0; T];
+        kernels::scores64(self.task.x.row(row), w, &mut scores[..self.width]);
+        for (score, b) in scores.iter_mut().zip(&w[self.bias_at()]) {
+            *score += b.to_f64();
+        }
+        scores
     }
 
     /// Factors that make the dual respect a free bias: for each column, of its yes and of its no rows.
@@ -93,110 +150,148 @@ impl<'a, F: Scalar, L: OfMargin<F>, const T: usize> Block<'a, F, L, T> {
             return [[1.0; 2]; T];
         }
         for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
-            let rate = self.scale[row as usize][0];
-            for (sum, (&a, &c)) in sums.iter_mut().zip(a.iter().zip(self.signed(row as usize))) {
-                sum[usize::from(c < F::ZERO)] += (rate * c.abs() * a).to_f64();
+            let share = self.shares[row as usize];
+            for (sum, (a, c)) in sums.iter_mut().zip(a.iter().zip(self.signed(row as usize))) {
+                let (yes, no) = (c.max(F::ZERO).to_f64(), (-*c).max(F::ZERO).to_f64());
+                sum[0] += share * yes * a.to_f64();
+                sum[1] += share * no * a.to_f64();
             }
         }
         sums.map(even)
     }
-}
 
-impl<F: Scalar, L: OfMargin<F>, const T: usize> Block<'_, F, L, T> {
-    /// Each column's objective at `w`.
-    pub(super) fn primal(&self, w: &[F]) -> [f64; T] {
-        self.primal_with(w, |row| self.share(row), |row| self.scores(row, w))
-    }
-
-    /// The same with sums, losses and shares in `f64`, whatever the weights are.
-    pub(super) fn exact_primal(&self, w: &[F], exact: &[[f64; 2]]) -> [f64; T]
-    where
-        L: OfMargin<f64>,
-    {
-        let scores = |row| {
-            let mut scores = [0.0f64; T];
-            self.task.x.row(row).for_each(|j, x| {
-                let weights = &w[j * T..(j + 1) * T];
-                scores.iter_mut().zip(weights).for_each(|(s, w)| *s += f64::from(x) * w.to_f64());
-            });
-            scores.iter_mut().zip(&w[self.bias_at()]).for_each(|(s, b)| *s += b.to_f64());
-            scores
-        };
-        self.primal_with(w, |row| exact[row][0] * self.task.l2, scores)
-    }
-
-    fn primal_with<G: Scalar>(
-        &self,
-        w: &[F],
-        share: impl Fn(usize) -> f64,
-        scores: impl Fn(usize) -> [G; T],
-    ) -> [f64; T]
-    where
-        L: OfMargin<G>,
-    {
-        let at = self.bias_at();
-        let n_penalised = if self.task.bias == Bias::Free { at.start } else { at.end };
-        let mut value = norms::<F, T>(&w[..n_penalised]).map(|norm| 0.5 * self.task.l2 * norm);
-        for &row in &self.rows {
-            let (share, scores) = (share(row as usize), scores(row as usize));
-            for (l, &c) in self.signed(row as usize).iter().enumerate() {
-                let m = if c < F::ZERO { -scores[l] } else { scores[l] };
-                value[l] += share * c.to_f64().abs() * self.loss.value_slope(m).0.to_f64();
+    /// Each column's objective at `w`, and how far it is at most above the optimum: with dual variables near `a` that respect a free bias and
+    /// have the weights `w`.
+    fn gaps(&self, a: &[F], w: &[F]) -> [[f64; 2]; T] {
+        let factors = self.balance(a);
+        let (mut value, mut gap) = ([0.0; T], [0.0; T]);
+        for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
+            let (row, share) = (row as usize, self.shares[row as usize]);
+            let scores = self.scores64(row, w);
+            for (l, &c) in self.signed(row).iter().enumerate() {
+                let (m, no) = if c < F::ZERO { (-scores[l], 1) } else { (scores[l], 0) };
+                let a = a[l].to_f64() * factors[l][no];
+                let loss = self.loss.value_slope(m).0;
+                let weight = share * c.to_f64().abs();
+                value[l] += weight * loss;
+                gap[l] += weight * (loss + OfMargin::<f64>::conjugate(&self.loss, a) + a * m);
             }
         }
-        value
+        let norms = self.norms(w);
+        std::array::from_fn(|l| [value[l] + 0.5 * self.task.l2 * norms[l], gap[l].max(0.0)])
     }
 
-    /// Each column's dual value at dual variables near `a` that respect a free bias; `v` becomes their weights, but for a free bias's.
-    pub(super) fn bound(&self, a: &[F], v: &mut [F]) -> [f64; T] {
+    /// ‖w_l‖² of each column, without a free bias.
+    fn norms(&self, w: &[F]) -> [f64; T] {
+        let mut norms = [0.0; T];
+        kernels::squares(self.penalised(w), &mut norms[..self.width]);
+        norms
+    }
+
+    /// Moves dual variables and weights to where they respect a free bias.
+    fn centre(&self, a: &mut [F], w: &mut [F]) {
         let factors = self.balance(a);
-        let at = self.bias_at();
-        v.fill(F::ZERO);
+        if factors.iter().flatten().all(|&factor| factor == 1.0) {
+            return;
+        }
+        let factors = factors.map(|by| by.map(F::from_f64));
+        for (&row, a) in self.rows.iter().zip(a.chunks_exact_mut(T)) {
+            let row = row as usize;
+            let rate = self.scale[row][0];
+            let mut delta = [F::ZERO; T];
+            let mut moved = F::ZERO;
+            for (l, &c) in self.signed(row).iter().enumerate() {
+                let to = a[l] * factors[l][usize::from(c < F::ZERO)];
+                delta[l] = rate * c * (to - a[l]);
+                moved += delta[l].abs();
+                a[l] = to;
+            }
+            if moved > F::ZERO {
+                self.add(self.lone.shared(self.task.x, row), &delta, w);
+            }
+        }
+    }
+
+    /// A change of dual variables as one of weights: of the features that the row shares with others, and of the bias.
+    #[inline]
+    fn add(&self, shared: Row<'_>, delta: &[F; T], w: &mut [F]) {
+        kernels::add_outer(shared, &delta[..self.width], w);
+        let by = if self.task.bias == Bias::Free { F::from_f64(self.beta_sq) } else { F::ONE };
+        for (b, &d) in w[self.bias_at()].iter_mut().zip(delta) {
+            *b += by * d;
+        }
+    }
+
+    /// Writes the weights of features that occur in one row only.
+    fn write_lone(&self, a: &[F], w: &mut [F]) {
+        if !self.lone.any() {
+            return;
+        }
+        for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
+            let row = row as usize;
+            let rate = self.scale[row][0];
+            let signed = self.signed(row);
+            self.lone.alone(self.task.x, row).for_each(|j, x| {
+                let w = &mut w[j * self.width..(j + 1) * self.width];
+                for (w, (&a, &c)) in w.iter_mut().zip(a.iter().zip(signed)) {
+                    *w = rate * c * a * F::from_f32(x);
+                }
+            });
+        }
+    }
+
+    /// Each column's objective at `w`, and how far it is at most above the optimum: with the dual variables that the weights alone give.
+    pub(super) fn at_weights(&self, w: &[F]) -> [[f64; 2]; T] {
+        let a = self.slopes(w);
+        let value = self.gaps(&a, w);
+        let bound = self.bound(&a);
+        std::array::from_fn(|l| [value[l][0], (value[l][0] - bound[l]).max(0.0)])
+    }
+
+    /// Each column's dual value at dual variables near `a` that respect a free bias, whatever the weights are.
+    fn bound(&self, a: &[F]) -> [f64; T] {
+        let factors = self.balance(a);
+        let mut v = vec![F::ZERO; self.bias_at().end];
         let mut value = [0.0f64; T];
         for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
-            let rate = self.scale[row as usize][0];
-            let share = self.share(row as usize);
+            let row = row as usize;
+            let (rate, share) = (self.scale[row][0], self.shares[row]);
             let mut g = [F::ZERO; T];
-            for (l, &c) in self.signed(row as usize).iter().enumerate() {
+            for (l, &c) in self.signed(row).iter().enumerate() {
                 let a = a[l] * F::from_f64(factors[l][usize::from(c < F::ZERO)]);
                 g[l] = rate * c * a;
-                if g[l] != F::ZERO {
-                    value[l] -= share * c.to_f64().abs() * self.loss.conjugate(a.to_f64());
-                }
+                let conjugate = OfMargin::<f64>::conjugate(&self.loss, a.to_f64());
+                value[l] -= share * c.to_f64().abs() * conjugate;
             }
-            if g.iter().any(|&g| g != F::ZERO) {
-                kernels::add_outer(self.task.x.row(row as usize), &g, v);
-                if self.task.bias == Bias::Penalised {
-                    v[at.clone()].iter_mut().zip(&g).for_each(|(b, &g)| *b += g);
-                }
+            kernels::add_outer(self.task.x.row(row), &g[..self.width], &mut v);
+            for (b, &g) in v[self.bias_at()].iter_mut().zip(&g) {
+                *b += g;
             }
         }
-        let n_penalised = if self.task.bias == Bias::Free { at.start } else { at.end };
-        for (value, norm) in value.iter_mut().zip(norms::<F, T>(&v[..n_penalised])) {
-            *value -= 0.5 * self.task.l2 * norm;
-        }
-        value
+        let norms = self.norms(&v);
+        std::array::from_fn(|l| value[l] - 0.5 * self.task.l2 * norms[l])
     }
 
     /// The dual variables that weights alone give: the loss's slopes.
-    pub(super) fn slopes(&self, w: &[F]) -> Vec<F> {
+    fn slopes(&self, w: &[F]) -> Vec<F> {
         let mut a = Vec::with_capacity(self.n_dual());
         for &row in &self.rows {
-            let scores = self.scores(row as usize, w);
+            let scores = self.scores64(row as usize, w);
             a.extend(self.signed(row as usize).iter().zip(scores).map(|(&c, score)| {
                 let m = if c < F::ZERO { -score } else { score };
-                if c == F::ZERO { F::ZERO } else { self.loss.value_slope(m).1 }
+                let slope = F::from_f64(self.loss.value_slope(m).1);
+                if c == F::ZERO { F::ZERO } else { slope }
             }));
         }
         a
     }
-
-    fn share(&self, row: usize) -> f64 {
-        self.scale[row][0].to_f64() * self.task.l2
-    }
 }
 
-impl<F: Scalar, L: OfMargin<F>, const T: usize> DualBlocks<F> for Block<'_, F, L, T> {
+impl<F, L, const T: usize> DualBlocks<F> for Block<'_, F, L, T>
+where
+    F: Scalar,
+    L: OfMargin<F> + OfMargin<f64>,
+{
     type Scratch = ();
 
     fn dim(&self) -> usize {
@@ -218,8 +313,18 @@ impl<F: Scalar, L: OfMargin<F>, const T: usize> DualBlocks<F> for Block<'_, F, L
     fn step(&self, i: usize, a: &mut [F], w: &mut [F], (): &mut ()) -> DualStep {
         let row = self.rows[i] as usize;
         let [rate, norm] = self.scale[row];
-        let scores = self.scores(row, w);
         let signed = self.signed(row);
+        let shared = self.lone.shared(self.task.x, row);
+        let mut scores = [F::ZERO; T];
+        kernels::scores(shared, w, &mut scores[..self.width]);
+        for (score, &b) in scores.iter_mut().zip(&w[self.bias_at()]) {
+            *score += b;
+        }
+        // What the features that no other row has add.
+        let alone = rate * F::from_f32(self.lone.square(row));
+        for l in 0..T {
+            scores[l] += alone * signed[l] * a[l];
+        }
         let mut steps = Steps {
             m: scores,
             q: [F::ONE; T],
@@ -247,11 +352,7 @@ impl<F: Scalar, L: OfMargin<F>, const T: usize> DualBlocks<F> for Block<'_, F, L
         }
         let moved = moved > F::ZERO;
         if moved {
-            kernels::add_outer(self.task.x.row(row), &delta, w);
-            let by = if self.task.bias == Bias::Free { F::from_f64(self.beta_sq) } else { F::ONE };
-            for (b, &d) in w[self.bias_at()].iter_mut().zip(&delta) {
-                *b += by * d;
-            }
+            self.add(shared, &delta, w);
         }
         DualStep { gap: rate.to_f64() * self.task.l2 * gap.to_f64(), moved }
     }
@@ -265,9 +366,10 @@ impl<F: Scalar, L: OfMargin<F>, const T: usize> DualBlocks<F> for Block<'_, F, L
                 kernels::prefetch_at(self.scale, row);
                 kernels::prefetch_at(self.task.kinds, row);
                 kernels::prefetch_at(a, i * T);
+                self.lone.prefetch(row);
             }
             Soon::Near => self.task.x.prefetch(row),
-            Soon::Next if size_of_val(w) > NEAR => self.task.x.prefetch_weights(row, w, T),
+            Soon::Next if size_of_val(w) > NEAR => self.task.x.prefetch_weights(row, w, self.width),
             Soon::Next => {}
         }
     }
@@ -294,33 +396,30 @@ impl<F: Scalar, L: OfMargin<F>, const T: usize> DualBlocks<F> for Block<'_, F, L
         }
     }
 
-    fn certify(&mut self, a: &[F], w: &mut [F]) -> (f64, f64) {
-        let dual = if self.task.bias == Bias::Free {
-            let mut v = vec![F::ZERO; w.len()];
-            self.bound(a, &mut v)
-        } else {
-            // The weights of these dual variables, without the rounding of many small steps.
-            self.bound(a, w)
-        };
-        let primal = self.primal(w);
-        let (mut value, mut gap) = (0.0, 0.0);
-        for l in 0..T {
-            self.certificates[l] = [primal[l], (primal[l] - dual[l]).max(0.0)];
-            let report = self.report[l].to_f64();
-            value += report * primal[l];
-            gap += report * self.certificates[l][1];
+    /// The dual value, which needs no scores.
+    fn estimate(&self, a: &[F], w: &[F]) -> Option<f64> {
+        let mut value = self.norms(w).map(|norm| -0.5 * self.task.l2 * norm);
+        for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
+            let (row, share) = (row as usize, self.shares[row as usize]);
+            let alone = f64::from(self.lone.square(row)) * 0.5 * share * share / self.task.l2;
+            for (l, c) in self.signed(row).iter().enumerate() {
+                let (a, c) = (a[l].to_f64(), c.to_f64().abs());
+                let conjugate = OfMargin::<f64>::conjugate(&self.loss, a);
+                value[l] -= share * c * conjugate + alone * c * c * a * a;
+            }
         }
-        (value, gap)
+        let value: f64 = value.iter().zip(&self.report).map(|(v, r)| v * r.to_f64()).sum();
+        (value > 0.0).then_some(value)
     }
-}
 
-/// ‖w_l‖² of each column.
-fn norms<F: Scalar, const T: usize>(w: &[F]) -> [f64; T] {
-    let mut norms = [0.0; T];
-    for w in w.chunks_exact(T) {
-        for l in 0..T {
-            norms[l] += w[l].to_f64() * w[l].to_f64();
-        }
+    fn certify(&mut self, a: &mut [F], w: &mut [F]) -> (f64, f64) {
+        self.centre(a, w);
+        self.write_lone(a, w);
+        self.certificates = self.gaps(a, w);
+        let report = self.report.iter().map(|r| r.to_f64());
+        self.certificates
+            .iter()
+            .zip(report)
+            .fold((0.0, 0.0), |(value, gap), (own, by)| (value + by * own[0], gap + by * own[1]))
     }
-    norms
 }

@@ -1,6 +1,7 @@
 //! Few rows of many, over the features that occur in them: what a pair of classes or a node of a tree trains on.
 
-use super::ColumnTask;
+use super::lone::Lone;
+use super::{ColumnTask, Scales};
 use lineal_linalg::{Csr, Matrix, Scalar};
 use lineal_model::Bias;
 
@@ -8,8 +9,7 @@ use lineal_model::Bias;
 pub(super) struct Few<F> {
     pub(super) x: Matrix,
     pub(super) kinds: Vec<u32>,
-    pub(super) scale: Vec<[F; 2]>,
-    pub(super) exact: Vec<[f64; 2]>,
+    pub(super) scales: Scales<F>,
     /// For each row of the block's weights, the row of all weights.
     pub(super) places: Vec<u32>,
 }
@@ -19,8 +19,7 @@ impl<F: Scalar> Few<F> {
     pub(super) fn new(
         task: &ColumnTask<'_>,
         columns: std::ops::Range<usize>,
-        scale: &[[F; 2]],
-        exact: &[[f64; 2]],
+        scales: &Scales<F>,
     ) -> Option<Self> {
         let rows = task.rows(columns);
         if matches!(task.x, Matrix::Dense(_)) || 2 * rows.len() >= task.x.n_rows() {
@@ -31,13 +30,13 @@ impl<F: Scalar> Few<F> {
             places.push(task.x.n_cols() as u32);
         }
         let picked = rows.iter().map(|&row| row as usize);
-        Some(Self {
-            x,
-            kinds: picked.clone().map(|row| task.kinds[row]).collect(),
-            scale: picked.clone().map(|row| scale[row]).collect(),
-            exact: picked.map(|row| exact[row]).collect(),
-            places,
-        })
+        let scales = Scales {
+            scale: picked.clone().map(|row| scales.scale[row]).collect(),
+            shares: picked.clone().map(|row| scales.shares[row]).collect(),
+            lone: Lone::new(&x),
+            beta_sq: scales.beta_sq,
+        };
+        Some(Self { x, kinds: picked.map(|row| task.kinds[row]).collect(), scales, places })
     }
 }
 

@@ -14,9 +14,10 @@ use super::sort::sort_ids;
 use super::weigh::{Weigher, smooth_idf};
 use lineal_linalg::Csr;
 use rayon::prelude::*;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Chunks of which every row is looked at for names, and every name counts. Of later ones it is every other row, and names that
-/// occur twice.
+/// Chunks of which every row is looked at for names, and every name counts. Of later ones it is every fourth row, and names that
+/// occur twice there.
 const FIRST_CHUNKS: usize = 16;
 
 /// Chunks between two votes on names.
@@ -175,17 +176,45 @@ impl HashWork {
     }
 
     fn sum_features(&mut self, mask: u32, weigher: &Weigher<'_>, out: &mut SparseRows) {
-        for in_column in self.hashes.chunk_by_mut(|&a, &b| column(a, mask) == column(b, mask)) {
-            out.idx.push(column(in_column[0], mask));
-            in_column.sort_unstable();
-            let mut sum = 0.0;
-            for equals in in_column.chunk_by(|a, b| a == b) {
-                let value = weigher.of_count(equals.len() as u32);
-                sum += if equals[0] as i32 >= 0 { value } else { -value };
-            }
-            out.val.push(sum as f32);
+        let (before, n) = (out.idx.len(), self.hashes.len());
+        out.idx.resize(before + n, 0);
+        out.val.resize(before + n, 0.0);
+        let (idx, val) = (&mut out.idx[before..], &mut out.val[before..]);
+        let once = weigher.of_count(1) as f32;
+        let (mut len, mut at) = (0, 0);
+        while let Some(&hash) = self.hashes.get(at) {
+            let j = column(hash, mask);
+            let rest = self.hashes[at + 1..].iter();
+            let end = at + 1 + rest.take_while(|&&other| column(other, mask) == j).count();
+            idx[len] = j;
+            val[len] = match &mut self.hashes[at..end] {
+                // Most features of a row occur once, and alone.
+                [hash] => signed(*hash, once),
+                several => {
+                    several.sort_unstable();
+                    let of = |equals: &[u32]| {
+                        let value = weigher.of_count(equals.len() as u32);
+                        if equals[0] as i32 >= 0 { value } else { -value }
+                    };
+                    several.chunk_by(|a, b| a == b).map(of).sum::<f64>() as f32
+                }
+            };
+            len += 1;
+            at = end;
         }
+        out.idx.truncate(before + len);
+        out.val.truncate(before + len);
     }
+}
+
+/// What a mutex guards, also after a panic elsewhere: buffers are cleared before they are used.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The value with the sign of a hash.
+fn signed(hash: u32, value: f32) -> f32 {
+    f32::from_bits(value.to_bits() | hash & 1 << 31)
 }
 
 /// Learns names, and idf if wanted, as batches come.
@@ -195,12 +224,14 @@ pub(crate) struct HashFit {
     chunks: Vec<SparseRows>,
     n_chunks: usize,
     voting: Voting,
+    /// Buffers that no thread has at the moment.
+    idle: Mutex<Vec<(HashWork, Option<NameTable>)>>,
 }
 
 impl HashFit {
     pub(crate) fn new(plan: &Plan, bits: u8) -> Self {
         let voting = Voting::new(plan.spec.hash_names, (1 << bits) - 1);
-        Self { bits, chunks: Vec::new(), n_chunks: 0, voting }
+        Self { bits, chunks: Vec::new(), n_chunks: 0, voting, idle: Mutex::default() }
     }
 
     pub(crate) fn resume(&mut self, names: &Names) {
@@ -225,12 +256,15 @@ impl HashFit {
             let names = (plan.spec.hash_names > 0).then(|| NameTable::new(mask));
             (HashWork::default(), names)
         };
+        let idle = &self.idle;
         for wave in (0..n_chunks).step_by(WAVE) {
             let first = self.n_chunks;
             let done: Vec<(SparseRows, Option<ChunkNames>)> = (wave..n_chunks.min(wave + WAVE))
                 .into_par_iter()
-                .map_init(new_work, |(work, names), chunk| {
-                    let step = if first + chunk - wave < FIRST_CHUNKS { 1 } else { 2 };
+                .map(|chunk| {
+                    let (mut work, mut names) = locked(idle).pop().unwrap_or_else(new_work);
+                    let (step, enough) =
+                        if first + chunk - wave < FIRST_CHUNKS { (1, 1) } else { (4, 2) };
                     let range = chunk * CHUNK..rows.n_rows().min((chunk + 1) * CHUNK);
                     let mut chunk = SparseRows::default();
                     for row in range {
@@ -241,7 +275,9 @@ impl HashFit {
                         chunk.finish(&weigher);
                     }
                     chunk.shrink();
-                    (chunk, names.as_mut().map(|names| names.take(step as u32)))
+                    let of_chunk = names.as_mut().map(|names| names.take(enough));
+                    locked(idle).push((work, names));
+                    (chunk, of_chunk)
                 })
                 .collect();
             self.n_chunks += done.len();

@@ -24,6 +24,7 @@ use std::fmt;
 use std::sync::Arc;
 use templates::Filling;
 
+pub(crate) use sampled::Sampling;
 pub(crate) use stored::{AboutFeatures, tensors};
 pub(crate) use templates::{Learnt, expand};
 

@@ -3,41 +3,83 @@
 use super::sinks::Cells;
 use super::{FeatureSpec, Features, text_error};
 use crate::Error;
-use lineal_data::{ReadOptions, Schema, Source};
+use lineal_data::{Dataset, Schema, TextBatch};
 use lineal_features::text::{TextFit, TextSpec};
-use std::ops::ControlFlow;
+use lineal_linalg::{Csr, Matrix};
 
-impl Features {
-    /// Looks at the text of the first `n_rows` rows for how rare words are and what columns are called; which column a word has is a hash, and needs no
-    /// looking. The schema is brought up to date. Numbers are not rescaled.
-    pub(crate) fn sampled(
+/// Features that are being learnt from the first rows of a file, which wait for them meanwhile.
+///
+/// How rare words are, and what columns are called, is looked at; which column a word has is a hash, and needs no looking. Numbers are not rescaled.
+pub(crate) struct Sampling {
+    fit: TextFit,
+    source: String,
+    /// So many rows are enough.
+    n_rows: usize,
+    waiting: Vec<Dataset>,
+}
+
+impl Sampling {
+    /// To begin with; `None` if no column is text. The schema is brought up to date.
+    pub(crate) fn new(
         spec: &FeatureSpec,
         schema: &mut Schema,
-        source: &Source,
-        options: &ReadOptions,
+        source: String,
         n_rows: usize,
-    ) -> Result<Self, Error> {
+    ) -> Result<Option<Self>, Error> {
         let slots: Vec<String> = schema.text_columns().map(str::to_owned).collect();
         if slots.is_empty() {
-            return Ok(Self::default());
+            return Ok(None);
         }
-        if spec.text.hash_bits.is_none() {
+        let Some(bits) = spec.text.hash_bits else {
             return Err(Error::request(
                 "text in a stream is hashed: say --hash BITS, the features being 2^BITS",
             ));
-        }
-        let fail = |e: &lineal_features::Error| text_error(&source.name(), e);
-        let mut fit =
-            TextFit::new(TextSpec { slots, ..spec.text.clone() }).map_err(|e| fail(&e))?;
-        let mut pushed = Ok(());
-        lineal_data::stream(source, options, schema, n_rows, &mut |_, text| {
-            if let Some(batch) = text {
-                pushed = fit.push(&Cells(batch));
-            }
-            Ok(ControlFlow::Break(()))
-        })?;
-        pushed.map_err(|e| fail(&e))?;
-        let (encoder, _) = fit.finish().map_err(|e| fail(&e))?;
-        Ok(Self::of_text(encoder, schema))
+        };
+        let fit = TextFit::new(TextSpec { slots, ..spec.text.clone() })
+            .map_err(|e| text_error(&source, &e))?;
+        schema.made = 1 << bits;
+        schema.n_features = schema.n_read() + schema.made;
+        Ok(Some(Self { fit, source, n_rows, waiting: Vec::new() }))
     }
+
+    /// Takes more rows, with their text. Returns whether there are enough now.
+    pub(crate) fn push(&mut self, chunk: Dataset, text: Option<&TextBatch>) -> Result<bool, Error> {
+        if let Some(batch) = text {
+            self.fit.push(&Cells(batch)).map_err(|e| text_error(&self.source, &e))?;
+        }
+        self.waiting.push(chunk);
+        Ok(self.waiting.iter().map(Dataset::n_rows).sum::<usize>() >= self.n_rows)
+    }
+
+    /// The features, and all rows so far with theirs.
+    pub(crate) fn finish(self, schema: &mut Schema) -> Result<(Features, Vec<Dataset>), Error> {
+        let Self { fit, source, mut waiting, .. } = self;
+        let (encoder, rows) = fit.finish().map_err(|e| text_error(&source, &e))?;
+        let features = Features::of_text(encoder, schema);
+        let mut parts = parts(rows, waiting.iter().map(Dataset::n_rows)).into_iter();
+        for chunk in &mut waiting {
+            if let Some(rows) = parts.next() {
+                features.put_beside(chunk, rows)?;
+            }
+        }
+        Ok((features, waiting))
+    }
+}
+
+/// A matrix cut into parts of so many rows.
+fn parts(rows: Csr, n_rows: impl ExactSizeIterator<Item = usize>) -> Vec<Csr> {
+    if n_rows.len() == 1 {
+        return vec![rows];
+    }
+    let all = Matrix::Sparse(rows);
+    let mut start = 0;
+    let part = |n| {
+        let span = start..start + n;
+        start = span.end;
+        match all.select(&span.collect::<Vec<_>>()) {
+            Matrix::Sparse(part) => Some(part),
+            Matrix::Dense(_) => None,
+        }
+    };
+    n_rows.map_while(part).collect()
 }

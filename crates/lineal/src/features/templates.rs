@@ -128,7 +128,7 @@ pub(crate) fn expand(weights: Weights, joint: &Joint, n_classes: usize) -> Weigh
     match &weights {
         Weights::F32(w) => all(w, joint, n_classes),
         Weights::F64(w) => all(w, joint, n_classes),
-        Weights::Mapped(_) => weights,
+        Weights::Mapped(_) | Weights::Spread(..) => weights,
     }
 }
 

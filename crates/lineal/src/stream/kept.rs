@@ -3,9 +3,11 @@
 use super::learner::{Learner, Tally};
 use super::{Progressive, Start, StreamSpec};
 use crate::Error;
-use crate::model::Model;
+use crate::model::{Model, Tensor, stored};
+use crate::sparse_rows;
 use crate::weights::Weights;
 use lineal_data::{ReadOptions, Source};
+use lineal_linalg::Scalar;
 use lineal_model::file::{ModelFile, TensorData};
 use lineal_solver::OnlineState;
 use serde::{Deserialize, Serialize};
@@ -43,50 +45,60 @@ pub(crate) struct StreamTensors {
     sum: Vec<f64>,
 }
 
-/// Puts into a model what going on takes.
+/// Puts into a model what going on takes. The weights that it predicts with are already there.
 pub(super) fn keep(
     model: &mut Model,
-    learner: &mut Learner,
+    spec: StreamSpec,
+    state: OnlineState,
     passes: &[Progressive],
     unfinished: Option<(String, Tally)>,
 ) {
-    let state = learner.state();
-    let averaged = state.sum.as_ref().map(|(_, steps)| *steps);
     model.about.stream = Some(AboutStream {
-        spec: learner.spec().clone(),
+        spec,
         passes: passes.to_vec(),
         steps: state.steps,
         n: state.n,
-        averaged,
+        averaged: state.sum.as_ref().map(|(_, steps)| *steps),
         unfinished: unfinished.map(|(source, tally)| Unfinished { source, tally }),
     });
     model.stream = Some(StreamTensors {
-        // Without a mean the weights now are those of the model.
-        weights: if averaged.is_some() { state.weights } else { Vec::new() },
+        weights: state.weights,
         squares: state.squares,
         largest: state.largest,
         sum: state.sum.map(|(sum, _)| sum).unwrap_or_default(),
     });
 }
 
-/// A name, a shape and the data of a tensor.
-type Tensor<'a> = (&'a str, Vec<usize>, TensorData<'a>);
+/// Takes out of a model what was [put into it](keep); `None` if it is not of this run.
+pub(super) fn give_back(model: Model) -> Option<OnlineState> {
+    let (n_rows, n_columns) = (model.n_rows(), model.n_outputs());
+    let (about, tables) = (model.about.stream?, model.stream?);
+    let Weights::F32(weights) = model.weights else { return None };
+    let sum = about.averaged.map(|steps| (tables.sum, steps));
+    Some(OnlineState {
+        n_rows,
+        n_columns,
+        steps: about.steps,
+        weights: if sum.is_some() { tables.weights } else { weights },
+        squares: tables.squares,
+        largest: tables.largest,
+        n: about.n,
+        sum,
+    })
+}
 
 /// The tables of a model that are not empty: its own, or those of the file that it was loaded from.
 pub(crate) fn tensors(model: &Model) -> Vec<Tensor<'_>> {
     let named = |name, n, data| (name, vec![n], data);
-    let all = match (&model.stream, &model.weights) {
+    let all = match (&model.stream, model.weights.file()) {
         (Some(t), _) => vec![
             named(WEIGHTS, t.weights.len(), TensorData::F32(&t.weights)),
             named(SQUARES, t.squares.len(), TensorData::F32(&t.squares)),
             named(LARGEST, t.largest.len(), TensorData::F32(&t.largest)),
             named(SUM, t.sum.len(), TensorData::F64(&t.sum)),
         ],
-        (None, Weights::Mapped(file)) => {
-            let of = |name| Some((name, file.shape(name)?.to_vec(), file.tensor(name)?));
-            [WEIGHTS, SQUARES, LARGEST, SUM].into_iter().filter_map(of).collect()
-        }
-        _ => Vec::new(),
+        (None, Some(file)) => stored(file, &[WEIGHTS, SQUARES, LARGEST, SUM]),
+        (None, None) => Vec::new(),
     };
     all.into_iter().filter(|(_, shape, _)| shape != &[0]).collect()
 }
@@ -117,36 +129,47 @@ pub(super) fn take_up(
     let same = |u: &Unfinished| u.source == name && !source.comes_once();
     let unfinished = about.unfinished.filter(same).map(|u| u.tally);
     let features = model.features.clone();
-    let warnings = Vec::new();
-    Ok(Start { learner, schema, features, passes: about.passes, unfinished, warnings })
+    let (sampling, warnings) = (None, Vec::new());
+    Ok(Start { learner, schema, features, sampling, passes: about.passes, unfinished, warnings })
 }
 
 fn state(model: &Model, about: &AboutStream) -> Result<OnlineState, Error> {
     let bytes;
-    let file = match &model.weights {
-        Weights::Mapped(file) => file,
+    let file = match model.weights.file() {
+        Some(file) => file,
         // Just trained, and never written.
-        _ => {
+        None => {
             bytes = ModelFile::from_bytes(model.to_bytes()?)?;
             &bytes
         }
     };
-    let weights = match about.averaged {
-        Some(_) => file.f32(WEIGHTS)?.unwrap_or_default(),
-        None => file.f32(crate::weights::TENSOR)?.unwrap_or_default(),
+    let (n_rows, n_columns) = (model.n_rows(), model.n_outputs());
+    let rows = sparse_rows::checked(file, n_rows, n_columns)?;
+    let table = |name| -> Result<Vec<f32>, Error> {
+        Ok(all_rows(file.f32(name)?.unwrap_or_default(), n_rows, rows))
     };
     let sum = match about.averaged {
-        Some(steps) => Some((file.f64(SUM)?.unwrap_or_default().to_vec(), steps)),
+        Some(steps) => Some((all_rows(file.f64(SUM)?.unwrap_or_default(), n_rows, rows), steps)),
         None => None,
     };
     Ok(OnlineState {
-        n_rows: model.n_rows(),
-        n_columns: model.n_outputs(),
+        n_rows,
+        n_columns,
         steps: about.steps,
-        weights: weights.to_vec(),
-        squares: file.f32(SQUARES)?.unwrap_or_default().to_vec(),
-        largest: file.f32(LARGEST)?.unwrap_or_default().to_vec(),
+        weights: table(if sum.is_some() { WEIGHTS } else { crate::weights::TENSOR })?,
+        squares: table(SQUARES)?,
+        largest: table(LARGEST)?,
         n: about.n,
         sum,
     })
+}
+
+/// A table of a file with all of its rows. One that does not have as many as it should stays as it is, and is refused later.
+fn all_rows<F: Scalar>(table: &[F], n_rows: usize, rows: Option<&[u32]>) -> Vec<F> {
+    match rows {
+        Some(rows) if !table.is_empty() && table.len().is_multiple_of(rows.len()) => {
+            sparse_rows::spread(table, n_rows, rows)
+        }
+        _ => table.to_vec(),
+    }
 }

@@ -4,6 +4,7 @@ use super::{Progressive, StreamSpec};
 use crate::Error;
 use crate::layout;
 use crate::look_on::Judge;
+use crate::sparse_rows::MOST_WEIGHTS;
 use crate::spec::{ClassWeight, LossKind, ScheduleKind, Strategy, Task, UpdateKind};
 use crate::strategy;
 use lineal_data::{Dataset, Targets, UNSEEN};
@@ -21,9 +22,6 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
-
-/// More weights than this are more likely a mistake than a wish.
-const MOST_WEIGHTS: usize = 1 << 32;
 
 /// Sums over rows, before they were learnt from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -471,23 +469,11 @@ impl Learner {
         }
     }
 
-    /// The weights to predict with, without room to spare.
-    pub(super) fn weights(&mut self) -> Vec<f32> {
+    /// Hands over all that was learnt, without room to spare. Nothing is learnt any more unless it is [put back](Self::put_back).
+    pub(super) fn hand_over(&mut self) -> OnlineState {
         let (n_features, bias) = (self.n_features, self.has_bias());
-        match &mut self.online {
-            Some(online) => {
-                let (n_rows, n_columns) = (online.n_rows(), online.n_columns());
-                compact(online.result(), n_rows, n_columns, n_features, bias)
-            }
-            None => Vec::new(),
-        }
-    }
-
-    /// What going on takes, without room to spare.
-    pub(super) fn state(&mut self) -> OnlineState {
-        let (n_features, bias) = (self.n_features, self.has_bias());
-        let Some(online) = &mut self.online else { return OnlineState::default() };
-        let mut state = online.state();
+        let Some(online) = self.online.take() else { return OnlineState::default() };
+        let mut state = online.into_state();
         let (n_rows, n_columns) = (state.n_rows, state.n_columns);
         state.weights = compact(state.weights, n_rows, n_columns, n_features, bias);
         state.squares = compact(state.squares, n_rows, n_columns, n_features, bias);
@@ -497,6 +483,12 @@ impl Learner {
             .map(|(sum, steps)| (compact(sum, n_rows, n_columns, n_features, bias), steps));
         state.n_rows = n_features + bias;
         state
+    }
+
+    /// Goes on with what was handed over.
+    pub(super) fn put_back(&mut self, state: OnlineState) {
+        let rate = self.spec.rate;
+        self.online = rate.and_then(|rate| Online::resume(self.config(rate), state));
     }
 }
 
