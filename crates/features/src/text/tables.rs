@@ -247,23 +247,11 @@ impl Strings {
     /// Whether an entry is this string.
     #[inline(always)]
     fn holds(&self, entry: &Entry, key: u64, buffer: &[u8], start: usize, end: usize) -> bool {
-        if entry.key != key {
-            return false;
-        }
-        let len = end - start;
-        if len > MIDDLE {
-            return self.is_same(entry, buffer, start, end);
-        }
-        // Of a short string nothing is compared, at a place that is always near.
-        let is_long = ((key >> 63) as usize).wrapping_neg();
-        let (stored, last) = (entry.start as usize & is_long, len.wrapping_sub(8) & is_long);
-        let heads = load(&self.bytes, stored) ^ load(buffer, start);
-        let tails = load(&self.bytes, stored + last) ^ load(buffer, start + last);
-        (heads | tails) & is_long as u64 == 0
+        entry.key == key && (key < LONG || self.is_same(entry, buffer, start, end))
     }
 
-    /// The same for a string of more than [`MIDDLE`] bytes that has the entry's key.
-    #[inline(never)]
+    /// The same for a long string that has the entry's key.
+    #[inline]
     fn is_same(&self, entry: &Entry, buffer: &[u8], start: usize, end: usize) -> bool {
         let len = end - start;
         if len < 127 {
@@ -282,12 +270,6 @@ impl Strings {
             let (_, slot) = self.probe(hash, self.home(hash));
             *place = if slot == 0 { NONE } else { self.place(slot) as u32 };
             prefetch_at(&self.entries, *place as usize);
-        }
-        for (&place, &key) in batch.places.iter().zip(&batch.keys[..n]) {
-            if let Some(entry) = self.entries.get(place as usize) {
-                let is_long = ((key >> 63) as usize).wrapping_neg();
-                prefetch_at(&self.bytes, entry.start as usize & is_long);
-            }
         }
     }
 
