@@ -86,10 +86,11 @@ fn by_map(source: &Source, request: &Request) -> Result<Vec<Try>, lineal::Error>
     [None, Some(poly), Some(rff)].into_iter().map(one).collect()
 }
 
-/// Joint, one-vs-all and one-vs-one, each by the same loss and penalty.
+/// Joint, one-vs-all and one-vs-one, each by the same loss and penalty. To so small a gap that no point's side depends on where training stopped.
 fn by_strategy(data: &Dataset, spec: &TrainSpec) -> Result<Vec<Try>, lineal::Error> {
+    let tol = spec.tol.min(1e-6);
     let one = |strategy| {
-        let (model, _) = train(data, &TrainSpec { strategy, ..spec.clone() })?;
+        let (model, _) = train(data, &TrainSpec { strategy, tol, ..spec.clone() })?;
         let name = match strategy {
             Strategy::Joint => "joint",
             Strategy::Ova => "one-vs-all (ova)",
