@@ -267,6 +267,7 @@ fn solve_wide<F: Scalar, L: OfMargin<F> + OfMargin<f64>, const T: usize>(
 ) -> (Part, BlockWeights<F>) {
     let mut a = Aligned::zeros(block.n_dual());
     let mut w = Aligned::zeros(solver::DualBlocks::dim(&block));
+    block.start(w.slice());
     let mut monitor = |pass: &Pass<'_, F>| {
         see(pass.pass, pass.gap.or(pass.gap_estimate).unwrap_or(f64::INFINITY), false)
     };
