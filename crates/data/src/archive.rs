@@ -1,6 +1,6 @@
 //! Bytes out of gzip and zstd, or plain, as they are asked for.
 
-use std::io::{BufRead, Read};
+use std::io::{self, BufRead, Read};
 
 use crate::error::{Error, ErrorKind, thousands};
 use crate::source::explain;
@@ -83,19 +83,39 @@ impl<'a> Reader<'a> {
         let read = (&mut self.from).take(most as u64).read_to_end(buffer);
         let n = buffer.len() - before;
         self.n_read += n;
-        let (what, e) = match (self.packing, read) {
-            (_, Ok(_)) => return Ok(n),
-            (Packing::Plain, Err(e)) => {
-                return Err(Error::new(ErrorKind::Io, &self.name, explain(&e)));
+        read.map(|_| n).map_err(|e| self.failed(&e))
+    }
+
+    /// Fills a buffer, up to fewer bytes only at the end, and says how many.
+    pub(crate) fn fill_slice(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
+        let mut n = 0;
+        while n < buffer.len() {
+            match self.from.read(&mut buffer[n..]) {
+                Ok(0) => break,
+                Ok(more) => n += more,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => {
+                    self.n_read += n;
+                    return Err(self.failed(&e));
+                }
             }
-            (Packing::Gzip, Err(e)) => ("gzip", e),
-            (Packing::Zstd, Err(e)) => ("zstd", e),
+        }
+        self.n_read += n;
+        Ok(n)
+    }
+
+    #[cold]
+    fn failed(&self, e: &io::Error) -> Error {
+        let what = match self.packing {
+            Packing::Plain => return Error::new(ErrorKind::Io, &self.name, explain(e)),
+            Packing::Gzip => "gzip",
+            Packing::Zstd => "zstd",
         };
         let message = format!(
             "the {what} data is damaged or cut short after {} bytes of content ({e}); \
              fetch or compress the file again",
             thousands(self.n_read)
         );
-        Err(Error::new(ErrorKind::Archive, &self.name, message))
+        Error::new(ErrorKind::Archive, &self.name, message)
     }
 }

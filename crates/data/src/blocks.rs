@@ -145,22 +145,24 @@ fn walk_reader(
     let mut n_lines_before = 0;
     let mut at_start = true;
     let mut more = true;
-    while more || !buffer.is_empty() {
-        // A row that is longer than the buffer doubles it, so that looking for its end again costs little.
-        let wanted = BLOCK.max(buffer.len());
-        let full = buffer.len() + wanted;
-        while more && buffer.len() < full {
-            let missing = full - buffer.len();
-            more = reader.fill(&mut buffer, missing)? > 0;
-        }
-        if std::mem::take(&mut at_start) {
-            let bom = buffer.len() - without_bom(&buffer).len();
-            buffer.drain(..bom);
+    // The buffer is not cut where text ends: to lengthen it again would be to fill it with zeros again.
+    let mut n_filled = buffer.len();
+    while more || n_filled > 0 {
+        // Enough for a block and the rest of its last row, mostly, so that little is left to move. A row that is longer than the buffer
+        // doubles it, so that looking for its end again costs little.
+        let full = if n_filled < BLOCK { BLOCK + BLOCK / 16 } else { 2 * n_filled };
+        if more {
+            buffer.resize(full.max(buffer.len()), 0);
+            n_filled += reader.fill_slice(&mut buffer[n_filled..full])?;
+            more = n_filled == full;
         }
         // Blocks are given while their end is in the buffer; what is left moves to its start.
         let mut start = 0;
-        while start < buffer.len() {
-            let rest = &buffer[start..];
+        if std::mem::take(&mut at_start) {
+            start = n_filled - without_bom(&buffer[..n_filled]).len();
+        }
+        while start < n_filled {
+            let rest = &buffer[start..n_filled];
             let end = match block_end(rest, ends) {
                 Some(end) => end,
                 None if more => break,
@@ -173,8 +175,9 @@ fn walk_reader(
             n_lines_before += count_lines(text);
             start += end;
         }
-        buffer.drain(..start);
-        if buffer.len() > LONGEST_ROW {
+        buffer.copy_within(start..n_filled, 0);
+        n_filled -= start;
+        if n_filled > LONGEST_ROW {
             let message = "a row of more than a gigabyte starts here; is a quote left open, or is this not \
                            a text file?";
             return Err(Error::in_line(

@@ -144,8 +144,10 @@ impl Source {
         if !self.is_file() {
             return self.open().map(Input::Whole);
         }
+        // A large archive holds more yet; of a small one only its content tells.
+        let is_large = matches!(&self, Source::Path(path) if fs::metadata(path).is_ok_and(|m| m.len() > SMALL as u64));
         let mut content = Vec::new();
-        if self.reader()?.fill(&mut content, SMALL + 1)? <= SMALL {
+        if !is_large && self.reader()?.fill(&mut content, SMALL + 1)? <= SMALL {
             return Ok(Input::Whole(Bytes::Owned(content)));
         }
         Ok(Input::Replay(self))

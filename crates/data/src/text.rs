@@ -74,7 +74,13 @@ impl TextBatch {
     /// The next cell; rows are filled slot by slot.
     #[inline]
     pub(crate) fn push(&mut self, cell: &str) {
-        self.text.push_str(cell);
+        self.push_with(|text| text.push_str(cell));
+    }
+
+    /// The next cell, appended by `write`.
+    #[inline]
+    pub(crate) fn push_with(&mut self, write: impl FnOnce(&mut String)) {
+        write(&mut self.text);
         self.ends.push(self.text.len());
     }
 

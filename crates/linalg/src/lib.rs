@@ -17,6 +17,7 @@
 //! ```
 
 mod adaptive;
+pub mod bytes;
 pub mod dense;
 mod exp;
 pub mod kernels;

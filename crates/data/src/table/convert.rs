@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::json::Json;
 use super::target::for_each_label;
-use super::{Cell, LABEL_PREFIX, Rows, Table, TableRow, learn};
+use super::{Cell, LABEL_PREFIX, Rows, Table, TableRow, Want, learn};
 use crate::convert::Converted;
 use crate::error::{Error, ErrorKind, quote};
 use crate::format::Format;
@@ -47,7 +47,7 @@ pub(crate) fn convert(
         }
     };
     let mut n_rows = 0;
-    let wanted = vec![true; rows.names().len()];
+    let wanted = vec![Want::Yes; rows.names().len()];
     let mut line = Vec::new();
     table.replaced.reset();
     rows.for_each(&wanted, &mut |row| {
@@ -209,6 +209,7 @@ fn spelled(value: &Json<'_>) -> String {
             let pairs = entries.iter().map(|(key, v)| format!("{}:{}", text(key), spelled(v)));
             format!("{{{}}}", pairs.collect::<Vec<_>>().join(","))
         }
+        Json::Escaped(raw) => format!("\"{raw}\""),
         other => other.name().unwrap_or_default().into_owned(),
     }
 }

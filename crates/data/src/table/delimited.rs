@@ -6,7 +6,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{Cell, Rows, Table, TableRow, plain, quoted};
+use super::{Cell, Rows, Table, TableRow, Want, plain, quoted};
 use crate::blocks::{Block, RowEnd, Step};
 use crate::error::{Error, ErrorKind, count, quote};
 use crate::number::parse_f64;
@@ -115,7 +115,7 @@ impl Rows for DelimitedRows<'_> {
 
     fn for_each(
         &self,
-        _wanted: &[bool],
+        _wanted: &[Want],
         f: &mut dyn FnMut(&dyn TableRow) -> Step,
     ) -> Result<(), Error> {
         let mut skip = self.table.options.header;

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use super::json::Json;
 use super::matrix::FeatureRows;
 use super::profile::is_missing;
+use super::quick::unescape_into;
 use super::target::{Mode, TargetColumn};
-use super::{Cell, Rows, Table, TableRow, show};
+use super::{Cell, Rows, Table, TableRow, Want, show};
 use crate::dataset::Dataset;
 use crate::error::{Error, ErrorKind, count, quote};
 use crate::format::Format;
@@ -77,11 +78,16 @@ impl<'a> Encoder<'a> {
     }
 
     /// Which columns of the file are looked at.
-    pub(super) fn wanted(&self) -> Vec<bool> {
-        let mut wanted = vec![false; self.names.len()];
-        let used = |kind: &ColumnKind| !matches!(kind, ColumnKind::Ignored { .. });
-        for (column, _) in self.use_of.iter().filter(|(_, kind)| used(kind)) {
-            wanted[*column] = true;
+    pub(super) fn wanted(&self) -> Vec<Want> {
+        let mut wanted = vec![Want::No; self.names.len()];
+        for (column, kind) in &self.use_of {
+            let want = &mut wanted[*column];
+            match kind {
+                ColumnKind::Ignored { .. } => {}
+                // A column may be used twice.
+                ColumnKind::Text { .. } if *want == Want::No => *want = Want::Text,
+                _ => *want = Want::Yes,
+            }
         }
         wanted
     }
@@ -190,6 +196,9 @@ impl<'a> Encoder<'a> {
             ColumnKind::Text { .. } => match cell {
                 // As it stands, blanks around it too.
                 Cell::Json(Json::Text(text)) => self.text.push(text),
+                Cell::Json(Json::Escaped(raw)) => {
+                    self.text.push_with(|text| unescape_into(raw, text));
+                }
                 _ => {
                     let text = self.single(row, column, cell, "text")?;
                     self.text.push(&text);

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use memchr::memmem::Finder;
 
-use super::{Cell, Rows, Table, TableRow};
+use super::{Cell, Rows, Table, TableRow, Want};
 use crate::blocks::{Block, RowEnd, Step};
 use crate::error::{Error, ErrorKind};
 use crate::schema::ColumnKind;
@@ -100,7 +100,7 @@ impl Rows for FastTextRows<'_> {
 
     fn for_each(
         &self,
-        _wanted: &[bool],
+        _wanted: &[Want],
         f: &mut dyn FnMut(&dyn TableRow) -> Step,
     ) -> Result<(), Error> {
         let Table { input, file, .. } = self.table;

@@ -8,7 +8,9 @@ use serde::de::{
     self, Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
+use super::Want;
 use super::jsonl::Names;
+use super::quick::{self, unescaped};
 use crate::labels::number_name;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +21,8 @@ pub(crate) enum Json<'a> {
     /// An integer that f64 would round: a name if it is a label, a number if it is a feature.
     Big(i128),
     Text(Cow<'a, str>),
+    /// A string as it is written, with escapes that are known to be right.
+    Escaped(&'a str),
     List(Vec<Json<'a>>),
     Object(Vec<(Cow<'a, str>, Json<'a>)>),
 }
@@ -40,6 +44,7 @@ impl Json<'_> {
             Json::Number(v) => Some(number_name(*v).into()),
             Json::Big(v) => Some(v.to_string().into()),
             Json::Text(text) => Some(Cow::Borrowed(text.trim())),
+            Json::Escaped(raw) => Some(unescaped(raw).trim().to_owned().into()),
             Json::Null | Json::List(_) | Json::Object(_) => None,
         }
     }
@@ -57,6 +62,7 @@ impl fmt::Display for Json<'_> {
             Json::List(list) => write!(f, "a list of {}", list.len()),
             Json::Object(_) => f.write_str("an object"),
             Json::Text(text) => write!(f, "{text:?}"),
+            Json::Escaped(raw) => write!(f, "{:?}", unescaped(raw)),
             other => f.write_str(&other.name().unwrap_or_default()),
         }
     }
@@ -155,7 +161,19 @@ pub(super) fn keys(line: &str) -> serde_json::Result<Vec<Cow<'_, str>>> {
 pub(super) fn values<'a>(
     line: &'a str,
     names: &Names,
-    wanted: &[bool],
+    wanted: &[Want],
+) -> serde_json::Result<Values<'a>> {
+    match quick::values(line, names, wanted) {
+        Some(values) => Ok(values),
+        None => slow_values(line, names, wanted),
+    }
+}
+
+/// The same, whatever the line is.
+pub(super) fn slow_values<'a>(
+    line: &'a str,
+    names: &Names,
+    wanted: &[Want],
 ) -> serde_json::Result<Values<'a>> {
     parse(line, ValuesVisitor { names, wanted })
 }
@@ -196,7 +214,7 @@ impl<'de> Visitor<'de> for KeysVisitor {
 
 struct ValuesVisitor<'n> {
     names: &'n Names,
-    wanted: &'n [bool],
+    wanted: &'n [Want],
 }
 
 impl<'de> Visitor<'de> for ValuesVisitor<'_> {
@@ -220,8 +238,8 @@ impl<'de> Visitor<'de> for ValuesVisitor<'_> {
                 return Err(de::Error::custom(format_args!("key {key:?} is given twice")));
             }
             values[at] = Some(match self.wanted[at] {
-                true => map.next_value()?,
-                false => map.next_value::<IgnoredAny>().map(|_| Json::Null)?,
+                Want::No | Want::Later => map.next_value::<IgnoredAny>().map(|_| Json::Null)?,
+                Want::Yes | Want::Text => map.next_value()?,
             });
             near = at + 1;
         }

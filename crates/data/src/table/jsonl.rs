@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use rayon::prelude::*;
 
 use super::json::{Json, Values, keys, values};
-use super::{Cell, Rows, Table, TableRow};
+use super::{Cell, Rows, Table, TableRow, Want};
 use crate::blocks::{RowEnd, Step};
 use crate::error::{Error, ErrorKind};
 use crate::schema::{Column, ColumnKind, Schema};
@@ -109,7 +109,7 @@ impl Rows for JsonRows<'_> {
 
     fn for_each(
         &self,
-        wanted: &[bool],
+        wanted: &[Want],
         f: &mut dyn FnMut(&dyn TableRow) -> Step,
     ) -> Result<(), Error> {
         let names = &self.names;
@@ -180,7 +180,7 @@ impl Names {
         &self.list[at]
     }
 
-    fn add(&mut self, name: &str) {
+    pub(super) fn add(&mut self, name: &str) {
         if self.find(name, 0).is_none() {
             self.places.insert(name.to_owned(), self.list.len());
             self.list.push(name.to_owned());
@@ -248,7 +248,7 @@ mod tests {
             replaced: &Replaced::default(),
         };
         let mut rows = JsonRows::open(table, n_rows)?;
-        rows.for_each(&vec![true; rows.names().len()], f)?;
+        rows.for_each(&vec![Want::Yes; rows.names().len()], f)?;
         if rows.has_more() {
             assert_eq!(rows.find_more(), Ok(true));
         }

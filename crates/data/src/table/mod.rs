@@ -15,6 +15,7 @@ mod learn;
 mod matrix;
 mod plain;
 mod profile;
+mod quick;
 mod quoted;
 mod target;
 mod vw;
@@ -52,7 +53,7 @@ pub(crate) trait Rows {
     /// missing.
     fn for_each(
         &self,
-        wanted: &[bool],
+        wanted: &[Want],
         f: &mut dyn FnMut(&dyn TableRow) -> Step,
     ) -> Result<(), Error>;
     /// The column that the format has for such a kind, whatever its name is at training.
@@ -78,6 +79,18 @@ pub(crate) trait Rows {
     fn absent(&self, _: usize) -> bool {
         false
     }
+}
+
+/// Whether a walk looks at a column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Want {
+    /// Its cells may be missing.
+    No,
+    /// The same, and a later walk finds what is wrong with them.
+    Later,
+    Yes,
+    /// As running text: a cell may be [`Json::Escaped`].
+    Text,
 }
 
 /// A row of a table.

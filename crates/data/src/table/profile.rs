@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use super::guess::TEXT_WORDS;
 use super::json::Json;
 use super::target::for_each_label;
-use super::{Cell, Rows};
+use super::{Cell, Rows, Want};
 use crate::error::Error;
 use crate::number::parse_f32;
 
@@ -46,6 +46,8 @@ pub(super) struct Profile {
 pub(super) enum Look {
     /// Not at all.
     Skip,
+    /// Not at all: the walk that encodes it will.
+    Text,
     /// Count; collect values if the first row's is not a number.
     Guess,
     /// Count and collect up to so many values.
@@ -70,17 +72,22 @@ pub(super) fn profile(
             Look::Collect(most) => profile.distinct = Some(Distinct::new(most)),
             Look::First(most) => profile.distinct = Some(Distinct::first(most)),
             Look::Classes | Look::Labels(_) => profile.distinct = Some(Distinct::new(usize::MAX)),
-            Look::Skip | Look::Guess => {}
+            Look::Skip | Look::Text | Look::Guess => {}
         }
     }
     let with_keys: Vec<bool> = rows.names().iter().map(|name| name == super::FEATURES).collect();
-    let wanted: Vec<bool> = looks.iter().map(|look| *look != Look::Skip).collect();
+    let want = |look: &Look| match look {
+        Look::Skip => Want::No,
+        Look::Text => Want::Later,
+        _ => Want::Yes,
+    };
+    let wanted: Vec<Want> = looks.iter().map(want).collect();
     let mut n_rows = 0;
     rows.for_each(&wanted, &mut |row| {
         n_rows += 1;
         for (column, profile) in profiles.iter_mut().enumerate() {
             match looks[column] {
-                Look::Skip => {}
+                Look::Skip | Look::Text => {}
                 Look::Classes => profile.add_class(row.cell(column)),
                 Look::Labels(separator) => profile.add_labels(row.cell(column), separator),
                 Look::Guess | Look::Collect(_) | Look::First(_) => {

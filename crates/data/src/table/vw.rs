@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 
 use super::json::Json;
-use super::{Cell, FEATURES, Rows, Table, TableRow};
+use super::{Cell, FEATURES, Rows, Table, TableRow, Want};
 use crate::blocks::{Block, RowEnd, Step};
 use crate::error::{Error, ErrorKind, quote};
 use crate::number::parse_f64;
@@ -55,7 +55,7 @@ impl Rows for VwRows<'_> {
 
     fn for_each(
         &self,
-        _wanted: &[bool],
+        _wanted: &[Want],
         f: &mut dyn FnMut(&dyn TableRow) -> Step,
     ) -> Result<(), Error> {
         let Table { input, file, .. } = self.table;

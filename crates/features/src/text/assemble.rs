@@ -5,10 +5,13 @@ use super::order::{Feature, Sorted};
 use super::plan::Plan;
 use super::sort::sort_row;
 use super::tables::NONE;
+use super::tally::{MOST, Tally};
 use super::vocabulary::Vocabulary;
 use lineal_linalg::Csr;
+use lineal_linalg::kernels::prefetch_at;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 /// Some rows of one block: the (number, count) of the strings of each, and its words' numbers in order, as far as either is
 /// wanted. A count of 255 or more is among `large`, in order.
@@ -121,6 +124,9 @@ struct Parcels {
     large: BTreeMap<(u32, u32), u32>,
 }
 
+/// How many features ahead postings are asked for: most have one or two, anywhere.
+const AHEAD: usize = 16;
+
 const COUNT_BITS: u32 = 32 - CHUNK.trailing_zeros();
 const LARGE_COUNT: u32 = (1 << COUNT_BITS) - 1;
 
@@ -160,6 +166,9 @@ impl Parcels {
         }
         this.parcels = vec![0; n];
         for (column, feature) in features.iter().enumerate() {
+            if let Some(later) = features.get(column + AHEAD) {
+                prefetch_at(of(later), 0);
+            }
             for posting in of(feature) {
                 let (row, count) = ((posting >> 32) as u32, *posting as u32);
                 let (chunk, in_chunk) = places[row as usize];
@@ -271,6 +280,7 @@ pub(crate) fn assemble(
         first_row += chunk_rows[chunk];
     }
     let weigher = vocabulary.weigher(plan);
+    let tallies: Mutex<Vec<Tally>> = Mutex::default(); // as many as there are threads
     let row_lens: Vec<Vec<usize>> = work
         .into_par_iter()
         .with_max_len(1)
@@ -279,17 +289,24 @@ pub(crate) fn assemble(
             let mut others: Vec<_> =
                 rows.iter().map(|rows| (rows.lens.iter(), rows.entries())).collect();
             let (mut strings, mut buffer, mut merged) = (Vec::new(), Vec::new(), Vec::new());
+            let mut tally =
+                tallies.lock().ok().and_then(|mut tallies| tallies.pop()).unwrap_or_default();
             let mut lens = Vec::with_capacity(starts.len());
             for span in starts.windows(2) {
                 let mut row = &entries[span[0]..span[1]];
                 if !others.is_empty() {
                     strings.clear();
-                    for (lens, entries) in &mut others {
+                    let in_row = others.iter_mut().flat_map(|(lens, entries)| {
                         let n = lens.next().copied().unwrap_or(0);
-                        let stay = entries.by_ref().take(n as usize).filter(|&(j, _)| j != NONE);
-                        strings.extend(stay.map(|(j, n)| u64::from(j) << 32 | u64::from(n)));
+                        entries.by_ref().take(n as usize)
+                    });
+                    let entry = |(j, n)| u64::from(j) << 32 | u64::from(n);
+                    if vocabulary.len() <= MOST {
+                        tally.add_up(in_row, vocabulary.len(), |j, n| strings.push(entry((j, n))));
+                    } else {
+                        strings.extend(in_row.filter(|&(j, _)| j != NONE).map(entry));
+                        sort_row(&mut strings, &mut buffer, vocabulary.len());
                     }
-                    sort_row(&mut strings, &mut buffer, vocabulary.len());
                     if row.is_empty() {
                         row = &strings;
                     } else {
@@ -302,6 +319,9 @@ pub(crate) fn assemble(
                 (row_val, val) = std::mem::take(&mut val).split_at_mut(row.len());
                 weigher.fill(row, row_idx, row_val);
                 lens.push(row.len());
+            }
+            if let Ok(mut tallies) = tallies.lock() {
+                tallies.push(tally);
             }
             lens
         })

@@ -10,6 +10,7 @@ use super::plan::Plan;
 use super::rows::{OneRow, TextRows};
 use super::sort::sort_ids;
 use super::spec::TextSpec;
+use super::tally::{MOST, Tally};
 use super::vocabulary::{Vocabulary, Work, check_names};
 use crate::Error;
 use lineal_linalg::Csr;
@@ -37,9 +38,21 @@ pub struct TextScratch {
     ids: Vec<u32>,
     buffer: Vec<u32>,
     row: Vec<u64>,
+    tally: Tally,
     hash: HashWork,
     out: SparseRows,
 }
+
+/// Rows as they are encoded, part after part, in memory that grows and is not copied.
+#[derive(Default)]
+pub struct EncodedRows {
+    rows: SparseRows,
+    /// One for each chunk of rows that is worked on at the same time.
+    scratches: Vec<TextScratch>,
+}
+
+/// Of fewer rows features are sorted: to make the places ready would take longer.
+const FEW_ROWS: usize = 32;
 
 /// A feature and the part of the text that it came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -212,20 +225,59 @@ impl TextEncoder {
 
     /// The rows of some texts. Words that training did not see are left out.
     pub fn encode(&self, rows: &(impl TextRows + ?Sized)) -> Result<Csr, Error> {
+        let mut all = EncodedRows::default();
+        self.encode_onto(rows, &mut all)?;
+        Ok(self.matrix(all))
+    }
+
+    /// As [`encode`](Self::encode), after rows that this encoder has encoded before.
+    pub fn encode_onto(
+        &self,
+        rows: &(impl TextRows + ?Sized),
+        all: &mut EncodedRows,
+    ) -> Result<(), Error> {
         check_slots(&self.plan, rows)?;
         let n_chunks = rows.n_rows().div_ceil(CHUNK);
-        let chunks: Vec<SparseRows> = (0..n_chunks)
-            .into_par_iter()
-            .map_init(TextScratch::default, |scratch, chunk| {
-                let range = chunk * CHUNK..rows.n_rows().min((chunk + 1) * CHUNK);
-                let mut out = SparseRows::default();
-                for row in range {
-                    self.append(rows, row, scratch, &mut out);
-                }
-                out
-            })
-            .collect();
-        Ok(SparseRows::stack(self.n_features(), chunks))
+        let at_once = (2 * rayon::current_num_threads()).min(n_chunks);
+        let EncodedRows { rows: out, scratches } = all;
+        scratches.resize_with(at_once.max(scratches.len()).max(1), TextScratch::default);
+        let may_tally = rows.n_rows() >= FEW_ROWS && self.n_features() <= MOST;
+        let encode = |chunk: usize, scratch: &mut TextScratch, out: &mut SparseRows| {
+            for row in chunk * CHUNK..rows.n_rows().min((chunk + 1) * CHUNK) {
+                self.append((rows, row), may_tally, scratch, out);
+            }
+        };
+        if rayon::current_num_threads() == 1 {
+            (0..n_chunks).for_each(|chunk| encode(chunk, &mut scratches[0], out));
+            return Ok(());
+        }
+        for first in (0..n_chunks).step_by(at_once) {
+            let scratches = &mut scratches[..at_once.min(n_chunks - first)];
+            scratches.par_iter_mut().with_max_len(1).enumerate().for_each(|(i, scratch)| {
+                let mut part = std::mem::take(&mut scratch.out);
+                part.clear();
+                encode(first + i, scratch, &mut part);
+                scratch.out = part;
+            });
+            for TextScratch { out: part, .. } in scratches {
+                out.lens.extend_from_slice(&part.lens);
+                out.idx.extend_from_slice(&part.idx);
+                out.val.extend_from_slice(&part.val);
+            }
+        }
+        Ok(())
+    }
+
+    /// All rows that this encoder has encoded.
+    pub fn matrix(&self, all: EncodedRows) -> Csr {
+        let SparseRows { lens, idx, val } = all.rows;
+        let mut end = 0;
+        let ends = lens.into_iter().map(|len| {
+            end += len;
+            end
+        });
+        let indptr = std::iter::once(0).chain(ends).collect();
+        Csr::new(self.n_features(), indptr, idx, val).expect("sorted rows of known features")
     }
 
     /// One row, with a text for each slot: columns, rising, and their values.
@@ -240,15 +292,15 @@ impl TextEncoder {
         check_slots(&self.plan, &row)?;
         let mut out = std::mem::take(&mut scratch.out);
         out.clear();
-        self.append(&row, 0, scratch, &mut out);
+        self.append((&row, 0), false, scratch, &mut out);
         scratch.out = out;
         Ok((&scratch.out.idx, &scratch.out.val))
     }
 
     fn append(
         &self,
-        rows: &(impl TextRows + ?Sized),
-        row: usize,
+        (rows, row): (&(impl TextRows + ?Sized), usize),
+        may_tally: bool,
         scratch: &mut TextScratch,
         out: &mut SparseRows,
     ) {
@@ -275,6 +327,16 @@ impl TextEncoder {
             }
         }
         // Numbers above those of features are of words that are only part of n-grams.
+        if may_tally {
+            let weigher = vocabulary.weigher(plan);
+            let (ids, n) = (&scratch.ids, vocabulary.len());
+            scratch.tally.count(ids, n, |j, count| {
+                out.idx.push(j);
+                out.val.push(weigher.of_count(count) as f32);
+            });
+            weigher.finish(&out.idx[before..], &mut out.val[before..]);
+            return out.lens.push(out.idx.len() - before);
+        }
         scratch.ids.retain(|&id| (id as usize) < vocabulary.len());
         sort_ids(&mut scratch.ids, &mut scratch.buffer, vocabulary.len(), |id| id);
         scratch.row.clear();

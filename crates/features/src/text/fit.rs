@@ -12,7 +12,6 @@
 //! are formed.
 
 use super::assemble::{Chunks, Rows, Source, assemble};
-use super::count::Counter;
 use super::encoder::TextEncoder;
 use super::hashed::HashFit;
 use super::merge::{Merged, merge};
@@ -22,7 +21,8 @@ use super::page::Page;
 use super::plan::Plan;
 use super::rows::TextRows;
 use super::spec::TextSpec;
-use super::tables::{NONE, Strings};
+use super::tables::{MOST, Strings};
+use super::tally::Tally;
 use super::vocabulary::Vocabulary;
 use crate::Error;
 use lineal_linalg::Csr;
@@ -189,7 +189,7 @@ fn finish_vocabulary(
         }
     }
     if tables.iter().flatten().any(|table| table.words.is_full()) {
-        return Err(Error::TooMany { what: "strings", limit: u64::from(u32::MAX / 2) });
+        return Err(Error::TooMany { what: "strings", limit: MOST as u64 });
     }
     chunks.iter_mut().for_each(|chunks| chunks.sort_unstable_by_key(|&(order, ..)| order));
     let chunk_rows: Vec<usize> = chunks[0].iter().map(|(.., rows)| rows.n_rows()).collect();
@@ -242,7 +242,8 @@ fn finish_vocabulary(
 struct Lane {
     tables: Vec<Growing>,
     page: Page,
-    counter: Counter,
+    tally: Tally,
+    entries: Vec<(u32, u32)>,
     ids: Vec<u32>,
     /// One a block.
     rows: Vec<Rows>,
@@ -263,7 +264,8 @@ impl Lane {
         Self {
             tables: plan.blocks.iter().map(|_| Growing::default()).collect(),
             page: Page::default(),
-            counter: Counter::default(),
+            tally: Tally::default(),
+            entries: Vec::new(),
             ids: Vec::new(),
             rows: plan.blocks.iter().map(|_| Rows::default()).collect(),
             chunks: Vec::new(),
@@ -291,10 +293,13 @@ impl Lane {
                         out.push_words(&self.ids);
                     }
                     df.resize(words.len(), 0);
-                    let entries = self.counter.count(&self.ids, NONE - 1);
-                    entries.iter().for_each(|&(id, _)| df[id as usize] += 1);
+                    self.entries.clear();
+                    self.tally.count(&self.ids, words.len(), |id, count| {
+                        df[id as usize] += 1;
+                        self.entries.push((id, count));
+                    });
                     if block.has_strings() {
-                        out.push(entries);
+                        out.push(&self.entries);
                     }
                 }
             }

@@ -2,6 +2,7 @@
 
 use super::fit::Growing;
 use super::tables::{PAD, Strings, ZEROS};
+use lineal_linalg::kernels::prefetch_at;
 use rayon::prelude::*;
 
 /// All strings of a block, in order of their bytes.
@@ -24,10 +25,14 @@ impl SortedStrings {
         self.ends.len()
     }
 
-    /// Reads some byte of a string.
+    /// Asks for where a string ends; then for the string.
     #[inline]
-    pub(crate) fn touch(&self, i: usize) -> u8 {
-        self.bytes[self.ends[i] as usize]
+    pub(crate) fn prefetch(&self, i: usize, ends_are_near: bool) {
+        if ends_are_near {
+            prefetch_at(&self.bytes, self.ends[i] as usize);
+        } else {
+            prefetch_at(&self.ends, i);
+        }
     }
 
     /// Appends a string.

@@ -1,7 +1,6 @@
 //! Text into sparse rows.
 
 mod assemble;
-mod count;
 mod encoder;
 mod fit;
 mod hashed;
@@ -19,11 +18,12 @@ mod sort;
 mod spec;
 mod stop;
 mod tables;
+mod tally;
 mod unicode;
 mod vocabulary;
 mod weigh;
 
-pub use encoder::{FeatureSpan, TextEncoder, TextParts, TextScratch};
+pub use encoder::{EncodedRows, FeatureSpan, TextEncoder, TextParts, TextScratch};
 pub use fit::TextFit;
 pub use names::Collisions;
 pub use rows::TextRows;

@@ -111,15 +111,14 @@ impl Sorted {
         self.write(feature.level as usize, feature.at as usize, out);
     }
 
-    /// Reads what [`write_name`](Self::write_name) will, a byte of each word. Done for many features first, their waits for memory overlap.
+    /// Asks for what [`write_name`](Self::write_name) will read, in two steps for many features each, so that it waits for no memory.
     #[inline]
-    pub(crate) fn touch(&self, feature: &Feature) -> u8 {
-        let (mut at, mut seen) = (feature.at as usize, 0);
+    pub(crate) fn prefetch(&self, feature: &Feature, ends_are_near: bool) {
+        let mut at = feature.at as usize;
         for level in self.levels[..=feature.level as usize].iter().rev() {
-            seen ^= self.strings.touch(level[at].word as usize);
+            self.strings.prefetch(level[at].word as usize, ends_are_near);
             at = level[at].left as usize;
         }
-        seen
     }
 
     fn write(&self, level: usize, at: usize, out: &mut Vec<u8>) {

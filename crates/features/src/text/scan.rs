@@ -1,10 +1,10 @@
 //! Where tokens begin and end.
 //!
-//! A text that is all ASCII is cut 64 bytes at a time: one bit a byte says whether it is inside a token, eight of them
-//! found by eight-in-one arithmetic, and tokens begin and end where the bit changes. That does not guess a branch wrong at
+//! A text that is all ASCII is cut 64 bytes at a time: one bit a byte says whether it is inside a token, and tokens begin and end where the bit changes. That does not guess a branch wrong at
 //! the end of every word, as going byte by byte does. Other texts go byte by byte.
 
 use super::unicode::{is_space, word_chars};
+use lineal_linalg::bytes::within;
 
 /// Calls `f(start, end)` for each maximal run of two or more letters, digits and underscores: `(?u)\b\w\w+\b`.
 #[inline]
@@ -64,40 +64,19 @@ pub(crate) fn marks(text: &str, mut f: impl FnMut(usize, usize)) {
     }
 }
 
-/// `byte` eight times.
-const fn eight(byte: u8) -> u64 {
-    0x0101_0101_0101_0101 * byte as u64
-}
-
-/// The top bit of each of eight ASCII bytes: whether it is between `low` and `high`.
 #[inline(always)]
-fn between(bytes: u64, low: u8, high: u8) -> u64 {
-    (bytes + eight(0x80 - low)) & !(bytes + eight(0x7f - high))
+fn word_bytes(block: &[u8; 64]) -> u64 {
+    within(block, [(b'a', b'z'), (b'A', b'Z'), (b'0', b'9'), (b'_', b'_')])
 }
 
 #[inline(always)]
-fn word_bytes(bytes: u64) -> u64 {
-    let letter = between(bytes | eight(0x20), b'a', b'z');
-    letter | between(bytes, b'0', b'9') | between(bytes, b'_', b'_')
+fn solid_bytes(block: &[u8; 64]) -> u64 {
+    !within(block, [(9, 13), (28, 32)])
 }
 
+/// Maximal runs of bytes that `mask` has bits of, with whether a run is a single character.
 #[inline(always)]
-fn solid_bytes(bytes: u64) -> u64 {
-    !(between(bytes, 9, 13) | between(bytes, 28, 32))
-}
-
-/// Maximal runs of bytes that `inside` marks by their top bit, with whether a run is a single character.
-#[inline(always)]
-fn ascii_runs(text: &[u8], inside: impl Fn(u64) -> u64, mut f: impl FnMut(usize, usize, bool)) {
-    let mask = |block: &[u8; 64]| {
-        let (eights, _) = block.as_chunks::<8>();
-        eights.iter().enumerate().fold(0u64, |mask, (i, bytes)| {
-            let tops = inside(u64::from_le_bytes(*bytes)) & eight(0x80);
-            // The multiplication moves the eight top bits next to each other, into the top byte.
-            let bits = (tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-            mask | bits << (8 * i)
-        })
-    };
+fn ascii_runs(text: &[u8], mask: impl Fn(&[u8; 64]) -> u64, mut f: impl FnMut(usize, usize, bool)) {
     let mut start = None;
     let mut last = 0; // whether the byte before the block is inside
     let mut cut = |base: usize, mask: u64| {

@@ -5,7 +5,7 @@
 //! hashed into its key and compared with the stored bytes. An n-gram of words is not a string at all but a pair: the
 //! n-gram without its last word, and that word. Its name is put together when someone asks.
 
-use std::hint::black_box;
+use lineal_linalg::kernels::prefetch_at;
 
 /// The number of nothing.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -19,8 +19,8 @@ pub(crate) const ZEROS: &str = "\0\0\0\0\0\0\0\0";
 /// Lookups that are prepared together: 64 cache lines are a fraction of the nearest cache.
 const AHEAD: usize = 64;
 
-/// The most strings in a table.
-const MOST: usize = (1 << 31) - 1;
+/// The most strings in a table: an index of twice as many places has room for their numbers.
+pub(crate) const MOST: usize = 1 << 30;
 
 /// A table grows when it is fuller than 5/8: at linear probing, 1.8 looks a hit and 4 a miss.
 fn is_full(len: usize, capacity: usize) -> bool {
@@ -43,15 +43,23 @@ fn load(buffer: &[u8], at: usize) -> u64 {
 #[inline(always)]
 pub(crate) fn key(buffer: &[u8], start: usize, end: usize) -> u64 {
     let len = end - start;
-    if len < 8 {
-        let bytes = load(buffer, start) & !(u64::MAX << (8 * len));
-        bytes | (len as u64 + 1) << 56
-    } else {
-        long_key(buffer, start, end)
+    if len > MIDDLE {
+        return long_key(buffer, start, end);
     }
+    // Both are made, and one is taken: which words are short is anyone's guess.
+    let head = load(buffer, start);
+    let short = head & !(u64::MAX.wrapping_shl(8 * len as u32)) | (len as u64 + 1) << 56;
+    let tail = load(buffer, if len < 8 { start } else { end - 8 });
+    let hash = fold(head ^ 0x9e37_79b9_7f4a_7c15, tail ^ 0xa076_1d64_78bd_642f);
+    let long = hash >> 8 | LONG | (len as u64) << 56;
+    let is_long = u64::from(len >= 8).wrapping_neg();
+    short & !is_long | long & is_long
 }
 
-#[inline]
+/// Strings up to here are their first and last eight bytes.
+const MIDDLE: usize = 16;
+
+#[inline(never)]
 fn long_key(buffer: &[u8], start: usize, end: usize) -> u64 {
     let mut hash = 0x9e37_79b9_7f4a_7c15;
     let mut at = start;
@@ -81,21 +89,29 @@ fn same(a: &[u8], a_start: usize, b: &[u8], b_start: usize, len: usize) -> bool 
     load(a, len - 8) == load(b, len - 8)
 }
 
-#[derive(Clone, Copy, Default)]
-struct Slot {
+/// A stored string.
+#[derive(Clone, Copy)]
+struct Entry {
     key: u64,
-    id: u32,
-    /// Where the stored string starts.
+    /// Where it starts. It ends where the next one starts.
     start: u32,
+    id: u32,
 }
 
 /// Strings with numbers.
+///
+/// The index has four bytes a place and hardly a look at it misleads, so it stays in a near cache where the entries, in order of first
+/// occurrence, need not: those of the words that texts are mostly made of stand together at their start.
 #[derive(Clone)]
 pub(crate) struct Strings {
-    slots: Vec<Slot>,
+    /// `tag << width | 1 + place among the entries`, at the first free place from where the key's hash points to; 0 is empty. The tag is what of the
+    /// hash has room.
+    index: Vec<u32>,
+    /// The index has 2^width places.
+    width: u32,
+    entries: Vec<Entry>,
     /// All strings, one after the other, then [`PAD`] zeros.
     bytes: Vec<u8>,
-    ends: Vec<u32>,
     is_full: bool,
 }
 
@@ -105,20 +121,51 @@ impl Default for Strings {
     }
 }
 
+/// Lookups on their way.
+struct Batch {
+    keys: [u64; AHEAD],
+    hashes: [u64; AHEAD],
+    /// Of the first entry with the same tag, or [`NONE`].
+    places: [u32; AHEAD],
+}
+
 impl Strings {
     pub(crate) fn with_capacity(n: usize) -> Self {
-        let capacity = (n * 8 / 5 + 2).next_power_of_two();
+        let width = (n * 8 / 5 + 2).next_power_of_two().ilog2();
         Self {
-            slots: vec![Slot::default(); capacity],
+            index: vec![0; 1 << width],
+            width,
+            entries: Vec::with_capacity(n),
             bytes: vec![0; PAD],
-            ends: Vec::new(),
             is_full: false,
         }
     }
 
+    /// Strings that stand one after the other in a padded buffer, each with its place as its number. If two are equal, gives these.
+    pub(crate) fn of_all(bytes: &[u8], ends: &[u32]) -> Result<Self, (u32, u32)> {
+        let mut this = Self::with_capacity(ends.len());
+        this.bytes = bytes.to_vec();
+        let starts = std::iter::once(0).chain(ends.iter().map(|&end| end as usize));
+        let spans: Vec<(usize, usize)> = starts.zip(ends.iter().map(|&end| end as usize)).collect();
+        let mut batch = Batch::new();
+        let mut id = 0;
+        for spans in spans.chunks(AHEAD) {
+            this.ask(bytes, spans, &mut batch);
+            for (i, &(start, end)) in spans.iter().enumerate() {
+                let (key, hash) = (batch.keys[i], batch.hashes[i]);
+                match this.seek(key, hash, bytes, start, end) {
+                    Ok(place) => return Err((this.entries[place].id, id)),
+                    Err(at) => this.enter(at, hash, Entry { key, start: start as u32, id }),
+                }
+                id += 1;
+            }
+        }
+        Ok(this)
+    }
+
     /// How many strings are stored.
     pub(crate) fn len(&self) -> usize {
-        self.ends.len()
+        self.entries.len()
     }
 
     /// The `i`-th string stored.
@@ -129,8 +176,9 @@ impl Strings {
 
     /// Where the `i`-th string is in the buffer.
     pub(crate) fn span(&self, i: usize) -> (usize, usize) {
-        let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
-        (start, self.ends[i] as usize)
+        let next = self.entries.get(i + 1);
+        let end = next.map_or(self.bytes.len() - PAD, |next| next.start as usize);
+        (self.entries[i].start as usize, end)
     }
 
     /// All strings, padded.
@@ -144,44 +192,123 @@ impl Strings {
     }
 
     #[inline(always)]
-    fn home(&self, key: u64) -> usize {
-        fold(key, 0x8ebc_6af0_9c88_c6e3) as usize & (self.slots.len() - 1)
+    fn home(&self, hash: u64) -> usize {
+        hash as usize & (self.index.len() - 1)
     }
 
-    /// The slot of a string, or the empty one where it belongs.
     #[inline(always)]
-    fn seek(&self, key: u64, buffer: &[u8], start: usize, end: usize) -> usize {
-        let mut at = self.home(key);
+    fn tag(&self, hash: u64) -> u32 {
+        (hash >> 32) as u32 >> self.width
+    }
+
+    /// From `at` on, the first place of the index that is empty or has the hash's tag, and what is there.
+    #[inline(always)]
+    fn probe(&self, hash: u64, mut at: usize) -> (usize, u32) {
+        let tag = self.tag(hash);
         loop {
-            let slot = &self.slots[at];
-            if slot.key == 0
-                || slot.key == key && (key < LONG || self.is_same(slot, buffer, start, end))
-            {
-                return at;
+            let slot = self.index[at];
+            if slot == 0 || slot >> self.width == tag {
+                return (at, slot);
             }
-            at = (at + 1) & (self.slots.len() - 1);
+            at = (at + 1) & (self.index.len() - 1);
         }
     }
 
-    /// Whether the string of a slot with the same key is this long one.
+    /// The place among the entries that an index's slot, which is not empty, stands for.
+    #[inline(always)]
+    fn place(&self, slot: u32) -> usize {
+        (slot & !(u32::MAX << self.width)) as usize - 1
+    }
+
+    /// The place of a string among the entries, or the empty one in the index where it belongs.
     #[inline]
-    fn is_same(&self, slot: &Slot, buffer: &[u8], start: usize, end: usize) -> bool {
+    fn seek(
+        &self,
+        key: u64,
+        hash: u64,
+        buffer: &[u8],
+        start: usize,
+        end: usize,
+    ) -> Result<usize, usize> {
+        let mut from = self.home(hash);
+        loop {
+            let (at, slot) = self.probe(hash, from);
+            if slot == 0 {
+                return Err(at);
+            }
+            let place = self.place(slot);
+            if self.holds(&self.entries[place], key, buffer, start, end) {
+                return Ok(place);
+            }
+            from = (at + 1) & (self.index.len() - 1);
+        }
+    }
+
+    /// Whether an entry is this string.
+    #[inline(always)]
+    fn holds(&self, entry: &Entry, key: u64, buffer: &[u8], start: usize, end: usize) -> bool {
+        entry.key == key && (key < LONG || self.is_same(entry, buffer, start, end))
+    }
+
+    /// The same for a long string that has the entry's key.
+    #[inline]
+    fn is_same(&self, entry: &Entry, buffer: &[u8], start: usize, end: usize) -> bool {
         let len = end - start;
         if len < 127 {
-            return same(&self.bytes, slot.start as usize, buffer, start, len); // the key says that it is as long
+            return same(&self.bytes, entry.start as usize, buffer, start, len); // the key says that it is as long
         }
-        let i = self.ends.partition_point(|&end| end <= slot.start);
-        self.get(i) == &buffer[start..end]
+        let next = self.entries.partition_point(|other| other.start <= entry.start);
+        self.get(next - 1) == &buffer[start..end]
+    }
+
+    /// Makes lookups ready, each step for all of them: what a step reads was asked for by the one before, so nothing waits for memory.
+    #[inline(always)]
+    fn prepare(&self, buffer: &[u8], spans: &[(usize, usize)], batch: &mut Batch) {
+        self.ask(buffer, spans, batch);
+        let n = spans.len();
+        for (place, &hash) in batch.places.iter_mut().zip(&batch.hashes[..n]) {
+            let (_, slot) = self.probe(hash, self.home(hash));
+            *place = if slot == 0 { NONE } else { self.place(slot) as u32 };
+            prefetch_at(&self.entries, *place as usize);
+        }
+    }
+
+    /// Takes keys and hashes of some strings, and asks for their places in the index.
+    #[inline(always)]
+    fn ask(&self, buffer: &[u8], spans: &[(usize, usize)], batch: &mut Batch) {
+        let Batch { keys, hashes, .. } = batch;
+        for ((&(start, end), key_out), hash_out) in spans.iter().zip(keys).zip(hashes) {
+            *key_out = key(buffer, start, end);
+            *hash_out = mix(*key_out);
+            prefetch_at(&self.index, self.home(*hash_out));
+        }
+    }
+
+    /// The number of a string, or [`NONE`], if what was made ready is it or tells that it is not there.
+    #[inline(always)]
+    fn found(
+        &self,
+        batch: &Batch,
+        i: usize,
+        buffer: &[u8],
+        start: usize,
+        end: usize,
+    ) -> Option<u32> {
+        let entry = self.entries.get(batch.places[i] as usize)?;
+        self.holds(entry, batch.keys[i], buffer, start, end).then_some(entry.id)
     }
 
     /// Appends the number of each string, or [`NONE`].
     pub(crate) fn find_all(&self, buffer: &[u8], spans: &[(usize, usize)], out: &mut Vec<u32>) {
-        let mut keys = [0; AHEAD];
+        let mut batch = Batch::new();
         for spans in spans.chunks(AHEAD) {
-            self.touch(buffer, spans, &mut keys);
-            out.extend(spans.iter().zip(&keys).map(|(&(start, end), &key)| {
-                let slot = &self.slots[self.seek(key, buffer, start, end)];
-                if slot.key == 0 { NONE } else { slot.id }
+            self.prepare(buffer, spans, &mut batch);
+            out.extend(spans.iter().enumerate().map(|(i, &(start, end))| {
+                match self.found(&batch, i, buffer, start, end) {
+                    Some(id) => id,
+                    None if batch.places[i] == NONE => NONE,
+                    None => self.find_hashed(batch.keys[i], batch.hashes[i], buffer, start, end),
+                }
             }));
         }
     }
@@ -193,42 +320,35 @@ impl Strings {
         spans: &[(usize, usize)],
         out: &mut Vec<u32>,
     ) {
-        let mut keys = [0; AHEAD];
+        let mut batch = Batch::new();
         for spans in spans.chunks(AHEAD) {
-            self.touch(buffer, spans, &mut keys);
-            for (&(start, end), &key) in spans.iter().zip(&keys) {
-                let at = self.seek(key, buffer, start, end);
-                let slot = &self.slots[at];
-                out.push(if slot.key != 0 {
-                    slot.id
-                } else {
-                    self.insert(at, key, &buffer[start..end], self.ends.len() as u32)
+            self.prepare(buffer, spans, &mut batch);
+            for (i, &(start, end)) in spans.iter().enumerate() {
+                out.push(match self.found(&batch, i, buffer, start, end) {
+                    Some(id) => id,
+                    None => {
+                        let (key, hash) = (batch.keys[i], batch.hashes[i]);
+                        let new = self.entries.len() as u32;
+                        self.find_or_insert_hashed((key, hash), buffer, (start, end), new)
+                    }
                 });
             }
         }
     }
 
-    /// The keys of some strings, after a look at where each will be looked for, so that it is near when it is. All these
-    /// reads can be under way at once, as those of lookups, each with a branch that depends on it, cannot.
-    #[inline(always)]
-    fn touch(&self, buffer: &[u8], spans: &[(usize, usize)], keys: &mut [u64; AHEAD]) {
-        let mut seen = 0;
-        for (&(start, end), slot) in spans.iter().zip(keys) {
-            *slot = key(buffer, start, end);
-            seen ^= self.slots[self.home(*slot)].key;
-        }
-        black_box(seen);
+    /// The number of a string, or [`NONE`].
+    #[inline]
+    pub(crate) fn find(&self, buffer: &[u8], start: usize, end: usize) -> u32 {
+        let key = key(buffer, start, end);
+        self.find_hashed(key, mix(key), buffer, start, end)
     }
 
-    /// The number of a string, or [`NONE`].
-    #[inline(always)]
-    pub(crate) fn find(&self, buffer: &[u8], start: usize, end: usize) -> u32 {
-        let slot = &self.slots[self.seek(key(buffer, start, end), buffer, start, end)];
-        if slot.key == 0 { NONE } else { slot.id }
+    #[inline]
+    fn find_hashed(&self, key: u64, hash: u64, buffer: &[u8], start: usize, end: usize) -> u32 {
+        self.seek(key, hash, buffer, start, end).map_or(NONE, |place| self.entries[place].id)
     }
 
     /// The number of a string; `new` if it was not there, or [`NONE`] if there is no room for it.
-    #[inline(always)]
     pub(crate) fn find_or_insert(
         &mut self,
         buffer: &[u8],
@@ -237,44 +357,74 @@ impl Strings {
         new: u32,
     ) -> u32 {
         let key = key(buffer, start, end);
-        let at = self.seek(key, buffer, start, end);
-        if self.slots[at].key != 0 {
-            return self.slots[at].id;
-        }
-        self.insert(at, key, &buffer[start..end], new)
+        self.find_or_insert_hashed((key, mix(key)), buffer, (start, end), new)
     }
 
-    #[cold]
     #[inline(never)]
-    fn insert(&mut self, at: usize, key: u64, string: &[u8], id: u32) -> u32 {
+    fn find_or_insert_hashed(
+        &mut self,
+        (key, hash): (u64, u64),
+        buffer: &[u8],
+        (start, end): (usize, usize),
+        new: u32,
+    ) -> u32 {
+        let at = match self.seek(key, hash, buffer, start, end) {
+            Ok(place) => return self.entries[place].id,
+            Err(at) => at,
+        };
+        let string = &buffer[start..end];
         let start = self.bytes.len() - PAD;
-        let (Ok(slot_start), Ok(end)) = (u32::try_from(start), u32::try_from(start + string.len()))
+        let (Ok(slot_start), Ok(_)) = (u32::try_from(start), u32::try_from(start + string.len()))
         else {
             self.is_full = true;
             return NONE;
         };
-        if self.ends.len() >= MOST {
+        if self.entries.len() >= MOST {
             self.is_full = true;
             return NONE;
         }
-        self.slots[at] = Slot { key, id, start: slot_start };
         self.bytes.truncate(start);
         self.bytes.extend_from_slice(string);
         self.bytes.extend_from_slice(ZEROS.as_bytes());
-        self.ends.push(end);
-        if is_full(self.ends.len(), self.slots.len()) {
-            let old = std::mem::take(&mut self.slots);
-            self.slots = vec![Slot::default(); old.len() * 2];
-            for slot in old.into_iter().filter(|slot| slot.key != 0) {
-                let mut at = self.home(slot.key);
-                while self.slots[at].key != 0 {
-                    at = (at + 1) & (self.slots.len() - 1);
-                }
-                self.slots[at] = slot;
-            }
+        self.enter(at, hash, Entry { key, start: slot_start, id: new });
+        if is_full(self.entries.len(), self.index.len()) {
+            self.grow();
         }
-        id
+        new
     }
+
+    /// Appends an entry that belongs at an empty place of the index.
+    #[inline(always)]
+    fn enter(&mut self, at: usize, hash: u64, entry: Entry) {
+        self.entries.push(entry);
+        self.index[at] = self.tag(hash) << self.width | self.entries.len() as u32;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        self.width += 1;
+        self.index = vec![0; 1 << self.width];
+        for (entry, number) in self.entries.iter().zip(1..) {
+            let hash = mix(entry.key);
+            let mut at = self.home(hash);
+            while self.index[at] != 0 {
+                at = (at + 1) & (self.index.len() - 1);
+            }
+            self.index[at] = self.tag(hash) << self.width | number;
+        }
+    }
+}
+
+impl Batch {
+    fn new() -> Self {
+        Self { keys: [0; AHEAD], hashes: [0; AHEAD], places: [0; AHEAD] }
+    }
+}
+
+#[inline(always)]
+fn mix(key: u64) -> u64 {
+    fold(key, 0x8ebc_6af0_9c88_c6e3)
 }
 
 /// Pairs (left, right) of numbers with a number; none is [`NONE`].
@@ -321,10 +471,10 @@ impl Pairs {
         self.slots[self.seek(left, right)][2]
     }
 
-    /// Looks at where pairs will be looked for: see [`Strings::touch`]. There is room for some.
+    /// Asks for where pairs will be looked for: see [`Strings::prepare`].
     #[inline(always)]
     pub(crate) fn touch(&self, pairs: impl Iterator<Item = (u32, u32)>) {
-        black_box(pairs.fold(0, |seen, (l, r)| seen ^ self.slots[self.home(l, r)][0]));
+        pairs.for_each(|(left, right)| prefetch_at(&self.slots, self.home(left, right)));
     }
 
     /// Replaces each left number by that of its pair with the right one beside it, or [`NONE`].
@@ -405,7 +555,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_table_is_a_map(words in prop::collection::vec("[ab]{0,12}", 0..200)) {
+        fn a_table_is_a_map(words in prop::collection::vec("[ab]{0,20}", 0..200)) {
             let mut strings = Strings::with_capacity(0);
             let mut map = HashMap::new();
             for word in &words {
@@ -415,6 +565,19 @@ mod tests {
                 prop_assert_eq!(strings.find_or_insert(buffer.as_bytes(), 0, word.len(), new), want);
             }
             prop_assert_eq!(strings.len(), map.len());
+            let distinct: Vec<String> = (0..map.len())
+                .map(|i| String::from_utf8(strings.get(i).to_vec()).unwrap())
+                .collect();
+            let (text, spans) = joined(&distinct);
+            let ends: Vec<u32> = spans.iter().map(|span| span.1 as u32).collect();
+            let all = Strings::of_all(text.as_bytes(), &ends).unwrap();
+            let mut found = Vec::new();
+            all.find_all(text.as_bytes(), &spans, &mut found);
+            prop_assert_eq!(found, (0..ends.len() as u32).collect::<Vec<_>>());
+            let (twice, spans) = joined(&[distinct.clone(), distinct.clone()].concat());
+            let ends: Vec<u32> = spans.iter().map(|span| span.1 as u32).collect();
+            let refused = Strings::of_all(twice.as_bytes(), &ends).err();
+            prop_assert_eq!(refused, (!map.is_empty()).then_some((0, map.len() as u32)));
             let (text, spans) = joined(&words);
             let (mut interned, mut found) = (Vec::new(), Vec::new());
             Strings::default().intern_all(text.as_bytes(), &spans, &mut interned);

@@ -8,7 +8,6 @@ use super::tables::{NONE, PAD, Pairs, Strings, ZEROS};
 use super::weigh::{Weigher, smooth_idf};
 use crate::Error;
 use std::collections::BTreeMap;
-use std::hint::black_box;
 use std::sync::OnceLock;
 
 /// Feature `j` is the `j`-th name. A stored name is the block's number as one byte, where there are several blocks, then
@@ -42,18 +41,16 @@ impl Fixed {
         words: &mut Vec<u32>,
         next: &mut u32,
     ) -> Result<(), Error> {
-        let twice =
-            |found, j| Err(Error::Damaged(format!("features {found} and {j} have one name")));
-        self.words.find_all(buffer, spans, words);
         if spaces == 0 {
             for (&j, &(start, end)) in features.iter().zip(spans) {
                 let found = self.words.find_or_insert(buffer, start, end, j);
                 if found != j {
-                    return twice(found, j);
+                    return Err(twice((found, j)));
                 }
             }
             return Ok(());
         }
+        self.words.find_all(buffer, spans, words);
         for (word, &(start, end)) in words.iter_mut().zip(spans).filter(|(word, _)| **word == NONE)
         {
             *word = self.words.find_or_insert(buffer, start, end, *next);
@@ -68,7 +65,7 @@ impl Fixed {
             }
             found = self.pairs.find_or_insert(found, words[spaces], j);
             if found != j {
-                return twice(found, j);
+                return Err(twice((found, j)));
             }
         }
         if *next >= NONE - 2 - (TOGETHER * 64) as u32 {
@@ -103,7 +100,12 @@ impl Fixed {
     }
 }
 
-/// Names that are entered into tables together: see `Strings::touch`.
+/// What is wrong with a file in which two features have one name.
+fn twice((a, b): (u32, u32)) -> Error {
+    Error::Damaged(format!("features {a} and {b} have one name"))
+}
+
+/// Names that are entered into tables together: see `Strings::prepare`.
 const TOGETHER: usize = 64;
 
 /// Buffers for [`Fixed::ids`].
@@ -124,8 +126,9 @@ impl Vocabulary {
         let mut bytes = Vec::new();
         let mut ends = Vec::with_capacity(features.len());
         for features in features.chunks(TOGETHER) {
-            let seen = features.iter().map(|f| sorted[f.block as usize].touch(f));
-            black_box(seen.fold(0, |sum, seen| sum ^ seen));
+            for ends_are_near in [false, true] {
+                features.iter().for_each(|f| sorted[f.block as usize].prefetch(f, ends_are_near));
+            }
             for feature in features {
                 if plan.has_marks() {
                     bytes.push(feature.block);
@@ -221,6 +224,13 @@ impl Vocabulary {
 
     fn build(&self, plan: &Plan) -> Result<Vec<Fixed>, Error> {
         let n = self.ends.len();
+        if let [block] = &plan.blocks[..]
+            && !block.is_chained
+        {
+            // Names are the strings.
+            let words = Strings::of_all(&self.bytes, &self.ends).map_err(twice)?;
+            return Ok(vec![Fixed { words, pairs: Pairs::default() }]);
+        }
         // By number of spaces and block. Shorter names first: an n-gram's words have their numbers when it needs them.
         let mut groups: BTreeMap<(usize, usize), Vec<u32>> = BTreeMap::new();
         for j in 0..n {

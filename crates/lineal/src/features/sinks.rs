@@ -2,7 +2,7 @@
 
 use super::{FeatureSpec, said};
 use lineal_data::{Schema, TextBatch, TextSink};
-use lineal_features::text::{TextEncoder, TextFit, TextRows, TextSpec};
+use lineal_features::text::{EncodedRows, TextEncoder, TextFit, TextRows, TextSpec};
 use lineal_linalg::Csr;
 
 /// A batch as an encoder sees it.
@@ -120,28 +120,22 @@ fn is_short(batch: &TextBatch) -> bool {
 /// Makes rows while a file is read.
 pub(super) struct Applying<'a> {
     encoder: &'a TextEncoder,
-    rows: Option<Csr>,
+    rows: EncodedRows,
 }
 
 impl<'a> Applying<'a> {
     pub(super) fn new(encoder: &'a TextEncoder) -> Self {
-        Self { encoder, rows: None }
+        Self { encoder, rows: EncodedRows::default() }
     }
 
     /// All rows.
     pub(super) fn take(self) -> Csr {
-        let none = || Csr::new(self.encoder.n_features(), vec![0], Vec::new(), Vec::new());
-        self.rows.unwrap_or_else(|| none().expect("no rows are a matrix"))
+        self.encoder.matrix(self.rows)
     }
 }
 
 impl TextSink for Applying<'_> {
     fn batch(&mut self, batch: &TextBatch) -> Result<(), String> {
-        let rows = self.encoder.encode(&Cells(batch)).map_err(|e| e.to_string())?;
-        match &mut self.rows {
-            None => self.rows = Some(rows),
-            Some(all) => all.extend(&rows).map_err(|e| e.to_string())?,
-        }
-        Ok(())
+        self.encoder.encode_onto(&Cells(batch), &mut self.rows).map_err(|e| e.to_string())
     }
 }
