@@ -47,9 +47,7 @@ where
         let norms: Vec<f64> = (0..data.len()).map(norm).collect();
         let free = model.n_penalised() < model.dim();
         let mean = norms.iter().sum::<f64>() / norms.len().max(1) as f64;
-        // Where no row has a feature the bias has a unit of its own.
-        let unit = if mean > 0.0 { mean } else { 1.0 };
-        let beta_sq = if free { unit } else { 0.0 };
+        let beta_sq = if free { follow(mean, norms.len() as f64 * erm.penalty.l2) } else { 0.0 };
         let rate = |i| data.share(i) / erm.penalty.l2;
         let scale = (0..data.len())
             .map(|i| {
@@ -64,6 +62,14 @@ where
     pub fn n_dual(&self) -> usize {
         self.scale.len() * self.erm.model.max_parts()
     }
+}
+
+/// β², how fast a free bias follows: a part of a row's mean norm, and of what the penalty holds a row's dual variables back with. The larger, the
+/// sooner the constraint is met, and the smaller the steps of everything else. On newsgroups at C = 1, one column a class took 10, 7, 6, 6 and 15 passes with 1, 0.3, 0.1, 0.03 and
+/// 0.003 mean norms; with a penalty a hundred times as strong logistic columns took 6, 7, 9 and 23.
+pub(crate) fn follow(mean_norm: f64, held_back: f64) -> f64 {
+    // Where no row has a feature the bias has a unit of its own.
+    if mean_norm > 0.0 { 0.1 * mean_norm + 0.02 * held_back } else { 1.0 }
 }
 
 /// Adds to the weights, a free bias with its own strength.

@@ -31,6 +31,6 @@ pub mod special;
 pub use adaptive::adapt;
 pub use mapped::{AlignedBytes, MappedFile, cast_f32, cast_f64, cast_u32};
 pub use matrix::{Csr, Dense, Matrix, Row, ShapeError, SparseRow};
-pub use memory::{prefer_large_pages, return_large_blocks};
+pub use memory::{prefer_large_pages, return_free_pieces, return_large_blocks};
 pub use scalar::Scalar;
 pub use sink::{DenseSink, Sink};

@@ -17,6 +17,16 @@ pub fn return_large_blocks() {
     }
 }
 
+/// Gives memory that is free, but in pieces, back to the system: for a program to call between two stages, so that the first stage's small blocks are no part of the second's
+/// peak. Other allocators than glibc's are left alone.
+pub fn return_free_pieces() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: only memory that nobody holds is given back.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 /// Tables up to this size are asked to be in large pages: of a larger one perhaps a few rows are ever written to, and a page is all there once a byte of it is.
 const LARGEST_TABLE: usize = 64 << 20;
 

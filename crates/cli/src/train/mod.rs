@@ -69,6 +69,8 @@ fn train(args: &TrainArgs, request: &mut Request) -> anyhow::Result<()> {
             "and {folds} more trainings, each without one of {folds} folds, to fit to held-out rows"
         ));
     }
+    // What reading left behind.
+    lineal::linalg::return_free_pieces();
     let begun = Instant::now();
     let (model, report) = fit(request, (&data, &features), held_out.as_ref(), talk)?;
     let train = begun.elapsed().as_secs_f64();

@@ -123,6 +123,33 @@ where
         if self.task.bias == Bias::None { at..at } else { at..at + self.width }
     }
 
+    /// Sets a free bias to what is best without any feature: the first pass then learns what tells rows apart, not how many there are.
+    pub(super) fn start(&self, w: &mut [F]) {
+        if self.task.bias != Bias::Free {
+            return;
+        }
+        let mut sides = [[0.0; 2]; T];
+        for &row in &self.rows {
+            let share = self.shares[row as usize];
+            for (sides, c) in sides.iter_mut().zip(self.signed(row as usize)) {
+                sides[usize::from(*c < F::ZERO)] += share * c.to_f64().abs();
+            }
+        }
+        let slope = |m: f64| self.loss.value_slope(m).1;
+        for (b, [yes, no]) in w[self.bias_at()].iter_mut().zip(sides) {
+            let (mut low, mut high) = (-8.0, 8.0);
+            for _ in 0..30 {
+                let middle = 0.5 * (low + high);
+                if yes * slope(middle) > no * slope(-middle) {
+                    low = middle;
+                } else {
+                    high = middle;
+                }
+            }
+            *b = if yes > 0.0 && no > 0.0 { F::from_f64(0.5 * (low + high)) } else { F::ZERO };
+        }
+    }
+
     /// The weights that the penalty covers.
     fn penalised<'w>(&self, w: &'w [F]) -> &'w [F] {
         let bias = self.bias_at();

@@ -13,6 +13,7 @@ mod tree;
 
 pub use tree::{ColumnScale, NodePenalty, Outputs, TreeFit, TreeTask, cut, dual_tree};
 
+use crate::dually::follow;
 use block::{About, Block};
 use few::Few;
 use lineal_linalg::{Matrix, Scalar};
@@ -187,12 +188,6 @@ fn by_sixteen(n_columns: usize) -> Vec<Range<usize>> {
 /// The most columns of a block.
 const WIDEST: usize = 24;
 
-/// How fast a free bias follows: β² as a part of a row's mean norm, and of what the penalty holds a row's dual variable back with. The larger, the
-/// sooner Σ shareᵢ c aᵢ is 0, and the smaller the steps of everything else. On newsgroups at C = 1, passes for β² of 1, 0.3, 0.1, 0.03 and 0.003 mean norms: 10, 7, 6, 6
-/// and 15; with a penalty a hundred times as strong logistic regression took 6, 7, 9 and 23.
-const BETA_OF_NORM: f64 = 0.1;
-const BETA_OF_L2: f64 = 0.02;
-
 /// What blocks know of the rows.
 struct Scales<F> {
     scale: Vec<[F; 2]>,
@@ -209,8 +204,8 @@ impl<F: Scalar> Scales<F> {
         let norms: Vec<f64> = (0..n).map(|i| task.x.row(i).norm_sq()).collect();
         let mean = norms.iter().sum::<f64>() / n.max(1) as f64;
         let beta_sq = match task.bias {
-            Bias::Free if mean > 0.0 => BETA_OF_NORM * mean + BETA_OF_L2 * n as f64 * task.l2,
-            Bias::Free | Bias::Penalised => 1.0,
+            Bias::Free => follow(mean, n as f64 * task.l2),
+            Bias::Penalised => 1.0,
             Bias::None => 0.0,
         };
         let shares: Vec<f64> = (0..n).map(|i| weight(i) / total).collect();
@@ -267,6 +262,7 @@ fn solve_wide<F: Scalar, L: OfMargin<F> + OfMargin<f64>, const T: usize>(
 ) -> (Part, BlockWeights<F>) {
     let mut a = Aligned::zeros(block.n_dual());
     let mut w = Aligned::zeros(solver::DualBlocks::dim(&block));
+    block.start(w.slice());
     let mut monitor = |pass: &Pass<'_, F>| {
         see(pass.pass, pass.gap.or(pass.gap_estimate).unwrap_or(f64::INFINITY), false)
     };
