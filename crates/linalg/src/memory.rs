@@ -31,7 +31,7 @@ pub fn return_free_pieces() {
 const LARGEST_TABLE: usize = 64 << 20;
 
 /// Asks the system to hold a table in large pages, where that is known how to do. A hint, before anything is written to it: a table of 20 MB that is read and written all over takes ten page faults instead of
-/// ten thousand.
+/// five thousand.
 pub fn prefer_large_pages<T>(table: &[T]) {
     let bytes = std::mem::size_of_val(table);
     if bytes > LARGEST_TABLE {
