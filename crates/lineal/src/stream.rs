@@ -8,6 +8,7 @@
 
 mod kept;
 mod learner;
+mod maker;
 
 use crate::Error;
 use crate::cost::NamedCost;
@@ -21,11 +22,12 @@ use crate::spec::{
 };
 use crate::weights::Weights;
 use learner::{Learner, Tally};
-use lineal_data::{Dataset, Format, ReadOptions, Schema, Source, TargetKind, TextBatch};
+use lineal_data::{Dataset, Format, ReadOptions, Schema, Source, TargetKind};
 use lineal_model::Bias;
+use maker::Maker;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 pub(crate) use kept::{AboutStream, StreamTensors, tensors};
@@ -580,54 +582,6 @@ impl Run<'_> {
             Model::new(body, spec.as_train_spec(), schema, features, &report, provenance)?;
         kept::keep(&mut model, spec, state, passes, unfinished.map(|tally| (source, tally)));
         Ok(model)
-    }
-}
-
-/// A chunk that is ready to be learnt from; and the features, when they have just been learnt.
-type Made = Result<(Option<Features>, Dataset), Error>;
-
-/// Makes features of the text of chunks, and hands them on.
-struct Maker {
-    features: Features,
-    sampling: Option<Sampling>,
-    schema: Schema,
-    to_learn: SyncSender<Made>,
-}
-
-impl Maker {
-    fn take(&mut self, mut chunk: Dataset, text: Option<&TextBatch>) -> ControlFlow<()> {
-        match &mut self.sampling {
-            None => {
-                let made = self.features.encode(&mut chunk, text);
-                self.hand_on(made.map(|()| (None, chunk)))
-            }
-            Some(sampling) => match sampling.push(chunk, text) {
-                Ok(false) => ControlFlow::Continue(()),
-                Ok(true) => self.end(),
-                Err(error) => self.hand_on(Err(error)),
-            },
-        }
-    }
-
-    /// No rows are needed any more to learn features: those that waited can go on.
-    fn end(&mut self) -> ControlFlow<()> {
-        let Some(sampling) = self.sampling.take() else { return ControlFlow::Continue(()) };
-        match sampling.finish(&mut self.schema) {
-            Err(error) => self.hand_on(Err(error)),
-            Ok((features, chunks)) => {
-                self.features = features;
-                let mut new = Some(self.features.clone());
-                chunks.into_iter().try_for_each(|chunk| self.hand_on(Ok((new.take(), chunk))))
-            }
-        }
-    }
-
-    fn hand_on(&self, made: Made) -> ControlFlow<()> {
-        let failed = made.is_err();
-        match self.to_learn.send(made) {
-            Ok(()) if !failed => ControlFlow::Continue(()),
-            _ => ControlFlow::Break(()),
-        }
     }
 }
 
