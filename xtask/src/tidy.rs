@@ -18,7 +18,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("lineal-reduce", &["lineal-calibrate", "lineal-linalg"]),
     ("lineal-calibrate", &["lineal-linalg"]),
     ("lineal-features", &["lineal-linalg"]),
-    ("lineal-chain", &["lineal-linalg"]),
+    ("lineal-chain", &["lineal-linalg", "lineal-model"]),
+    ("lineal-dependencies", &["lineal-linalg", "lineal-model"]),
     (
         "lineal-erm",
         &["lineal-chain", "lineal-linalg", "lineal-loss", "lineal-model", "lineal-solver"],
@@ -29,6 +30,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "lineal-calibrate",
             "lineal-chain",
             "lineal-data",
+            "lineal-dependencies",
             "lineal-erm",
             "lineal-features",
             "lineal-linalg",
@@ -141,8 +143,13 @@ fn paths_in(text: &str) -> Vec<String> {
 
 fn check_sources(faults: &mut Vec<String>) -> Result<()> {
     let root = root();
-    for entry in fs::read_dir(root.join("crates"))? {
-        let folder = entry?.path();
+    let mut folders = Vec::new();
+    for parent in ["crates", "crates/structures"] {
+        for entry in fs::read_dir(root.join(parent))? {
+            folders.push(entry?.path());
+        }
+    }
+    for folder in folders.into_iter().filter(|folder| folder.join("Cargo.toml").exists()) {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut sources = Vec::new();
         collect(&folder.join("src"), &mut sources)?;

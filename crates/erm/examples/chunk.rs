@@ -4,16 +4,16 @@
 //!
 //! Keys: loss, solver, update, weights, features (a list or a template file), scheme, passes, c2 and c1 (as CRFsuite has them), tol, rate, order, ends. Times are of the CPU.
 
-use lineal_chain::features::{
-    Attributes, Cut, ExtractScratch, Extractor, ExtractorBuilder, Sentence, Templates, expand,
-};
 use lineal_chain::{
     ChainModel, Decoder, Grammar, Observations, Parts, PrunedModel, Scheme, Scratch,
-    SpanEvaluation, TagSet,
 };
 use lineal_erm::chain::{
     ChainLoss, ChainSolver, ChainSpec, ChainUpdate, ChainWeights, Sentences, learn,
 };
+use lineal_features::sequence::{
+    Attributes, Cut, ExtractScratch, Extractor, ExtractorBuilder, Sentence, Templates, expand,
+};
+use lineal_metrics::{SpanEvaluation, TagSet};
 use std::collections::HashMap;
 use std::fs;
 use std::ops::ControlFlow;
@@ -94,8 +94,8 @@ fn main() -> Outcome<()> {
         builder.add(train.cells(&sentence), &mut unary, &mut pairs)?;
     }
     let (extractor, [renumber, renumber_pairs]) = builder.finish(Cut::default());
-    unary.renumber(&renumber);
-    pairs.renumber(&renumber_pairs);
+    unary.renumber(|id| renumber.get(id));
+    pairs.renumber(|id| renumber_pairs.get(id));
     println!(
         "extract: {:.2} s, {} attributes, {} entries",
         cpu() - from,

@@ -1,15 +1,15 @@
 //! Learning to label sequences: gradients by finite differences, solvers against each other and against the flat models, brute force.
 
-use lineal_chain::features::Attributes;
 use lineal_chain::{
-    ChainModel, Decoder, Grammar, LabelCost, Observations, Parts, PrunedModel, Rng, Scratch,
-    UNLABELLED,
+    ChainModel, Decoder, Grammar, LabelCost, Observations, Parts, PrunedModel, Scratch, UNLABELLED,
 };
 use lineal_erm::chain::{
     ChainError, ChainLoss, ChainReport, ChainSolver, ChainSpec, ChainUpdate, ChainWeights, Learnt,
     Sentences, learn,
 };
 use lineal_erm::{Erm, Penalty, Rows};
+use lineal_linalg::Rng;
+use lineal_linalg::SparseRows;
 use lineal_linalg::{Csr, Matrix};
 use lineal_loss::{Hinge, Logistic};
 use lineal_model::cost::{NoCost, ZeroOne};
@@ -21,8 +21,8 @@ use std::ops::ControlFlow;
 /// A few random sentences in which attributes say something about labels.
 struct Set {
     model: ChainModel,
-    unary: Attributes,
-    pairs: Attributes,
+    unary: SparseRows,
+    pairs: SparseRows,
     labels: Vec<u32>,
     ends: Vec<usize>,
 }
@@ -30,7 +30,7 @@ struct Set {
 impl Set {
     fn new(n_sentences: usize, longest: u64, model: ChainModel, seed: u64) -> Self {
         let mut rng = Rng::new(seed);
-        let (mut unary, mut pairs) = (Attributes::new(), Attributes::new());
+        let (mut unary, mut pairs) = (SparseRows::new(), SparseRows::new());
         let (mut labels, mut ends) = (Vec::new(), Vec::new());
         let k = model.n_labels as u64;
         for _ in 0..n_sentences {
@@ -402,7 +402,7 @@ fn the_perceptron_separates_and_starts_warm() {
     // Each position has an attribute of its own, so that there is something to separate by.
     let n = set.labels.len();
     set.model.n_unary = 9 + n;
-    let mut unary = Attributes::new();
+    let mut unary = SparseRows::new();
     for t in 0..n {
         set.unary.row(t).for_each(|a, v| unary.push_value(a as u32, v));
         unary.push(9 + t as u32);

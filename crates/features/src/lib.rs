@@ -16,6 +16,7 @@
 
 mod error;
 pub mod map;
+pub mod sequence;
 pub mod templates;
 pub mod text;
 

@@ -27,6 +27,13 @@ impl<'a> SparseRow<'a> {
         (rising && idx.len() == val.len()).then_some(Self { idx, val })
     }
 
+    /// Slices of which the crate knows that they are as long and that the indices rise strictly.
+    #[inline]
+    pub(crate) fn in_order(idx: &'a [u32], val: &'a [f32]) -> Self {
+        debug_assert!(idx.len() == val.len() && idx.windows(2).all(|p| p[0] < p[1]));
+        Self { idx, val }
+    }
+
     /// Columns, strictly increasing.
     #[inline]
     pub fn idx(&self) -> &'a [u32] {

@@ -22,7 +22,10 @@ pub enum Error {
     /// Metrics of nothing.
     #[error(transparent)]
     Metrics(#[from] lineal_metrics::Error),
-    /// Sequences: templates, schemes, constraints.
+    /// Templates and attributes of tokens.
+    #[error(transparent)]
+    Templates(#[from] lineal_features::sequence::Error),
+    /// Sequences: schemes, constraints.
     #[error(transparent)]
     Chain(#[from] lineal_chain::Error),
     /// Learning from sequences.

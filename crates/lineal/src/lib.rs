@@ -62,6 +62,7 @@ pub use lineal_data::{
 };
 pub use lineal_erm as erm;
 pub use lineal_features::map;
+pub use lineal_features::sequence;
 pub use lineal_features::templates;
 pub use lineal_features::text;
 pub use lineal_linalg as linalg;

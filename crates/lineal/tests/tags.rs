@@ -1,6 +1,6 @@
 //! Taggers: files, probabilities, constraints, explanations, sizes.
 
-use lineal::chain::TagSet;
+use lineal::metrics::TagSet;
 use lineal::{
     Ask, LossKind, SchemeKind, SequenceOptions, Sequences, Source, TagFeatures, TagModel, TagSpec,
     TagTraining, UNLABELLED, WeightsKind, read_sequences,

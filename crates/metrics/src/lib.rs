@@ -27,6 +27,7 @@ mod classify;
 mod error;
 mod multilabel;
 mod regress;
+mod spans;
 
 pub use auc::auc;
 pub use calibration::{Calibration, N_BINS, ReliabilityBin, calibration};
@@ -34,3 +35,4 @@ pub use classify::{ClassScores, Classified, ClassifyMetrics, MAX_CONFUSION, UNSE
 pub use error::Error;
 pub use multilabel::{LabelLists, MultilabelMetrics, MultilabelRows, Ranking, multilabel};
 pub use regress::{RegressMetrics, regress};
+pub use spans::{Span, SpanCounts, SpanEvaluation, TagSet};

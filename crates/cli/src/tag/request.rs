@@ -86,13 +86,13 @@ fn features(args: &TrainArgs) -> anyhow::Result<TagFeatures> {
             let text = std::fs::read_to_string(path)
                 .with_context(|| format!("cannot read the template {}", path.display()))?;
             // Mistakes in it are told with its name, before any data is read.
-            if let Err(error) = lineal::chain::features::Templates::parse(&text) {
+            if let Err(error) = lineal::sequence::Templates::parse(&text) {
                 anyhow::bail!("{}: {error}", path.display());
             }
             TagFeatures::Templates(text)
         }
         (None, Some(list)) => {
-            lineal::chain::features::expand(list)?;
+            lineal::sequence::expand(list)?;
             TagFeatures::List(list.clone())
         }
         (None, None) => TagFeatures::Default,

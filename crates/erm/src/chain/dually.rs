@@ -6,7 +6,7 @@
 
 use super::problem::Problem;
 use super::{ChainError, ChainPass, learn::OnPass};
-use lineal_chain::Rng;
+use lineal_linalg::Rng;
 
 /// A dual problem with a block for each sentence.
 pub(crate) trait Blocks {

@@ -12,8 +12,8 @@
 //! ```
 
 use super::{ChainWeights, Sentences};
-use lineal_chain::features::Attributes;
 use lineal_chain::{ChainModel, LabelSets, Parts, PrunedModel, PrunedParts, UNLABELLED};
+use lineal_linalg::SparseRows;
 use lineal_linalg::{Row, Scalar, kernels};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -39,9 +39,9 @@ pub(crate) struct Layout {
 /// The attributes of all positions by their slots.
 #[derive(Debug)]
 pub(crate) struct Slots<'a> {
-    rows: Cow<'a, Attributes>,
+    rows: Cow<'a, SparseRows>,
     entries: Entries,
-    pairs: Option<&'a Attributes>,
+    pairs: Option<&'a SparseRows>,
 }
 
 /// The weights of single labels that each position meets, written out: reading them is a walk, and the weight itself the only jump.
@@ -210,7 +210,7 @@ impl Layout {
             entries.ends.resize(n, 0);
             return Slots { rows: Cow::Borrowed(sentences.unary), entries, pairs };
         }
-        let mut rows = Attributes::new();
+        let mut rows = SparseRows::new();
         let first = self.n_rows * self.stride;
         for t in 0..n {
             sentences.unary.row(t).for_each(|a, v| {

@@ -10,12 +10,13 @@
 //! `lineal_chain` alone. What runs in parallel runs in the current thread pool, with the same bits at any number of threads.
 //!
 //! ```
-//! use lineal_chain::{ChainModel, features::Attributes};
+//! use lineal_chain::ChainModel;
+//! use lineal_linalg::SparseRows;
 //! use lineal_erm::chain::{ChainLoss, ChainSpec, Sentences, learn};
 //! use std::ops::ControlFlow;
 //!
 //! // Two sentences; attribute 0 comes with label 0, attribute 1 with label 1.
-//! let mut unary = Attributes::new();
+//! let mut unary = SparseRows::new();
 //! for id in [0, 1, 1, 0, 1] {
 //!     unary.push(id);
 //!     unary.end_row();

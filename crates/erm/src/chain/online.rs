@@ -11,7 +11,7 @@
 
 use super::problem::{Problem, Worker};
 use super::{ChainError, ChainLoss, ChainPass, ChainUpdate};
-use lineal_chain::Rng;
+use lineal_linalg::Rng;
 use lineal_solver::Schedule;
 use std::ops::ControlFlow;
 

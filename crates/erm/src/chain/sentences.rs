@@ -1,17 +1,17 @@
 //! What is learnt from: sequences with gold labels.
 
 use super::ChainError;
-use lineal_chain::features::Attributes;
 use lineal_chain::{ChainModel, UNLABELLED};
+use lineal_linalg::SparseRows;
 use std::ops::Range;
 
 /// Sequences, their attributes and their gold labels, one position after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Sentences<'a> {
     /// A row of attributes for each position.
-    pub unary: &'a Attributes,
+    pub unary: &'a SparseRows,
     /// A row for the transition into each position (unused for the first), if the model has attributes of transitions.
-    pub pairs: Option<&'a Attributes>,
+    pub pairs: Option<&'a SparseRows>,
     /// A gold label for each position; [`UNLABELLED`] where it is not known.
     pub labels: &'a [u32],
     /// Where each sentence ends, in positions.
@@ -65,7 +65,7 @@ impl Sentences<'_> {
         if model.n_labels == 0 || !self.labels.iter().all(known) {
             return wrong("a gold label is not among the model's");
         }
-        let largest = |rows: &Attributes| rows.max_id().map_or(0, |id| id as usize + 1);
+        let largest = |rows: &SparseRows| rows.max_id().map_or(0, |id| id as usize + 1);
         if largest(self.unary) > model.n_unary
             || self.pairs.is_some_and(|pairs| largest(pairs) > model.n_pairs)
         {

@@ -3,8 +3,9 @@
 use super::model::TagModel;
 use super::tagger::Tagged;
 use crate::Error;
-use lineal_chain::{SpanCounts, SpanEvaluation, TagSet};
+
 use lineal_data::{Sequences, UNLABELLED};
+use lineal_metrics::{SpanCounts, SpanEvaluation, TagSet};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

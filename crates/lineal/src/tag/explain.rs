@@ -4,9 +4,9 @@ use super::model::TagModel;
 use super::tagger::{Bench, observations, place};
 use super::vectorize::{Rows, VectorScratch};
 use crate::Error;
-use lineal_chain::features::Names;
 use lineal_chain::{LabelSets, Parts};
 use lineal_data::Sequence;
+use lineal_features::sequence::Names;
 use serde::Serialize;
 
 /// What decided a position. The lead is the sum of `for_label − for_other` over the reasons.

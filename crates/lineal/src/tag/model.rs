@@ -8,8 +8,9 @@ use super::vectorize::Vectorizer;
 use crate::model::Provenance;
 use crate::spec::{LossKind, Task};
 use crate::{Error, SequenceOptions};
-use lineal_chain::{Grammar, PrunedModel, TagSet};
+use lineal_chain::{Grammar, PrunedModel};
 use lineal_data::{SequenceSchema, Sequences, Source};
+use lineal_metrics::TagSet;
 use lineal_model::file::ModelFile;
 use std::path::Path;
 

@@ -3,8 +3,8 @@
 use super::vectorize::{Rows, Vectorizer};
 use crate::Error;
 use lineal_chain::PrunedModel;
-use lineal_chain::features::Names;
 use lineal_data::Sequences;
+use lineal_features::sequence::Names;
 use serde::{Deserialize, Serialize};
 
 /// What speaks for a label, and against it.

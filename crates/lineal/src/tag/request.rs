@@ -4,10 +4,10 @@ use super::file::{MAX_LABELS, MAX_LABELS_OF_TRIPLES};
 use super::spec::{TagSpec, WeightsKind};
 use crate::Error;
 use crate::spec::{LossKind, Penalty, ScheduleKind, SolverKind};
-use lineal_chain::features::AttributeIndex;
 use lineal_chain::{Grammar, LabelCost};
 use lineal_data::{Sequences, UNLABELLED};
 use lineal_erm::chain::{ChainLoss, ChainSolver, ChainSpec, ChainUpdate, ChainWeights};
+use lineal_features::sequence::AttributeIndex;
 use lineal_solver::Schedule;
 
 /// Passes of `sgd`, and of the others.

@@ -4,8 +4,8 @@ use super::file::tensor_bytes;
 use super::model::TagModel;
 use super::vectorize::Vectorizer;
 use crate::Error;
-use lineal_chain::features::AttributeIndex;
 use lineal_chain::{ChainModel, PrunedModel, PrunedParts};
+use lineal_features::sequence::AttributeIndex;
 
 impl TagModel {
     /// The model in a file of at most so many bytes: as it is if that is small enough, else with weights of 8 bits, else also without the smallest

@@ -3,11 +3,11 @@
 use super::model::TagModel;
 use super::vectorize::{Rows, VectorScratch};
 use crate::Error;
-use lineal_chain::{
-    Decoder, Error as ChainError, LabelSets, Observations, Parts, Rng, Scratch, Span, TagSet,
-};
+use lineal_chain::{Decoder, Error as ChainError, LabelSets, Observations, Parts, Scratch};
 use lineal_data::{Sequence, Sequences, UNLABELLED};
+use lineal_linalg::Rng;
 use lineal_linalg::Scalar;
+use lineal_metrics::{Span, TagSet};
 use rayon::prelude::*;
 
 /// What to say about each sequence beside its labels.

@@ -2,11 +2,12 @@
 
 use super::spec::{TagFeatures, TagSpec};
 use crate::Error;
-use lineal_chain::features::{
-    AttributeIndex, Attributes, Cut, ExtractScratch, Extractor, ExtractorBuilder, FeatureColumns,
-    IndexBuilder, Names, Sentence, Templates, expand_at, hash_bytes, named_attributes,
-};
 use lineal_data::{Format, Sequence, SequenceSchema, Sequences};
+use lineal_features::sequence::{
+    AttributeIndex, Cut, ExtractScratch, Extractor, ExtractorBuilder, FeatureColumns, IndexBuilder,
+    Names, Sentence, Templates, expand_at, hash_bytes, named_attributes,
+};
+use lineal_linalg::SparseRows;
 use std::collections::HashSet;
 
 /// What makes attributes of tokens.
@@ -29,8 +30,8 @@ const BIAS: &str = "(bias)";
 /// Attributes of labels and of transitions, a row a token.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
-    pub(super) unary: Attributes,
-    pub(super) pairs: Attributes,
+    pub(super) unary: SparseRows,
+    pub(super) pairs: SparseRows,
 }
 
 /// Memory that extraction uses and keeps.
@@ -141,8 +142,8 @@ impl Vectorizer {
             builder.add(sentence, &mut rows.unary, &mut rows.pairs)?;
         }
         let (extractor, [unary, pairs]) = builder.finish(cut(spec));
-        rows.unary.renumber(&unary);
-        rows.pairs.renumber(&pairs);
+        rows.unary.renumber(|id| unary.get(id));
+        rows.pairs.renumber(|id| pairs.get(id));
         Ok((Self::Columns(extractor), rows))
     }
 
@@ -287,7 +288,7 @@ fn learn_named(data: &Sequences, spec: &TagSpec) -> Result<(Vectorizer, Rows), E
         })?;
     }
     let (index, renumber) = builder.finish(cut(spec));
-    rows.unary.renumber(&renumber);
+    rows.unary.renumber(|id| renumber.get(id));
     Ok((Vectorizer::Named { index, bias }, rows))
 }
 

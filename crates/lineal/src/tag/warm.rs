@@ -3,8 +3,8 @@
 use super::model::TagModel;
 use super::vectorize::Vectorizer;
 use crate::Error;
-use lineal_chain::features::AttributeIndex;
 use lineal_chain::{ChainModel, PrunedModel, PrunedParts};
+use lineal_features::sequence::AttributeIndex;
 
 /// The weights of `old` where the new model has the same attribute and label, 0 elsewhere.
 pub(super) fn start(

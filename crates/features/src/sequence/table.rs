@@ -1,6 +1,6 @@
 //! From the hash of an attribute to its number.
 
-use crate::Error;
+use super::Error;
 
 /// Which numbers attributes get.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -228,10 +228,10 @@ impl AttributeIndex {
     /// The index whose attribute `i` has the hash `hashes[i]`.
     pub fn from_hashes(hashes: &[u64]) -> Result<Self, Error> {
         if hashes.len() >= EMPTY as usize {
-            return Err(Error::Parts(format!("{} attributes are too many", hashes.len())));
+            return Err(Error::Damaged(format!("{} attributes are too many", hashes.len())));
         }
         let table = Table::from_hashes(hashes);
-        let table = table.ok_or_else(|| Error::Parts("two attributes have one hash".into()))?;
+        let table = table.ok_or_else(|| Error::Damaged("two attributes have one hash".into()))?;
         Ok(Self(Kind::Table(table)))
     }
 
@@ -320,7 +320,7 @@ impl AttributeIndex {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::hash::hash_bytes;
+    use crate::sequence::hash::hash_bytes;
 
     fn hash(i: u32) -> u64 {
         hash_bytes(&i.to_le_bytes())

@@ -1,13 +1,14 @@
 //! Scores of parts against the plain sum over features, and the way back as its transpose.
 
-use lineal_chain::features::Attributes;
 use lineal_chain::{
-    ChainModel, Grammar, Observations, Parts, PrunedModel, PrunedParts, Rng, Scratch, Transitions,
+    ChainModel, Grammar, Observations, Parts, PrunedModel, PrunedParts, Scratch, Transitions,
 };
 use lineal_linalg::DenseSink;
+use lineal_linalg::Rng;
+use lineal_linalg::SparseRows;
 
-fn attributes(rows: usize, n: u64, rng: &mut Rng) -> Attributes {
-    let mut x = Attributes::new();
+fn attributes(rows: usize, n: u64, rng: &mut Rng) -> SparseRows {
+    let mut x = SparseRows::new();
     for _ in 0..rows {
         for _ in 0..rng.next_u64() % 6 {
             x.push_value((rng.next_u64() % n) as u32, 0.5 + (rng.next_u64() % 4) as f32);
@@ -19,8 +20,8 @@ fn attributes(rows: usize, n: u64, rng: &mut Rng) -> Attributes {
 
 struct Setup {
     model: ChainModel,
-    unary: Attributes,
-    pairs: Attributes,
+    unary: SparseRows,
+    pairs: SparseRows,
     w: Vec<f64>,
 }
 

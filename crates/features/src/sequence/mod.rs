@@ -5,18 +5,18 @@
 //! its cells, and the 64 bits are looked up. Attributes that come with names of their own ([`named_attributes`]) go into an [`IndexBuilder`] directly.
 
 mod crfsuite;
+mod error;
 mod extract;
 mod hash;
-mod rows;
 mod table;
 mod template;
 mod view;
 mod vocabulary;
 
 pub use crfsuite::{NamedAttribute, named_attributes};
+pub use error::Error;
 pub use extract::{ExtractScratch, Extractor, ExtractorBuilder, Names, Sentence};
 pub use hash::hash_bytes;
-pub use rows::Attributes;
 pub use table::{AttributeIndex, Cut, IndexBuilder, Order, Renumber};
 pub use template::Templates;
 pub use vocabulary::{FeatureColumns, expand, expand_at};

@@ -2,7 +2,8 @@
 
 use crate::sets::LabelSets;
 use crate::viterbi::first_max;
-use crate::{Chain, Error, Rng, Scratch};
+use crate::{Chain, Error, Scratch};
+use lineal_linalg::Rng;
 use lineal_linalg::Scalar;
 
 /// The distribution p(y) ∝ exp score(y) over the legal label sequences, after forward and backward sums.

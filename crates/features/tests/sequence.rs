@@ -1,9 +1,10 @@
 //! Attributes against the strings that CRF++ would have built for them.
 
-use lineal_chain::features::{
-    Attributes, Cut, ExtractScratch, ExtractorBuilder, IndexBuilder, Names, Order, Sentence,
-    Templates, named_attributes,
+use lineal_features::sequence::{
+    Cut, ExtractScratch, ExtractorBuilder, IndexBuilder, Names, Order, Sentence, Templates,
+    named_attributes,
 };
+use lineal_linalg::SparseRows;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -57,14 +58,14 @@ proptest! {
         let flat: Vec<Vec<&str>> =
             data.iter().map(|s| s.iter().flatten().map(String::as_str).collect()).collect();
         let mut builder = ExtractorBuilder::new(Templates::parse(TEMPLATE).unwrap());
-        let (mut unary, mut pairs) = (Attributes::new(), Attributes::new());
+        let (mut unary, mut pairs) = (SparseRows::new(), SparseRows::new());
         for cells in &flat {
             builder.add(Sentence::new(cells, 2), &mut unary, &mut pairs).unwrap();
         }
         let order = if by_frequency { Order::Frequency } else { Order::FirstSeen };
         let (extractor, maps) = builder.finish(Cut { min_count, order });
-        unary.renumber(&maps[0]);
-        pairs.renumber(&maps[1]);
+        unary.renumber(|id| maps[0].get(id));
+        pairs.renumber(|id| maps[1].get(id));
         let (mut names, mut s) = (Names::default(), ExtractScratch::default());
         for cells in &flat {
             extractor.name(Sentence::new(cells, 2), &mut s, &mut names).unwrap();
@@ -108,7 +109,7 @@ proptest! {
 
     #[test]
     fn no_vocabulary_panics(text in "(word|column|prefix|window|cross|:|,|@|-|[0-9]){0,20}") {
-        if let Ok(template) = lineal_chain::features::expand(&text) {
+        if let Ok(template) = lineal_features::sequence::expand(&text) {
             prop_assert!(Templates::parse(&template).is_ok(), "{}", template);
         }
     }
@@ -128,7 +129,7 @@ proptest! {
 fn named_attributes_go_through_an_index() {
     let lines = ["B\tw=the\tlen:3", "I\tw=dog\tlen:3\tw=dog"];
     let mut index = IndexBuilder::new();
-    let mut x = Attributes::new();
+    let mut x = SparseRows::new();
     for line in lines {
         for attribute in named_attributes(line).skip(1) {
             let attribute = attribute.unwrap();
@@ -137,7 +138,7 @@ fn named_attributes_go_through_an_index() {
         x.end_row();
     }
     let (index, renumber) = index.finish(Cut::default());
-    x.renumber(&renumber);
+    x.renumber(|id| renumber.get(id));
     let id = |name: &str| {
         let attribute = named_attributes(name).next().unwrap().unwrap();
         index.get(attribute.hash()).map(|id| id as usize)

@@ -1,6 +1,7 @@
 //! What brute force cannot reach: long sequences, many labels, extreme scores, derivatives, frequencies.
 
-use lineal_chain::{Chain, Error, Grammar, LabelSets, Rng, Scheme, Scratch, Transitions};
+use lineal_chain::{Chain, Error, Grammar, LabelSets, Scheme, Scratch, Transitions};
+use lineal_linalg::Rng;
 use lineal_linalg::{Scalar, special};
 
 struct Problem<F> {

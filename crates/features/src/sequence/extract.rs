@@ -1,10 +1,10 @@
 //! Runs templates over sentences.
 
+use super::Error;
 use super::hash::{combine, hash_bytes};
-use super::rows::Attributes;
 use super::table::{AttributeIndex, Cut, IndexBuilder, Renumber};
 use super::template::{Template, Templates};
-use crate::Error;
+use lineal_linalg::SparseRows;
 
 /// The cells of a sentence, token by token.
 #[derive(Clone, Copy, Debug)]
@@ -99,16 +99,17 @@ fn attribute(template: &Template, cells: &[u64], width: usize, at: usize) -> Opt
 /// Reads training data, numbering the attributes that it sees.
 ///
 /// ```
-/// use lineal_chain::features::{Attributes, Cut, ExtractorBuilder, Sentence, Templates};
+/// use lineal_linalg::SparseRows;
+/// use lineal_features::sequence::{Cut, ExtractorBuilder, Sentence, Templates};
 /// let templates = Templates::parse("U0:%x[0,0]\nU1:%x[-1,0]/%x[0,0]\nB")?;
 /// let mut builder = ExtractorBuilder::new(templates);
-/// let (mut unary, mut pairs) = (Attributes::new(), Attributes::new());
+/// let (mut unary, mut pairs) = (SparseRows::new(), SparseRows::new());
 /// builder.add(Sentence::new(&["the", "dog", "the", "dog"], 1), &mut unary, &mut pairs)?;
 /// let (extractor, renumber) = builder.finish(Cut::default());
-/// unary.renumber(&renumber[0]);
+/// unary.renumber(|id| renumber[0].get(id));
 /// // the, dog, _B-1/the, the/dog, dog/the
 /// assert_eq!((extractor.n_unary(), unary.nnz()), (5, 8));
-/// # Ok::<(), lineal_chain::Error>(())
+/// # Ok::<(), lineal_features::sequence::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct ExtractorBuilder {
@@ -133,8 +134,8 @@ impl ExtractorBuilder {
     pub fn add(
         &mut self,
         sentence: Sentence<'_>,
-        unary: &mut Attributes,
-        pairs: &mut Attributes,
+        unary: &mut SparseRows,
+        pairs: &mut SparseRows,
     ) -> Result<(), Error> {
         self.templates.check_columns(sentence.n_columns)?;
         self.borders.read(&self.templates, sentence, &mut self.s);
@@ -219,8 +220,8 @@ impl Extractor {
         &self,
         sentence: Sentence<'_>,
         s: &mut ExtractScratch,
-        unary: &mut Attributes,
-        pairs: &mut Attributes,
+        unary: &mut SparseRows,
+        pairs: &mut SparseRows,
     ) -> Result<(), Error> {
         self.templates.check_columns(sentence.n_columns)?;
         self.borders.read(&self.templates, sentence, s);
@@ -297,20 +298,20 @@ mod tests {
 
     const CELLS: [&str; 6] = ["The", "DT", "dog", "NN", "barks", "VBZ"];
 
-    fn build(text: &str) -> (Extractor, [Attributes; 2], Names) {
+    fn build(text: &str) -> (Extractor, [SparseRows; 2], Names) {
         let mut builder = ExtractorBuilder::new(Templates::parse(text).unwrap());
-        let (mut unary, mut pairs) = (Attributes::new(), Attributes::new());
+        let (mut unary, mut pairs) = (SparseRows::new(), SparseRows::new());
         let sentence = Sentence::new(&CELLS, 2);
         builder.add(sentence, &mut unary, &mut pairs).unwrap();
         let (extractor, maps) = builder.finish(Cut::default());
-        unary.renumber(&maps[0]);
-        pairs.renumber(&maps[1]);
+        unary.renumber(|id| maps[0].get(id));
+        pairs.renumber(|id| maps[1].get(id));
         let mut names = Names::default();
         extractor.name(sentence, &mut ExtractScratch::default(), &mut names).unwrap();
         (extractor, [unary, pairs], names)
     }
 
-    fn named(x: &Attributes, names: &[String]) -> Vec<Vec<String>> {
+    fn named(x: &SparseRows, names: &[String]) -> Vec<Vec<String>> {
         (0..x.n_rows())
             .map(|i| {
                 let mut row = Vec::new();
@@ -355,7 +356,7 @@ mod tests {
 
     #[test]
     fn extraction_finds_what_was_built() {
-        let text = crate::features::expand(
+        let text = crate::sequence::expand(
             "word,lower,shape,prefix:1-4,suffix:1-4,window:2,column:1,digits,caps,bias",
         )
         .unwrap();
@@ -367,7 +368,7 @@ mod tests {
             AttributeIndex::from_hashes(extractor.unary_index().hashes().unwrap()).unwrap(),
             AttributeIndex::from_hashes(extractor.pair_index().hashes().unwrap()).unwrap(),
         );
-        let (mut again, mut again_pairs) = (Attributes::new(), Attributes::new());
+        let (mut again, mut again_pairs) = (SparseRows::new(), SparseRows::new());
         let mut s = ExtractScratch::default();
         stored.extract(Sentence::new(&CELLS, 2), &mut s, &mut again, &mut again_pairs).unwrap();
         assert_eq!((again.n_rows(), again_pairs.n_rows()), (3, 3));
@@ -391,7 +392,7 @@ mod tests {
         let templates = Templates::parse("U0:%x[0,0]\nU1:%x[0,1]").unwrap();
         let extractor =
             Extractor::new(templates, AttributeIndex::hashed(10), AttributeIndex::hashed(0));
-        let (mut unary, mut pairs) = (Attributes::new(), Attributes::new());
+        let (mut unary, mut pairs) = (SparseRows::new(), SparseRows::new());
         let mut s = ExtractScratch::default();
         extractor.extract(Sentence::new(&CELLS, 2), &mut s, &mut unary, &mut pairs).unwrap();
         assert_eq!((extractor.n_unary(), unary.n_rows(), unary.nnz()), (1024, 3, 6));

@@ -3,8 +3,8 @@
 //! `\:` and `\\` in a name stand for a colon and a backslash; any other backslash is one. Without a value, or with an empty one, it is 1. Empty fields are
 //! skipped; from a field that begins with `#` on, the line is a comment.
 
+use super::Error;
 use super::hash::hash_bytes;
-use crate::Error;
 use std::borrow::Cow;
 
 /// An attribute: its name without escapes, and its value.
@@ -26,11 +26,11 @@ impl NamedAttribute<'_> {
 /// The fields of a line. The first one is the label: its name.
 ///
 /// ```
-/// use lineal_chain::features::named_attributes;
+/// use lineal_features::sequence::named_attributes;
 /// let fields: Vec<_> = named_attributes("B-NP\tw=the\tratio\\:x:0.5\tend\t# note").collect::<Result<_, _>>()?;
 /// let shown: Vec<_> = fields.iter().map(|f| (&f.name[..], f.value)).collect();
 /// assert_eq!(shown, [("B-NP", 1.0), ("w=the", 1.0), ("ratio:x", 0.5), ("end", 1.0)]);
-/// # Ok::<(), lineal_chain::Error>(())
+/// # Ok::<(), lineal_features::sequence::Error>(())
 /// ```
 pub fn named_attributes(line: &str) -> impl Iterator<Item = Result<NamedAttribute<'_>, Error>> {
     line.trim_end_matches(['\n', '\r'])

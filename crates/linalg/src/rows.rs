@@ -1,12 +1,11 @@
-//! Attributes of many positions: sparse rows that grow.
+//! Sparse rows that grow.
 
-use super::table::Renumber;
-use lineal_linalg::{Row, SparseRow};
+use crate::{Row, SparseRow};
 use std::ops::Range;
 
-/// For each position its attributes, by rising number, with their values. Values are stored only if one is not 1.
+/// Rows of columns, rising, with their values. Values are stored only if one is not 1.
 #[derive(Clone, Debug, Default)]
-pub struct Attributes {
+pub struct SparseRows {
     /// Where each row ends.
     ends: Vec<usize>,
     idx: Vec<u32>,
@@ -17,7 +16,7 @@ pub struct Attributes {
     spare: Vec<(u32, f32)>,
 }
 
-impl Attributes {
+impl SparseRows {
     /// No rows.
     pub fn new() -> Self {
         Self::default()
@@ -40,22 +39,22 @@ impl Attributes {
         self.idx.len()
     }
 
-    /// The highest attribute of all rows.
+    /// The highest column of all rows.
     pub fn max_id(&self) -> Option<u32> {
         self.idx.iter().copied().max()
     }
 
-    /// The attributes of a position.
+    /// A row that has been ended.
     #[inline]
     pub fn row(&self, i: usize) -> Row<'_> {
         let places = self.places(i);
         let idx = &self.idx[places.clone()];
         let val = if self.val.is_empty() { &self.ones[..idx.len()] } else { &self.val[places] };
-        // Rows are in order once they are ended; the empty row stands for what cannot be.
-        SparseRow::new(idx, val).map_or(Row::Dense(&[]), Row::Sparse)
+        // Rows were put in order when they were ended, so that nothing needs to be checked here.
+        Row::Sparse(SparseRow::in_order(idx, val))
     }
 
-    /// Adds an attribute to the row that is being written.
+    /// Adds a column with the value 1 to the row that is being written.
     #[inline]
     pub fn push(&mut self, id: u32) {
         self.idx.push(id);
@@ -64,7 +63,7 @@ impl Attributes {
         }
     }
 
-    /// Adds an attribute with a value to the row that is being written.
+    /// Adds a column with a value to the row that is being written.
     pub fn push_value(&mut self, id: u32, value: f32) {
         if value != 1.0 && self.val.is_empty() {
             self.val.resize(self.idx.len(), 1.0);
@@ -76,20 +75,20 @@ impl Attributes {
         self.idx.push(id);
     }
 
-    /// Ends the row that was written: sorts it, and adds up the values of attributes that came more than once.
+    /// Ends the row that was written: sorts it, and adds up the values of columns that came more than once.
     pub fn end_row(&mut self) {
         let start = self.ends.last().copied().unwrap_or(0);
         self.sort_from(start);
         self.note_end();
     }
 
-    /// Ends a row of preliminary numbers, to be put in order by [`renumber`](Self::renumber).
-    pub(crate) fn end_raw_row(&mut self) {
+    /// Ends a row of preliminary numbers. It may not be read before [`renumber`](Self::renumber) has put it in order.
+    pub fn end_raw_row(&mut self) {
         self.note_end();
     }
 
-    /// Gives every attribute its final number and drops those that have none.
-    pub fn renumber(&mut self, map: &Renumber) {
+    /// Gives every column its final number and drops those that have none.
+    pub fn renumber(&mut self, number: impl Fn(u32) -> Option<u32>) {
         let ends = std::mem::take(&mut self.ends);
         let old_idx = std::mem::take(&mut self.idx);
         let old_val = std::mem::take(&mut self.val);
@@ -97,7 +96,7 @@ impl Attributes {
         let mut start = 0;
         for end in ends {
             for i in start..end {
-                if let Some(id) = map.get(old_idx[i]) {
+                if let Some(id) = number(old_idx[i]) {
                     self.push_value(id, old_val.get(i).copied().unwrap_or(1.0));
                 }
             }
@@ -134,7 +133,7 @@ impl Attributes {
         }
         self.spare.clear();
         self.spare.extend(self.idx[start..].iter().copied().zip(self.val[start..].iter().copied()));
-        // Stable: values of one attribute are added in the order in which they came.
+        // Stable: values of one column are added in the order in which they came.
         self.spare.sort_by_key(|&(id, _)| id);
         self.idx.truncate(start);
         self.val.truncate(start);
@@ -172,9 +171,8 @@ fn sort_by_rank(row: &mut [u32]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::table::{Cut, IndexBuilder, Order};
 
-    fn rows(x: &Attributes) -> Vec<Vec<(usize, f32)>> {
+    fn rows(x: &SparseRows) -> Vec<Vec<(usize, f32)>> {
         (0..x.n_rows())
             .map(|i| {
                 let mut row = Vec::new();
@@ -186,7 +184,7 @@ mod tests {
 
     #[test]
     fn rows_are_sorted_and_repeats_added() {
-        let mut x = Attributes::new();
+        let mut x = SparseRows::new();
         for id in [5, 2, 9] {
             x.push(id);
         }
@@ -227,17 +225,13 @@ mod tests {
     }
 
     #[test]
-    fn renumbering_drops_what_was_cut() {
-        let mut builder = IndexBuilder::new();
-        let mut x = Attributes::new();
-        for row in [[10u64, 20, 30], [30, 20, 20]] {
-            for hash in row {
-                x.push(builder.id(hash));
-            }
+    fn renumbering_drops_what_has_no_number() {
+        let mut x = SparseRows::new();
+        for row in [[10u32, 20, 30], [30, 20, 20]] {
+            row.into_iter().for_each(|column| x.push(column));
             x.end_raw_row();
         }
-        let (_, map) = builder.finish(Cut { min_count: 2, order: Order::Frequency });
-        x.renumber(&map);
+        x.renumber(|column| [20, 30].iter().position(|&kept| kept == column).map(|i| i as u32));
         assert_eq!(rows(&x), [vec![(0, 1.0), (1, 1.0)], vec![(0, 2.0), (1, 1.0)]]);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //!     cargo run --release -p lineal-chain --example oracles
 
-use lineal_chain::{Chain, Grammar, LabelSets, PairChain, Rng, Scratch, Transitions};
+use lineal_chain::{Chain, Grammar, LabelSets, PairChain, Scratch, Transitions};
+use lineal_linalg::Rng;
 use lineal_linalg::Scalar;
 use std::time::Instant;
 

@@ -1,8 +1,9 @@
 //! Every oracle against the sum or maximum over all label sequences, up to 6 positions and 5 labels.
 
 use lineal_chain::{
-    Chain, Error, Grammar, LabelCost, LabelSets, Ranked, Rng, Scratch, Transitions, UNLABELLED,
+    Chain, Error, Grammar, LabelCost, LabelSets, Ranked, Scratch, Transitions, UNLABELLED,
 };
+use lineal_linalg::Rng;
 use lineal_linalg::Scalar;
 use proptest::prelude::*;
 

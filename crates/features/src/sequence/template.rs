@@ -7,9 +7,9 @@
 //! More than CRF++ knows: `%x[row,column,view]` reads something made of the cell: `lower`, `shape`, `digits`, `caps`, `prefix:N` or
 //! `suffix:N` (see [`expand`](super::expand)). Where there is nothing to read (no prefix of four in `the`), the line makes no attribute.
 
+use super::Error;
 use super::hash::{combine, hash_bytes};
 use super::view::View;
-use crate::Error;
 
 /// What is read of each token: a column, through a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,13 +52,13 @@ impl Templates {
     /// Parses a template file.
     ///
     /// ```
-    /// use lineal_chain::features::Templates;
+    /// use lineal_features::sequence::Templates;
     /// let templates = Templates::parse("# words\nU00:%x[-1,0]\nU01:%x[-1,0]/%x[0,0]\nB\n")?;
     /// assert_eq!((templates.n_unary(), templates.n_pairs()), (2, 0));
     /// assert!(templates.has_transitions());
     /// let error = Templates::parse("U00:%x[-1;0]").unwrap_err();
     /// assert_eq!(error.to_string(), "template line 1: `%x[-1;0]` should be %x[row,column]");
-    /// # Ok::<(), lineal_chain::Error>(())
+    /// # Ok::<(), lineal_features::sequence::Error>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut templates = Self {

@@ -13,7 +13,7 @@
 //! The padding costs 4·(stride − K) bytes an attribute and spares the kernels single columns: 22 labels are scored a third faster as 24.
 
 use crate::Parts;
-use crate::features::Attributes;
+use lineal_linalg::SparseRows;
 use lineal_linalg::{Row, Scalar, Sink, kernels};
 use std::ops::Range;
 
@@ -38,9 +38,9 @@ pub struct ChainModel {
 #[derive(Clone, Copy, Debug)]
 pub struct Observations<'a> {
     /// A row for each position.
-    pub unary: &'a Attributes,
+    pub unary: &'a SparseRows,
     /// A row for the transition into each position (unused for the first), if the model has such attributes.
-    pub pairs: Option<&'a Attributes>,
+    pub pairs: Option<&'a SparseRows>,
     /// The first row of the sequence.
     pub start: usize,
     /// One after its last row.

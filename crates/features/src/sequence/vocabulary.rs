@@ -1,6 +1,6 @@
 //! A short vocabulary of features, written out as templates.
 
-use crate::Error;
+use super::Error;
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::ops::RangeInclusive;
@@ -32,11 +32,11 @@ use std::ops::RangeInclusive;
 /// Transitions between labels are always among the features. `transition` has K² weights for each value of the column, and more than doubles the work.
 ///
 /// ```
-/// use lineal_chain::features::{Templates, expand};
+/// use lineal_features::sequence::{Templates, expand};
 /// let templates = Templates::parse(&expand("word,column:1,window:2")?)?;
 /// assert_eq!(templates.n_unary(), 19);
 /// assert!(expand("wrod").unwrap_err().to_string().contains("`wrod`"));
-/// # Ok::<(), lineal_chain::Error>(())
+/// # Ok::<(), lineal_features::sequence::Error>(())
 /// ```
 pub fn expand(features: &str) -> Result<String, Error> {
     expand_at(features, &FeatureColumns::default())
@@ -57,7 +57,7 @@ impl FeatureColumns {
     /// What `rich` stands for.
     ///
     /// ```
-    /// use lineal_chain::features::FeatureColumns;
+    /// use lineal_features::sequence::FeatureColumns;
     /// let columns = FeatureColumns { words: 0, others: vec![1], few_values: vec![1] };
     /// assert!(columns.rich().ends_with(",column:1,cross:1,transition:1"));
     /// ```
@@ -249,7 +249,7 @@ impl<'a> Item<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::Templates;
+    use crate::sequence::Templates;
 
     #[test]
     fn items_are_written_out() {

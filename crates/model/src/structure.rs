@@ -1,0 +1,184 @@
+//! The seam between a structured output space and whoever learns its weights: one example at a time.
+//!
+//! An example has *parts* (labels at positions and transitions, arcs of a tree, pixels and borders); scores of parts are linear in the
+//! weights, θ = Ψᵢ w, an output y is a 0/1 vector μ(y) of parts, and its score is ⟨θ, μ(y)⟩. A [`Structure`] knows the examples of one
+//! problem, their features and their gold outputs; a [`MaxOracle`] finds the best output, a [`SumOracle`] sums over all. Which of the two a problem has decides
+//! who can learn it: perceptron, passive–aggressive, subgradient and Frank–Wolfe need the maximum, the conditional random field needs the sum.
+//!
+//! Calls are generic once per example and never per feature: scores and gradients are slices, and `w` is one flat vector of [`dim`](Structure::dim) weights.
+//! What all examples share at given weights (transitions, say) is computed by [`load`](Structure::load): once per pass in batch, once per step online.
+
+use lineal_linalg::Scalar;
+use std::ops::Range;
+
+/// Examples with their features, gold outputs and shares in the mean loss.
+pub trait Structure<F: Scalar>: Sync {
+    /// A whole output: labels, heads, brackets, a cut, an order.
+    type Output: Clone + Default + PartialEq + Send + Sync;
+    /// A number for each part of one example: scores θ, amounts μ, or a gradient.
+    type Parts: PartVector<F>;
+    /// Working memory of one thread. It grows and never shrinks.
+    type Scratch: Send;
+
+    /// How many examples.
+    fn n_examples(&self) -> usize;
+    /// How many weights.
+    fn dim(&self) -> usize;
+    /// How many of the weights, from the front, the penalty covers.
+    fn n_penalised(&self) -> usize {
+        self.dim()
+    }
+    /// weightᵢ / Σ weights: how much an example counts in the mean loss.
+    fn share(&self, i: usize) -> f64;
+    /// About how many multiplications a pass takes. With `dim` it fixes the shards of sums, never the number of threads.
+    fn work(&self) -> usize;
+    /// How many decisions an example takes (positions, words, pixels): gradients grow with it, so that the rates of stochastic steps must fall.
+    fn size(&self, i: usize) -> usize;
+    /// About the logarithm of the number of outputs of an example: its logistic loss at w = 0.
+    fn log_outputs(&self, i: usize) -> f64;
+    /// Working memory for one thread.
+    fn scratch(&self) -> Self::Scratch;
+
+    /// Whether the gold output of example `i` is known in full. If not, `gold` is completed by an argmax
+    /// [within what is known](Ask::Gold).
+    fn is_whole(&self, i: usize) -> bool {
+        let _ = i;
+        true
+    }
+    /// The gold output of example `i`, as far as it is known, left in `y`.
+    fn gold(&self, i: usize, y: &mut Self::Output);
+
+    /// Prepares what all examples share at the weights `scale · w`; for sums over outputs as well if `sums`.
+    fn load(&self, w: &[F], scale: F, sums: bool, s: &mut Self::Scratch) {
+        let _ = (w, scale, sums, s);
+    }
+    /// The scores of the parts of example `i` at the weights `scale · w`.
+    fn scores(&self, i: usize, w: &[F], scale: F, s: &mut Self::Scratch, theta: &mut Self::Parts);
+    /// `into += Ψᵢᵀ g`.
+    fn accumulate(&self, i: usize, g: &Self::Parts, s: &mut Self::Scratch, into: &mut [F]);
+    /// The ranges of weights that [`accumulate`](Self::accumulate) of `g` touches; a weight may come more than once.
+    fn each_touched(
+        &self,
+        i: usize,
+        g: &Self::Parts,
+        s: &mut Self::Scratch,
+        f: &mut dyn FnMut(Range<usize>),
+    );
+    /// `f(weight, value)` for every feature by which Ψ(`plus`) and Ψ(`minus`) differ, with the sign of its side. A weight may come more than once.
+    fn each_difference(
+        &self,
+        i: usize,
+        plus: &Self::Output,
+        minus: &Self::Output,
+        s: &mut Self::Scratch,
+        f: impl FnMut(usize, F),
+    );
+
+    /// ⟨θ, μ(y)⟩.
+    fn score(&self, i: usize, theta: &Self::Parts, y: &Self::Output) -> f64;
+    /// μ += a · μ(y), for parts of the shape of example `i`.
+    fn add_output(&self, i: usize, y: &Self::Output, a: F, mu: &mut Self::Parts);
+}
+
+/// Vectors of numbers for the parts of an example.
+pub trait PartVector<F>: Clone + Default + Send + Sync {
+    /// Σ over all parts.
+    fn dot(&self, other: &Self) -> f64;
+    /// Adds `a` times other parts of the same shape.
+    fn add(&mut self, other: &Self, a: F);
+    /// Every part times `a`.
+    fn scale(&mut self, a: F);
+    /// Every part p becomes p·(1 − p): of marginals, the variances. Parts that examples share may keep p, an upper bound.
+    fn to_variances(&mut self);
+}
+
+impl<F: Scalar> PartVector<F> for Vec<F> {
+    fn dot(&self, other: &Self) -> f64 {
+        lineal_linalg::kernels::dot64(self, other)
+    }
+
+    fn add(&mut self, other: &Self, a: F) {
+        lineal_linalg::kernels::axpy(a, other, self);
+    }
+
+    fn scale(&mut self, a: F) {
+        self.iter_mut().for_each(|part| *part *= a);
+    }
+
+    fn to_variances(&mut self) {
+        self.iter_mut().for_each(|p| *p *= F::ONE - *p);
+    }
+}
+
+/// Which outputs, scored how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// All outputs, by their scores.
+    Plain,
+    /// All outputs, by score + cost against the gold output.
+    Augmented,
+    /// The outputs that have what is known of the gold one, by their scores.
+    Gold,
+}
+
+/// What an argmax found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found {
+    /// Of the output that was found, cost included where it was asked for. Computed as [`Structure::score`] computes it, so that an output scores the same
+    /// against itself.
+    pub score: f64,
+    /// No output scores more than this. Above `score` where the argmax was inexact; certificates then use this one.
+    pub upper: f64,
+}
+
+impl Found {
+    /// The best there is.
+    pub fn exact(score: f64) -> Self {
+        Self { score, upper: score }
+    }
+}
+
+/// No output satisfies the constraints of an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Infeasible {
+    /// Which part of the example (position, word) is the first that cannot be satisfied, from 0.
+    pub at: usize,
+}
+
+/// A structure whose best output can be found.
+pub trait MaxOracle<F: Scalar>: Structure<F> {
+    /// The best output of example `i` for the scores `theta`, left in `y`. May leave its costs in `theta`.
+    fn argmax(
+        &self,
+        i: usize,
+        theta: &mut Self::Parts,
+        ask: Ask,
+        s: &mut Self::Scratch,
+        y: &mut Self::Output,
+    ) -> Result<Found, Infeasible>;
+
+    /// Δ(gold, y) ≥ 0, and 0 for the gold output itself.
+    fn cost(&self, i: usize, y: &Self::Output) -> f64;
+}
+
+/// A structure whose outputs can be summed over.
+pub trait SumOracle<F: Scalar>: MaxOracle<F> {
+    /// log Σ exp score over the outputs of example `i`. `ask` is not [`Ask::Augmented`].
+    fn log_partition(
+        &self,
+        i: usize,
+        theta: &Self::Parts,
+        ask: Ask,
+        s: &mut Self::Scratch,
+    ) -> Result<f64, Infeasible>;
+
+    /// log Σ exp score; the expected parts overwrite `mu`.
+    fn expect(
+        &self,
+        i: usize,
+        theta: &Self::Parts,
+        ask: Ask,
+        s: &mut Self::Scratch,
+        mu: &mut Self::Parts,
+    ) -> Result<f64, Infeasible>;
+}
