@@ -22,36 +22,15 @@
 //!
 //! Nothing here reads a flag, prints, or opens a socket.
 
-mod certify;
-mod columns;
-mod cost;
-mod crossfit;
 mod error;
-mod evaluate;
 mod explain;
 mod features;
-mod fit;
-mod highlight;
-mod joint;
-mod layout;
-mod learner;
-mod look_on;
-mod model;
-mod prepare;
-mod report;
+mod predict;
 mod request;
-mod scoring;
-mod sparse_rows;
-mod spec;
-mod strategy;
 mod stream;
-mod summary;
 mod tag;
 mod train;
 mod tune;
-mod warm;
-mod watch;
-mod weights;
 
 pub use lineal_calibrate as calibrate;
 pub use lineal_chain as chain;
@@ -76,18 +55,15 @@ pub use lineal_model::space;
 pub use lineal_reduce as reduce;
 pub use lineal_solver as solver;
 
-pub use cost::{NamedCost, read_cost, read_named_cost};
-pub use crossfit::OnFold;
 pub use error::Error;
-pub use evaluate::Metrics;
+pub use explain::highlight::Lit;
 pub use explain::{Contribution, Decision, ExplainSpec, Explanation};
 pub use features::{FeatureSpec, Features, read_features, read_features_of};
-pub use highlight::Lit;
-pub use learner::{LinearLearner, LinearScorer};
-pub use model::{Model, Predicted, Provenance, Sampler, Table};
-pub use report::{CodeReport, CurvePoint, Margins, Report, TreeReport};
-pub use scoring::highest;
-pub use spec::{
+pub use predict::evaluate::Metrics;
+pub use predict::model::{Model, Predicted, Provenance, Sampler, Table};
+pub use predict::scoring::highest;
+pub use request::cost::{NamedCost, read_cost, read_named_cost};
+pub use request::spec::{
     CalibrateKind, ClassWeight, CodeKind, DecodingKind, LossKind, PairKind, Penalty, Precision,
     ReductionSpec, ScheduleKind, SgdSpec, SolverKind, Strategy, Task, Threshold, TrainSpec,
     TreeKind, UpdateKind,
@@ -100,9 +76,12 @@ pub use tag::{
     TagModel, TagReport, TagSpec, TagTraining, Tagged, TaggedSpan, Tagger, TypeMetrics,
     WeightsKind, is_tag_model, read_forbidden,
 };
+pub use train::crossfit::OnFold;
+pub use train::learner::{LinearLearner, LinearScorer};
+pub use train::report::{CodeReport, CurvePoint, Margins, Report, TreeReport};
+pub use train::watch::OnPass;
 pub use train::{Training, train};
 pub use tune::{Choice, OnTrial, Shuffle, Trial, TuneMetric, TuneSpec, TuneTable, Tuning, folds};
-pub use watch::OnPass;
 
 /// Reads a file and learns its schema. For files with running text see [`read_features`].
 pub fn read(source: impl Into<Source>, options: &ReadOptions) -> Result<Dataset, Error> {

@@ -5,7 +5,7 @@
 
 use super::sinks::Cells;
 use crate::Error;
-use crate::weights::{Number, Weights};
+use crate::train::weights::{Number, Weights};
 use lineal_data::{Schema, TextBatch, TextSink};
 use lineal_features::templates::{TemplateNames, Templates};
 use lineal_features::text::TextRows;

@@ -3,9 +3,9 @@
 use super::learner::{Learner, Tally};
 use super::{Progressive, Start, StreamSpec};
 use crate::Error;
-use crate::model::{Model, Tensor, stored};
-use crate::sparse_rows;
-use crate::weights::Weights;
+use crate::predict::model::{Model, Tensor, stored};
+use crate::predict::sparse_rows;
+use crate::train::weights::Weights;
 use lineal_data::{ReadOptions, Source};
 use lineal_linalg::Scalar;
 use lineal_model::file::{ModelFile, TensorData};
@@ -156,7 +156,7 @@ fn state(model: &Model, about: &AboutStream) -> Result<OnlineState, Error> {
         n_rows,
         n_columns,
         steps: about.steps,
-        weights: table(if sum.is_some() { WEIGHTS } else { crate::weights::TENSOR })?,
+        weights: table(if sum.is_some() { WEIGHTS } else { crate::train::weights::TENSOR })?,
         squares: table(SQUARES)?,
         largest: table(LARGEST)?,
         n: about.n,

@@ -2,11 +2,11 @@
 
 use super::{Progressive, StreamSpec};
 use crate::Error;
-use crate::layout;
-use crate::look_on::Judge;
-use crate::sparse_rows::MOST_WEIGHTS;
-use crate::spec::{ClassWeight, LossKind, ScheduleKind, Strategy, Task, UpdateKind};
-use crate::strategy;
+use crate::predict::layout;
+use crate::predict::sparse_rows::MOST_WEIGHTS;
+use crate::request::spec::{ClassWeight, LossKind, ScheduleKind, Strategy, Task, UpdateKind};
+use crate::train::monitor::Judge;
+use crate::train::strategy;
 use lineal_data::{Dataset, Targets, UNSEEN};
 use lineal_erm::online::{Chunk, learn};
 use lineal_linalg::Matrix;

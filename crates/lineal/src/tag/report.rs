@@ -1,7 +1,7 @@
 //! What a training run on sequences tells about itself.
 
-use crate::report::{CurvePoint, certificate};
-use crate::spec::{LossKind, SolverKind, Task};
+use crate::request::spec::{LossKind, SolverKind, Task};
+use crate::train::report::{CurvePoint, certificate};
 use serde::{Deserialize, Serialize};
 
 /// The run's certificate and its circumstances; `lineal train --json` prints it, the model file keeps it.

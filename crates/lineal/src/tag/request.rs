@@ -3,7 +3,7 @@
 use super::file::{MAX_LABELS, MAX_LABELS_OF_TRIPLES};
 use super::spec::{TagSpec, WeightsKind};
 use crate::Error;
-use crate::spec::{LossKind, Penalty, ScheduleKind, SolverKind};
+use crate::request::spec::{LossKind, Penalty, ScheduleKind, SolverKind};
 use lineal_chain::{Grammar, LabelCost};
 use lineal_data::{Sequences, UNLABELLED};
 use lineal_erm::chain::{ChainLoss, ChainSolver, ChainSpec, ChainUpdate, ChainWeights};

@@ -1,6 +1,6 @@
 //! What to train: every choice about sequences, with its default.
 
-use crate::spec::{LossKind, Penalty, ScheduleKind, SolverKind, choice};
+use crate::request::spec::{LossKind, Penalty, ScheduleKind, SolverKind, choice};
 use lineal_chain::Scheme;
 use lineal_model::cost::CostMatrix;
 use serde::{Deserialize, Serialize};

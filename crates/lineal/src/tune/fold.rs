@@ -2,17 +2,17 @@
 
 use super::TuneMetric;
 use crate::Error;
-use crate::evaluate::Metrics;
 use crate::features::Features;
-use crate::fit::Job;
-use crate::model::{Body, Model, Provenance};
-use crate::prepare::example_weights;
-use crate::report::Report;
+use crate::predict::evaluate::Metrics;
+use crate::predict::model::{Body, Model, Provenance};
 use crate::request::Request;
-use crate::spec::{Precision, Strategy, TrainSpec};
+use crate::request::spec::{Precision, Strategy, TrainSpec};
+use crate::train::fit::Job;
+use crate::train::prepare::example_weights;
+use crate::train::report::Report;
+use crate::train::warm::WarmStart;
+use crate::train::watch::Watch;
 use crate::train::{self, Trained};
-use crate::warm::WarmStart;
-use crate::watch::Watch;
 use lineal_data::{Dataset, Standardizer};
 use lineal_linalg::Matrix;
 use lineal_model::Bias;

@@ -1,7 +1,7 @@
 //! What was measured, and which of it to take.
 
 use super::fold::Measured;
-use crate::spec::LossKind;
+use crate::request::spec::LossKind;
 
 /// One loss at one C on all folds.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,10 +1,10 @@
 //! What a model says about rows: scores, probabilities, predictions.
 
 use crate::Error;
-use crate::layout::{Decoder, Layout, argmax, leads};
-use crate::model::{Model, Predicted, Table};
-use crate::spec::{LossKind, Task, Threshold};
-use crate::weights::with_weights;
+use crate::predict::layout::{Decoder, Layout, argmax, leads};
+use crate::predict::model::{Model, Predicted, Table};
+use crate::request::spec::{LossKind, Task, Threshold};
+use crate::train::weights::with_weights;
 use lineal_calibrate::{Calibration, Kind, couple};
 use lineal_data::{Dataset, Labels};
 use lineal_linalg::Scalar;

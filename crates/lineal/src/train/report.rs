@@ -1,6 +1,6 @@
 //! What a training run tells about itself.
 
-use crate::spec::{LossKind, Precision, SolverKind, Strategy, Task};
+use crate::request::spec::{LossKind, Precision, SolverKind, Strategy, Task};
 use serde::{Deserialize, Serialize};
 
 /// The run's certificate and its circumstances; `lineal train --json` prints it, the model file keeps it.

@@ -1,8 +1,8 @@
 //! What is computed once the weights are known: margins, warnings, and weights in the units of the data.
 
-use crate::report::{Margins, Report};
-use crate::spec::{SolverKind, TrainSpec};
-use crate::weights::{Number, Weights, with_weights};
+use crate::request::spec::{SolverKind, TrainSpec};
+use crate::train::report::{Margins, Report};
+use crate::train::weights::{Number, Weights, with_weights};
 use lineal_data::{Standardizer, Targets};
 use lineal_erm::Rows;
 use lineal_linalg::Matrix;

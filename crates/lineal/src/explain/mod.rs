@@ -19,12 +19,14 @@
 //! log-likelihoods exactly. Votes, tournaments, other decodings and calibration are not linear: the winner may then have a negative lead, which
 //! is shown as it is.
 
+pub(crate) mod highlight;
+
 use crate::Error;
-use crate::layout::{Decoder, Layout};
-use crate::model::{Model, Predicted, Table};
-use crate::scoring::highest;
-use crate::spec::{PairKind, Task, Threshold};
-use crate::weights::with_weights;
+use crate::predict::layout::{Decoder, Layout};
+use crate::predict::model::{Model, Predicted, Table};
+use crate::predict::scoring::highest;
+use crate::request::spec::{PairKind, Task, Threshold};
+use crate::train::weights::with_weights;
 use lineal_data::Dataset;
 use lineal_linalg::Row;
 use lineal_model::Bias;

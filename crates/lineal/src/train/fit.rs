@@ -1,12 +1,12 @@
 //! Runs a solver on a concrete space and loss. `train.rs` picks both; everything here is generic.
 
 use crate::Error;
-use crate::certify::{Certificate, Fit, finish};
-use crate::look_on::{Judge, looking_on};
-use crate::spec::{LossKind, ScheduleKind, SolverKind, TrainSpec};
-use crate::warm::WarmStart;
-use crate::watch::Watch;
-use crate::weights::{Number, Weights};
+use crate::request::spec::{LossKind, ScheduleKind, SolverKind, TrainSpec};
+use crate::train::certify::{Certificate, Fit, finish};
+use crate::train::monitor::{Judge, looking_on};
+use crate::train::warm::WarmStart;
+use crate::train::watch::Watch;
+use crate::train::weights::{Number, Weights};
 use lineal_erm::{Dually, Erm, Margin, Penalty, Rows, Separation, Stochastically};
 use lineal_linalg::{Matrix, Row};
 use lineal_loss::{DualLoss, HardMargin, Hinge, SecondOrder, Squared, Target};

@@ -1,7 +1,7 @@
 //! Looks on while a solver runs: the curve, the held-out set, early stopping.
 
-use crate::report::CurvePoint;
-use crate::weights::{Number, Weights};
+use crate::train::report::CurvePoint;
+use crate::train::weights::{Number, Weights};
 use lineal_solver::Pass;
 use std::ops::ControlFlow;
 use std::time::Instant;

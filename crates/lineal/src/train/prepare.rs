@@ -1,7 +1,7 @@
 //! From a dataset to what a solver sees: rows held out, weights multiplied, features scaled.
 
 use crate::Error;
-use crate::spec::{ClassWeight, TrainSpec};
+use crate::request::spec::{ClassWeight, TrainSpec};
 use lineal_data::{Dataset, Standardizer, Targets};
 use lineal_linalg::Matrix;
 use lineal_model::Bias;

@@ -3,7 +3,7 @@
 //! Hashed words fall on some of 2^bits rows. A model of 20,000 words and 1,000 classes would be a file of a gigabyte if all rows of its weights were written.
 //! Such models are written without them, and spread out again when they are loaded: memory that nothing was written to costs nothing.
 
-use crate::weights::Weights;
+use crate::train::weights::Weights;
 use lineal_linalg::Scalar;
 use lineal_model::file::{ModelFile, TensorData};
 

@@ -11,7 +11,7 @@ mod folds;
 mod table;
 
 use crate::Error;
-use crate::spec::{LossKind, Penalty, Task, TrainSpec};
+use crate::request::spec::{LossKind, Penalty, Task, TrainSpec};
 use fold::Fold;
 use lineal_data::{Dataset, Targets};
 use rayon::prelude::*;

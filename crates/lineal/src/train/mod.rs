@@ -1,22 +1,34 @@
 //! From a spec and data to a certified model: the straight line, and the one big match.
 
+pub(crate) mod certify;
+pub(crate) mod columns;
+pub(crate) mod crossfit;
+pub(crate) mod fit;
+pub(crate) mod joint;
+pub(crate) mod learner;
+pub(crate) mod monitor;
+pub(crate) mod prepare;
+pub(crate) mod report;
+pub(crate) mod strategy;
+pub(crate) mod summary;
+pub(crate) mod warm;
+pub(crate) mod watch;
+pub(crate) mod weights;
+
 use crate::Error;
-use crate::certify::Fit;
-use crate::columns;
-use crate::crossfit::{self, OnFold};
 use crate::features::Features;
-use crate::fit::{self, Gold, Job};
-use crate::joint;
-use crate::layout::Layout;
-use crate::model::{Body, Model, Provenance};
-use crate::prepare::Prepared;
-use crate::report::{CodeReport, Report, TreeReport};
+use crate::predict::layout::Layout;
+use crate::predict::model::{Body, Model, Provenance};
 use crate::request::Request;
-use crate::spec::{LossKind, Precision, SolverKind, TrainSpec};
-use crate::strategy::Plan;
-use crate::summary;
-use crate::watch::{OnPass, Watch};
-use crate::weights::{Number, Weights};
+use crate::request::spec::{LossKind, Precision, SolverKind, TrainSpec};
+use crate::train::certify::Fit;
+use crate::train::crossfit::OnFold;
+use crate::train::fit::{Gold, Job};
+use crate::train::prepare::Prepared;
+use crate::train::report::{CodeReport, Report, TreeReport};
+use crate::train::strategy::Plan;
+use crate::train::watch::{OnPass, Watch};
+use crate::train::weights::{Number, Weights};
 use lineal_data::{Dataset, Targets};
 use lineal_loss::{Epsilon, Hinge, Huber, Logistic, SquaredHinge, SumHinge, SumSquaredHinge};
 use lineal_model::cost::{NoCost, ZeroOne};

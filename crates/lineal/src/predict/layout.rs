@@ -1,7 +1,7 @@
 //! What the columns of a model's weights are, and how their scores become classes.
 
 use crate::Error;
-use crate::spec::{
+use crate::request::spec::{
     CodeKind, DecodingKind, LossKind, PairKind, ReductionSpec, Strategy, Task, TrainSpec,
 };
 use lineal_calibrate::couple::{self, CodeColumns};

@@ -1,14 +1,14 @@
 //! Training of joint features: classes share weights, one loss over all of them.
 
 use crate::Error;
-use crate::certify::Fit;
 use crate::features::{Features, expand};
-use crate::fit::{Gold, Job, convex_on, smooth_on};
-use crate::layout::Layout;
+use crate::predict::layout::Layout;
 use crate::request::Request;
-use crate::spec::{LossKind, SolverKind, Strategy, Task, TrainSpec};
+use crate::request::spec::{LossKind, SolverKind, Strategy, Task, TrainSpec};
 use crate::train::Trained;
-use crate::weights::Number;
+use crate::train::certify::Fit;
+use crate::train::fit::{Gold, Job, convex_on, smooth_on};
+use crate::train::weights::Number;
 use lineal_data::{Dataset, Targets};
 use lineal_loss::{Hinge, Logistic, Squared, SquaredHinge, SumHinge, SumSquaredHinge};
 use lineal_model::Joint;

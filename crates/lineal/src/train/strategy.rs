@@ -1,8 +1,8 @@
 //! From a strategy and the data's classes to the columns that will be trained.
 
 use crate::Error;
-use crate::layout::{self, Layout};
-use crate::spec::{Penalty, Strategy, TrainSpec};
+use crate::predict::layout::{self, Layout};
+use crate::request::spec::{Penalty, Strategy, TrainSpec};
 use lineal_data::Targets;
 use lineal_erm::columns::{ColumnScale, NodePenalty};
 use lineal_model::cost::CostMatrix;

@@ -1,6 +1,6 @@
 //! Metrics of a model on labelled data.
 
-use crate::model::{Model, Predicted};
+use crate::predict::model::{Model, Predicted};
 use crate::{Dataset, Error, Targets};
 use lineal_data::UNSEEN;
 use lineal_metrics::{

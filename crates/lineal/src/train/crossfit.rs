@@ -1,11 +1,11 @@
 //! Scores of rows that training did not see, for calibration and thresholds: each fold is scored by a model trained on the others.
 
 use crate::Error;
-use crate::layout::{Decoder, Layout, leads};
-use crate::model::{Model, Table};
-use crate::spec::{CalibrateKind, Task, Threshold, TrainSpec};
+use crate::predict::layout::{Decoder, Layout, leads};
+use crate::predict::model::{Model, Table};
+use crate::request::spec::{CalibrateKind, Task, Threshold, TrainSpec};
 use crate::train::Training;
-use crate::weights::with_weights;
+use crate::train::weights::with_weights;
 use lineal_calibrate::{Aim, Calibration, Held, Kind, Truth, thresholds};
 use lineal_data::{Dataset, Labels, Targets};
 use lineal_linalg::Scalar;

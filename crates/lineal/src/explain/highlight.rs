@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::explain::Explanation;
-use crate::model::Model;
+use crate::predict::model::Model;
 use lineal_data::{ReadOptions, Source, TextBatch, TextSink};
 use std::collections::{BTreeMap, HashMap};
 

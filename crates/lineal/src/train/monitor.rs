@@ -1,9 +1,9 @@
 //! The monitor of a run: measures what was asked for and passes it to the watch.
 
-use crate::fit::{Gold, Job};
-use crate::spec::SolverKind;
-use crate::watch::Measured;
-use crate::weights::Number;
+use crate::request::spec::SolverKind;
+use crate::train::fit::{Gold, Job};
+use crate::train::watch::Measured;
+use crate::train::weights::Number;
 use lineal_erm::{Erm, Penalty, Rows};
 use lineal_linalg::{Row, Scalar};
 use lineal_loss::DualLoss;

@@ -3,8 +3,8 @@
 //! `--strategy` trains all columns in one pass and needs none of this. It is for library users who mix: a reduction of their own over linear models, or linear
 //! models in some nodes and something else in others.
 
-use crate::model::Model;
-use crate::spec::{Strategy, TrainSpec};
+use crate::predict::model::Model;
+use crate::request::spec::{Strategy, TrainSpec};
 use crate::train::train;
 use crate::{Error, Report};
 use lineal_data::{Dataset, Format, Schema, TargetKind, Targets};

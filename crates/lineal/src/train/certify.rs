@@ -1,8 +1,8 @@
 //! The end of a run: which weights are kept, and what is proven about exactly these.
 
 use crate::Error;
-use crate::fit::{Gold, Job};
-use crate::weights::{Number, Weights};
+use crate::train::fit::{Gold, Job};
+use crate::train::weights::{Number, Weights};
 use lineal_erm::{Erm, Penalty, Rows};
 use lineal_linalg::{Row, kernels};
 use lineal_loss::DualLoss;

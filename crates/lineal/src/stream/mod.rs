@@ -11,16 +11,16 @@ mod learner;
 mod maker;
 
 use crate::Error;
-use crate::cost::NamedCost;
 use crate::features::{FeatureSpec, Features, Sampling};
-use crate::layout::Layout;
-use crate::model::{Body, Model, Provenance};
-use crate::report::Report;
-use crate::spec::{
+use crate::predict::layout::Layout;
+use crate::predict::model::{Body, Model, Provenance};
+use crate::request::cost::NamedCost;
+use crate::request::spec::{
     ClassWeight, LossKind, PairKind, Penalty, Precision, ReductionSpec, ScheduleKind, SgdSpec,
     SolverKind, Strategy, Task, TrainSpec, UpdateKind,
 };
-use crate::weights::Weights;
+use crate::train::report::Report;
+use crate::train::weights::Weights;
 use learner::{Learner, Tally};
 use lineal_data::{Dataset, Format, ReadOptions, Schema, Source, TargetKind};
 use lineal_model::Bias;

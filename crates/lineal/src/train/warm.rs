@@ -1,6 +1,6 @@
 //! Where a run on the same rows ended, for the next one with another penalty to start from.
 
-use crate::weights::{Number, Weights};
+use crate::train::weights::{Number, Weights};
 
 /// Weights and dual blocks, and the penalty that they belong to.
 #[derive(Debug, Default)]

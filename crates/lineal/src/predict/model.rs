@@ -2,12 +2,12 @@
 
 use crate::Error;
 use crate::features::{self, AboutFeatures, Features};
-use crate::layout::{Decoder, Layout};
-use crate::report::Report;
-use crate::sparse_rows::{self, ROWS};
-use crate::spec::{Task, TrainSpec};
+use crate::predict::layout::{Decoder, Layout};
+use crate::predict::sparse_rows::{self, ROWS};
+use crate::request::spec::{Task, TrainSpec};
 use crate::stream::{self, AboutStream, StreamSpec, StreamTensors};
-use crate::weights::{TENSOR, Weights, with_weights};
+use crate::train::report::Report;
+use crate::train::weights::{TENSOR, Weights, with_weights};
 use lineal_calibrate::Calibration;
 use lineal_data::{Dataset, Labels, ReadOptions, Schema, Source, TargetKind};
 use lineal_linalg::Scalar;

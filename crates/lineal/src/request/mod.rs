@@ -1,8 +1,11 @@
 //! Does the spec fit the data and itself? And which solver will run?
 
+pub(crate) mod cost;
+pub(crate) mod spec;
+
 use crate::Error;
-use crate::layout;
-use crate::spec::{
+use crate::predict::layout;
+use crate::request::spec::{
     ClassWeight, LossKind, Penalty, ScheduleKind, SolverKind, Strategy, Task, TrainSpec,
 };
 use lineal_data::{Dataset, Targets, UNSEEN};

@@ -1,14 +1,14 @@
 //! Runs a solver on binary problems side by side: one-vs-all, one-vs-one, output codes, labels, and the nodes of trees.
 
 use crate::Error;
-use crate::certify::{Certificate, Fit};
-use crate::fit::{self, Gold, Job};
-use crate::look_on::Judge;
-use crate::report::CurvePoint;
-use crate::spec::{LossKind, SolverKind, TreeKind};
-use crate::strategy::{self, Plan};
-use crate::watch::Watch;
-use crate::weights::{Number, Weights};
+use crate::request::spec::{LossKind, SolverKind, TreeKind};
+use crate::train::certify::{Certificate, Fit};
+use crate::train::fit::{self, Gold, Job};
+use crate::train::monitor::Judge;
+use crate::train::report::CurvePoint;
+use crate::train::strategy::{self, Plan};
+use crate::train::watch::Watch;
+use crate::train::weights::{Number, Weights};
 use lineal_data::Targets;
 use lineal_erm::columns::{self, BlockPass, ColumnTask, Outputs, TreeTask};
 use lineal_loss::{Columnwise, Hinge, Logistic, OfMargin, SquaredHinge};

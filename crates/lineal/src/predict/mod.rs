@@ -1,0 +1,7 @@
+//! A trained model of rows: what it predicts, how its columns become classes, what metrics say of it, and its file.
+
+pub(crate) mod evaluate;
+pub(crate) mod layout;
+pub(crate) mod model;
+pub(crate) mod scoring;
+pub(crate) mod sparse_rows;
