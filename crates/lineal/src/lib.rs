@@ -22,12 +22,14 @@
 //!
 //! Nothing here reads a flag, prints, or opens a socket.
 
+mod dependency;
 mod error;
 mod explain;
 mod features;
 mod predict;
 mod request;
 mod stream;
+mod structured;
 mod tag;
 mod train;
 mod tune;
@@ -55,6 +57,7 @@ pub use lineal_model::space;
 pub use lineal_reduce as reduce;
 pub use lineal_solver as solver;
 
+pub use dependency::DependencySpec;
 pub use error::Error;
 pub use explain::highlight::Lit;
 pub use explain::{Contribution, Decision, ExplainSpec, Explanation};
@@ -73,14 +76,15 @@ pub use stream::{
 };
 pub use tag::{
     Ask, Border, Notable, Ranking, Reason, SchemeKind, TagExplanation, TagFeatures, TagMetrics,
-    TagModel, TagReport, TagSpec, TagTraining, Tagged, TaggedSpan, Tagger, TypeMetrics,
-    WeightsKind, is_tag_model, read_forbidden,
+    TagModel, TagSpec, Tagged, TaggedSpan, Tagger, TypeMetrics, WeightsKind, read_forbidden,
 };
 pub use train::crossfit::OnFold;
 pub use train::learner::{LinearLearner, LinearScorer};
-pub use train::report::{CodeReport, CurvePoint, Margins, Report, TreeReport};
+pub use train::report::{
+    CodeReport, CurvePoint, Margins, Report, StageReport, StructuredReport, TreeReport,
+};
 pub use train::watch::OnPass;
-pub use train::{Training, train};
+pub use train::{Trainable, Training, train};
 pub use tune::{Choice, OnTrial, Shuffle, Trial, TuneMetric, TuneSpec, TuneTable, Tuning, folds};
 
 /// Reads a file and learns its schema. For files with running text see [`read_features`].

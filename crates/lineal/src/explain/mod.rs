@@ -145,8 +145,8 @@ impl Model {
         let questions = match self.task() {
             Task::Classify => self.about_classes(asked, spec.class)?,
             Task::Multilabel => self.about_labels(asked, spec.class)?,
-            // A model of sequences is a `TagModel` and has explanations of its own.
-            Task::Regress | Task::Tag => {
+            // Models of structures have explanations of their own.
+            _ => {
                 let nothing = |row| Question {
                     row,
                     winner: None,

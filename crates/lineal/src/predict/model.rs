@@ -30,6 +30,13 @@ pub struct Provenance {
     pub source: String,
 }
 
+impl Provenance {
+    /// Trained here and now on this data.
+    pub(crate) fn of(source: &str) -> Self {
+        Self { lineal: env!("CARGO_PKG_VERSION").into(), source: source.to_owned() }
+    }
+}
+
 /// A trained linear model.
 #[derive(Debug)]
 pub struct Model {
@@ -176,7 +183,7 @@ impl Model {
         Self::from_file(ModelFile::from_bytes(bytes)?)
     }
 
-    fn from_file(file: ModelFile) -> Result<Self, Error> {
+    pub(crate) fn from_file(file: ModelFile) -> Result<Self, Error> {
         if file.model()["task"] == "tag" {
             let why = "it is a model of the task tag, which this command has no use for";
             return Err(file.bad_tensor("model", why).into());

@@ -78,8 +78,8 @@ impl Request {
             }
         };
         let loss = spec.loss.unwrap_or(match spec.task {
-            Task::Classify | Task::Multilabel | Task::Tag => LossKind::Logistic,
             Task::Regress => LossKind::Squared,
+            _ => LossKind::Logistic,
         });
         let of_numbers = matches!(loss, LossKind::Squared | LossKind::Huber | LossKind::Epsilon);
         match spec.task {

@@ -22,7 +22,7 @@ use crate::request::spec::{
 use crate::train::report::Report;
 use crate::train::weights::Weights;
 use learner::{Learner, Tally};
-use lineal_data::{Dataset, Format, ReadOptions, Schema, Source, TargetKind};
+use lineal_data::{Dataset, Format, ReadOptions, Schema, Source};
 use lineal_model::Bias;
 use maker::Maker;
 use serde::{Deserialize, Serialize};
@@ -132,7 +132,7 @@ impl StreamSpec {
             sgd: SgdSpec {
                 rate: self.rate,
                 schedule: self.schedule,
-                average: self.average,
+                average: Some(self.average),
                 shuffle: self.shuffle,
                 ..SgdSpec::default()
             },
@@ -270,12 +270,13 @@ impl<'a> Streaming<'a> {
     /// Learns.
     pub fn run(self) -> Result<(Model, StreamReport), Error> {
         let Self { source, options, spec, features, resumed, passes, on_chunk, checkpoint } = self;
-        if spec.task == Task::Tag {
-            return Err(Error::request(
-                "a stream has rows, and the task tag learns from sequences",
-            ));
+        if spec.task.is_structured() {
+            return Err(Error::request(format!(
+                "a stream has rows, and the task {} learns from sentences",
+                spec.task
+            )));
         }
-        let options = ReadOptions { grow_classes: true, target: target(spec.task), ..options };
+        let options = ReadOptions { grow_classes: true, target: spec.task.target(), ..options };
         if passes > 1 && source.comes_once() {
             return Err(Error::request(format!(
                 "{}: standard input and pipes come once, and {passes} passes are asked for; leave out --epochs, or save the rows to a file",
@@ -308,14 +309,6 @@ impl<'a> Streaming<'a> {
             }
         }
         run.finish(interrupted)
-    }
-}
-
-fn target(task: Task) -> TargetKind {
-    match task {
-        Task::Classify | Task::Tag => TargetKind::Classes,
-        Task::Multilabel => TargetKind::Labels,
-        Task::Regress => TargetKind::Real,
     }
 }
 
@@ -571,12 +564,12 @@ impl Run<'_> {
             curve: Vec::new(),
             margins: None,
             warnings: Vec::new(),
+            structured: None,
         };
         let mut state = learner.hand_over();
         let weights = state.mean().unwrap_or_else(|| std::mem::take(&mut state.weights));
         let body = Body { weights: Weights::F32(weights), layout, tree: None };
-        let provenance =
-            Provenance { lineal: env!("CARGO_PKG_VERSION").into(), source: source.clone() };
+        let provenance = Provenance::of(&source);
         let features = features.clone();
         let mut model =
             Model::new(body, spec.as_train_spec(), schema, features, &report, provenance)?;
@@ -588,9 +581,9 @@ impl Run<'_> {
 impl Task {
     fn least_classes(self) -> usize {
         match self {
-            Task::Classify | Task::Tag => 2,
             Task::Multilabel => 1,
             Task::Regress => 0,
+            _ => 2,
         }
     }
 }

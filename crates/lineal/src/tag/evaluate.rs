@@ -87,7 +87,7 @@ impl TagModel {
     pub fn compare(&self, data: &Sequences, tagged: &[Tagged]) -> Result<TagMetrics, Error> {
         let predicted: Vec<&[u32]> = tagged.iter().map(|tagged| &tagged.labels[..]).collect();
         let mut metrics = compare(data, self.labels().len(), &predicted)?;
-        metrics.illegal = self.spec().scheme.is_some().then(|| {
+        metrics.illegal = self.spec().tag.scheme.is_some().then(|| {
             let neighbours = predicted.iter().flat_map(|labels| labels.windows(2));
             let pairs = neighbours.filter(|pair| !self.permits(pair[0], pair[1])).count();
             let edge = |t: Option<&u32>, permits: &dyn Fn(usize) -> bool| {

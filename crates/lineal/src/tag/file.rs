@@ -11,12 +11,11 @@
 use super::constraints;
 use super::model::TagModel;
 use super::notable::Notable;
-use super::report::TagReport;
-use super::spec::TagSpec;
 use super::vectorize::{Vectorizer, has_bias};
 use crate::Error;
 use crate::predict::model::Provenance;
-use crate::request::spec::Task;
+use crate::request::spec::{Task, TrainSpec};
+use crate::train::report::Report;
 use lineal_chain::{ChainModel, PrunedModel, PrunedParts};
 use lineal_data::SequenceSchema;
 use lineal_features::sequence::{AttributeIndex, Extractor, Templates};
@@ -40,9 +39,9 @@ const PAIR_HASHES: &str = "pair_hashes";
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct About {
     pub(super) task: Task,
-    pub(super) spec: TagSpec,
+    pub(super) spec: TrainSpec,
     pub(super) schema: SequenceSchema,
-    pub(super) report: TagReport,
+    pub(super) report: Report,
     pub(super) provenance: Provenance,
     /// What makes attributes of columns.
     pub(super) templates: Option<String>,
@@ -101,7 +100,7 @@ impl TagModel {
         Ok(file::encode(&about, &tensors)?)
     }
 
-    fn from_file(file: &ModelFile) -> Result<Self, Error> {
+    pub(crate) fn from_file(file: &ModelFile) -> Result<Self, Error> {
         if file.model()["task"] != "tag" {
             let why = "it is a model of another task, not of tag";
             return Err(file.bad_tensor("model", why).into());
@@ -111,8 +110,8 @@ impl TagModel {
             .map_err(|e| bad("model", format!("its description does not fit: {e}")))?;
         about.schema.check().map_err(|why| bad("model", format!("its columns: {why}")))?;
         let k = about.schema.labels.len();
-        let most = if about.spec.order == 2 { MAX_LABELS_OF_TRIPLES } else { MAX_LABELS };
-        let fits = (1..=2).contains(&about.spec.order)
+        let most = if about.spec.tag.order == 2 { MAX_LABELS_OF_TRIPLES } else { MAX_LABELS };
+        let fits = (1..=2).contains(&about.spec.tag.order)
             && k <= most
             && about.spec.cost.as_ref().is_none_or(|cost| cost.n_classes() == k)
             && about.step.is_none_or(|step| step.is_finite());
@@ -121,7 +120,7 @@ impl TagModel {
         }
         let unary = read_index(file, HASHES, about.hashed)?;
         let vectorizer = match &about.templates {
-            None => Vectorizer::Named { index: unary, bias: has_bias(&about.spec) },
+            None => Vectorizer::Named { index: unary, bias: has_bias(&about.spec.tag) },
             Some(text) => {
                 let templates = Templates::parse(text)
                     .and_then(|t| t.check_columns(about.schema.columns.len()).map(|()| t))
@@ -135,11 +134,11 @@ impl TagModel {
             n_unary: vectorizer.n_unary(),
             n_pairs: vectorizer.n_pairs(),
             transitions: about.transitions,
-            ends: about.spec.ends,
-            triples: about.spec.order == 2,
+            ends: about.spec.tag.ends,
+            triples: about.spec.tag.order == 2,
         };
         let weights = read_weights(file, shape, about.step)?;
-        let grammar = constraints::grammar(&about.spec, &about.schema.labels)
+        let grammar = constraints::grammar(&about.spec.tag, &about.schema.labels)
             .map_err(|e| bad("model", e.to_string()))?;
         Ok(Self { vectorizer, weights, grammar, about })
     }

@@ -1,17 +1,17 @@
 //! Tagging: a label for each position of a sequence.
 //!
-//! [`TagSpec`] holds every choice with its default, [`TagTraining`] runs it, [`TagModel`] tags, measures, explains and saves itself. The label
+//! [`TagSpec`] holds what only sequences can choose, [`Training`](crate::Training) runs it, [`TagModel`] tags, measures, explains and saves itself. The label
 //! sequences of a sentence are the outputs of one linear model, so losses and solvers are those of classification: the perceptron,
 //! the structured SVM (`hinge`) and the conditional random field (`logistic`).
 //!
 //! ```
-//! use lineal::{SequenceOptions, Source, TagSpec, TagTraining, read_sequences};
+//! use lineal::{SequenceOptions, Source, Task, TrainSpec, read_sequences, train};
 //!
 //! let text = b"the DT B-NP\ndog NN I-NP\nbarks VBZ B-VP\n\nthe DT B-NP\ncat NN I-NP\nsleeps VBZ B-VP\n";
 //! let source = Source::Memory { name: "train.conll".into(), bytes: text.to_vec() };
 //! let data = read_sequences(source, &SequenceOptions::default())?;
 //!
-//! let (model, report) = TagTraining::new(&data, &TagSpec::default()).run()?;
+//! let (model, report) = train(&data, &TrainSpec::for_task(Task::Tag))?;
 //! println!("{}", report.certificate());
 //! let tagged = model.tag(&data)?;
 //! assert_eq!(tagged[1].labels.iter().map(|&l| model.label(l)).collect::<Vec<_>>(), ["B-NP", "I-NP", "B-VP"]);
@@ -24,8 +24,6 @@ mod explain;
 mod file;
 mod model;
 mod notable;
-mod report;
-mod request;
 mod shrink;
 mod spec;
 mod tagger;
@@ -36,9 +34,7 @@ mod warm;
 pub use constraints::read_forbidden;
 pub use evaluate::{TagMetrics, TypeMetrics};
 pub use explain::{Reason, TagExplanation};
-pub use model::{TagModel, is_tag_model};
+pub use model::TagModel;
 pub use notable::Notable;
-pub use report::TagReport;
 pub use spec::{Border, SchemeKind, TagFeatures, TagSpec, WeightsKind};
 pub use tagger::{Ask, Ranking, Tagged, TaggedSpan, Tagger};
-pub use train::TagTraining;

@@ -2,17 +2,14 @@
 
 use super::file::About;
 use super::notable::Notable;
-use super::report::TagReport;
-use super::spec::TagSpec;
 use super::vectorize::Vectorizer;
 use crate::predict::model::Provenance;
-use crate::request::spec::{LossKind, Task};
+use crate::request::spec::{LossKind, Task, TrainSpec};
+use crate::train::report::Report;
 use crate::{Error, SequenceOptions};
 use lineal_chain::{Grammar, PrunedModel};
 use lineal_data::{SequenceSchema, Sequences, Source};
 use lineal_metrics::TagSet;
-use lineal_model::file::ModelFile;
-use std::path::Path;
 
 /// A model that gives a label to each position of a sequence.
 #[derive(Clone, Debug)]
@@ -23,19 +20,14 @@ pub struct TagModel {
     pub(super) about: About,
 }
 
-/// Whether a model file is of the task `tag`.
-pub fn is_tag_model(path: &Path) -> Result<bool, Error> {
-    Ok(ModelFile::open(path)?.model()["task"] == "tag")
-}
-
 impl TagModel {
     /// How training went (without its curve).
-    pub fn report(&self) -> &TagReport {
+    pub fn report(&self) -> &Report {
         &self.about.report
     }
 
     /// What was asked for.
-    pub fn spec(&self) -> &TagSpec {
+    pub fn spec(&self) -> &TrainSpec {
         &self.about.spec
     }
 

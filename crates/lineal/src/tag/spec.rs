@@ -1,13 +1,12 @@
-//! What to train: every choice about sequences, with its default.
+//! What tagging alone can choose, with its defaults.
 
-use crate::request::spec::{LossKind, Penalty, ScheduleKind, SolverKind, choice};
+use crate::request::spec::choice;
 use lineal_chain::Scheme;
-use lineal_model::cost::CostMatrix;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A training run on sequences, but for the data. `TagSpec::default()` is a conditional random field with C = 1 over the default features.
+/// Choices about sequences beside those of every [`TrainSpec`](crate::TrainSpec).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TagSpec {
@@ -32,34 +31,6 @@ pub struct TagSpec {
     pub forbidden: Vec<(Border, Border)>,
     /// Whether training sets the gold labels against legal sequences only, too. By default it is against all: the figures are no worse.
     pub legal_rivals: bool,
-    /// The loss; perceptron, hinge or logistic.
-    pub loss: LossKind,
-    /// What a wrong label costs, for the hinge: δ(y, ŷ) by pair of labels. Hamming if it is not given.
-    pub cost: Option<CostMatrix>,
-    /// Who minimises: auto, sgd, lbfgs or dual.
-    pub solver: SolverKind,
-    /// Move just far enough to be right, by at most this much (PA-I), in place of gradient steps.
-    pub passive_aggressive: Option<f64>,
-    /// How strong ½‖W‖² is; n of `C` is the number of sequences. The perceptron and passive–aggressive updates have none.
-    pub penalty: Penalty,
-    /// The factor of ‖W‖₁.
-    pub l1: f64,
-    /// Stop at a relative gap (or relative gradient norm) of that. The proof lags behind: at 0.01 the objective is usually within 0.0005.
-    pub tol: f64,
-    /// Passes over the data, at most; by default 20 for `sgd`, else 1,000.
-    pub passes: Option<usize>,
-    /// η of `sgd`.
-    pub rate: Option<f64>,
-    /// How η falls.
-    pub schedule: Option<ScheduleKind>,
-    /// Whether `sgd` returns the mean of its iterates; by default yes but for the logistic loss.
-    pub average: Option<bool>,
-    /// Hold out this share of the training sequences (0 for none) to watch.
-    pub validation: f64,
-    /// Stop after that many passes without a better held-out metric, and keep the best weights.
-    pub patience: Option<usize>,
-    /// Of every random choice.
-    pub seed: u64,
 }
 
 impl Default for TagSpec {
@@ -75,20 +46,6 @@ impl Default for TagSpec {
             scheme: None,
             forbidden: Vec::new(),
             legal_rivals: false,
-            loss: LossKind::Logistic,
-            cost: None,
-            solver: SolverKind::Auto,
-            passive_aggressive: None,
-            penalty: Penalty::C(1.0),
-            l1: 0.0,
-            tol: 1e-2,
-            passes: None,
-            rate: None,
-            schedule: None,
-            average: None,
-            validation: 0.0,
-            patience: None,
-            seed: 0,
         }
     }
 }

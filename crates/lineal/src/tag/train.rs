@@ -1,88 +1,52 @@
-//! From a spec and sequences to a certified model.
+//! From a spec and sequences to a certified tagger.
 
 use super::constraints;
 use super::evaluate::compare;
-use super::file::About;
+use super::file::{About, MAX_LABELS, MAX_LABELS_OF_TRIPLES};
 use super::model::TagModel;
 use super::notable::notable;
-use super::report::TagReport;
-use super::request::{n_unlabelled, solver_kind};
 use super::shrink::compact;
-use super::spec::{TagFeatures, TagSpec};
+use super::spec::{TagFeatures, TagSpec, WeightsKind};
 use super::vectorize::{Rows, Vectorizer};
 use super::warm;
 use crate::Error;
 use crate::predict::model::Provenance;
-use crate::request::spec::{LossKind, Task};
-use crate::train::report::CurvePoint;
-use crate::train::watch::OnPass;
-use lineal_chain::{ChainModel, Decoder, Grammar, Observations, Parts, PrunedModel, Scratch};
-use lineal_data::Sequences;
-use lineal_erm::chain::{ChainError, ChainPass, Learnt, Sentences, learn};
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_pcg::Pcg64Mcg;
+use crate::request::spec::TrainSpec;
+use crate::structured::{self, Learning, Observer};
+use crate::train::prepare::split;
+use crate::train::report::{Report, StructuredReport};
+use crate::train::{Trainable, Training};
+use lineal_chain::{
+    ChainModel, Decoder, Grammar, LabelCost, Observations, Parts, PrunedModel, Scratch,
+};
+use lineal_data::{Sequences, UNLABELLED};
+use lineal_erm::chain::{ChainError, ChainSpec, ChainWeights, Learnt, Sentences, learn};
+use lineal_features::sequence::AttributeIndex;
 use rayon::prelude::*;
 use std::borrow::Cow;
-use std::ops::ControlFlow;
-use std::time::Instant;
 
-/// A run about to start.
-pub struct TagTraining<'a> {
-    data: &'a Sequences,
-    spec: &'a TagSpec,
-    held_out: Option<&'a Sequences>,
-    start: Option<&'a TagModel>,
-    on_pass: Option<&'a mut OnPass<'a>>,
-}
+impl Trainable for Sequences {
+    type Model = TagModel;
 
-impl<'a> TagTraining<'a> {
-    /// This data, this spec.
-    pub fn new(data: &'a Sequences, spec: &'a TagSpec) -> Self {
-        Self { data, spec, held_out: None, start: None, on_pass: None }
-    }
-
-    /// Watch these sequences, read with the training data's schema, in place of a share of the training data.
-    pub fn held_out(mut self, data: &'a Sequences) -> Self {
-        self.held_out = Some(data);
-        self
-    }
-
-    /// Start from the weights of a trained model, where it has the same attributes and labels.
-    pub fn start_from(mut self, model: &'a TagModel) -> Self {
-        self.start = Some(model);
-        self
-    }
-
-    /// Be called after every pass.
-    pub fn monitor(mut self, on_pass: &'a mut OnPass<'a>) -> Self {
-        self.on_pass = Some(on_pass);
-        self
-    }
-
-    /// Trains.
-    pub fn run(self) -> Result<(TagModel, TagReport), Error> {
-        let Self { data, spec, held_out, start, on_pass } = self;
-        let watched = TagSpec {
-            validation: if held_out.is_some() { 1.0 } else { spec.validation },
-            ..spec.clone()
-        };
-        watched.check(data)?;
-        let (data, held_out) = split(data, held_out, spec)?;
-        let data = &*data;
+    fn train(run: Training<'_, Self>) -> Result<(TagModel, Report), Error> {
+        let Training { data, spec, held_out, start, on_pass, .. } = run;
+        check(spec, data)?;
+        let (rows, held_rows) = split(data.len(), spec, held_out.is_some())?;
+        let pick = |rows: Vec<usize>| Cow::Owned(data.select(&rows));
+        let held_out = held_out.map(Cow::Borrowed).or(held_rows.map(pick));
+        let data = &*rows.map_or(Cow::Borrowed(data), pick);
         let labels = &data.schema.labels;
-        let grammar = constraints::grammar(spec, labels).map_err(|e| first_seen(e, data))?;
-        let l2 = spec.l2(data.len());
-        let request = spec.chain(l2, &grammar)?;
+        let grammar = constraints::grammar(&spec.tag, labels).map_err(|e| first_seen(e, data))?;
+        let learning = spec.learning(data.len())?;
 
-        let (vectorizer, rows) = Vectorizer::learn(data, spec)?;
+        let (vectorizer, rows) = Vectorizer::learn(data, &spec.tag)?;
         let shape = ChainModel {
             n_labels: labels.len(),
             n_unary: vectorizer.n_unary(),
             n_pairs: vectorizer.n_pairs(),
             transitions: vectorizer.has_transitions(),
-            ends: spec.ends && vectorizer.has_transitions(),
-            triples: spec.order == 2,
+            ends: spec.tag.ends && vectorizer.has_transitions(),
+            triples: spec.tag.order == 2,
         };
         let start = start.map(|old| warm::start(old, &vectorizer, shape, labels)).transpose()?;
         let ends: Vec<usize> = (0..data.len()).map(|i| data.tokens(i).end).collect();
@@ -93,29 +57,17 @@ impl<'a> TagTraining<'a> {
             ends: &ends,
             weights: None,
         };
-        let held_out = held_out
-            .as_deref()
-            .map(|data| HeldOut::new(data, &vectorizer, &grammar))
-            .transpose()?;
-        let mut watch = Watch {
-            started: Instant::now(),
-            on_pass,
-            held_out,
-            patience: spec.patience,
-            curve: Vec::new(),
-            best: None,
-            failed: None,
-        };
-        let learnt = learn(shape, sentences, &request, start.as_ref(), &mut |pass| watch.see(pass))
-            .map_err(|e| placed(e, data))?;
-        if let Some(error) = watch.failed.take() {
-            return Err(error);
-        }
-        let best = watch.take_best();
-        let curve = std::mem::take(&mut watch.curve);
-        drop(watch);
+        let metric =
+            held_out.as_deref().map(|data| HeldOut::metric_on(data, &vectorizer, &grammar));
+        let mut observer = Observer::new(on_pass, spec, metric.transpose()?);
+        let request = request(spec, &learning, &grammar);
+        let learnt = learn(shape, sentences, &request, start.as_ref(), &mut |pass| {
+            observer.see(pass, || pass.model())
+        })
+        .map_err(|e| placed(e, data))?;
+        let seen = observer.finish()?;
         let Learnt { model: mut weights, report: run } = learnt;
-        let best_pass = best.map(|(pass, best)| {
+        let best_pass = seen.best.map(|(pass, best)| {
             weights = best;
             pass
         });
@@ -123,94 +75,103 @@ impl<'a> TagTraining<'a> {
         let notable = notable(&vectorizer, &weights, data, &rows)?;
         drop(rows);
         let (vectorizer, weights) = compact(&vectorizer, &weights)?;
-        let mut report = TagReport {
-            task: Task::Tag,
-            examples: data.len(),
+        let structured = StructuredReport {
             tokens: data.n_tokens(),
+            unlabelled: data.gold().iter().filter(|&&label| label == UNLABELLED).count(),
+            ..StructuredReport::default()
+        };
+        let report = structured::report(spec, &learning, &run, best_pass, seen.curve, structured);
+        let mut report = Report {
+            examples: data.len(),
             features: vectorizer.n_unary() + vectorizer.n_pairs(),
             classes: labels.len(),
-            loss: spec.loss,
-            solver: solver_kind(run.solver),
-            l2,
-            l1: spec.l1,
-            objective: run.objective,
-            mean_loss: run.loss,
-            gap: run.gap,
-            grad_norm: run.grad_norm,
-            converged: run.converged,
-            passes: run.passes,
-            updates: run.updates,
-            weights: run.n_weights,
-            unlabelled: n_unlabelled(data),
-            best_pass,
-            curve,
-            warnings: Vec::new(),
+            rows_touched: data.len() as u64,
+            ..report
         };
-        if let Some((objective, gap)) = report.objective.zip(report.gap) {
-            report.converged |= gap <= spec.tol * objective.abs();
+        if report.classes == 1 {
+            let told = "all positions have the same label: there is nothing to tell apart";
+            report.warnings.push(told.into());
         }
-        if let Some(best) = best_pass {
-            // The figures are those of the weights that are stored, as far as the solver knew them then.
-            let point = report.curve.iter().find(|point| point.pass == best);
-            report.objective = point.and_then(|point| point.objective);
-            report.gap = point.and_then(|point| point.gap);
-            report.grad_norm = None;
-            report.converged = false;
+        if report.features == 0 {
+            let told = "no attribute has a weight: labels follow from their neighbours alone";
+            report.warnings.push(told.into());
         }
-        report.warnings = warnings(&report, spec);
-        let stored = TagSpec {
-            features: vectorizer
-                .templates()
-                .map_or(TagFeatures::Default, |t| TagFeatures::Templates(t.text().to_owned())),
-            ends: shape.ends,
-            ..spec.clone()
-        };
+        let templates = vectorizer.templates().map(|t| t.text().to_owned());
+        let features = templates.clone().map_or(TagFeatures::Default, TagFeatures::Templates);
+        let tag = TagSpec { features, ends: shape.ends, ..spec.tag.clone() };
         let about = About {
-            task: Task::Tag,
+            task: spec.task,
             schema: data.schema.clone(),
-            provenance: Provenance {
-                lineal: env!("CARGO_PKG_VERSION").into(),
-                source: data.source.clone(),
-            },
-            templates: vectorizer.templates().map(|t| t.text().to_owned()),
+            provenance: Provenance::of(&data.source),
+            templates,
             hashed: vectorizer.unary_index().hash_bits(),
             hashed_pairs: vectorizer.pair_index().and_then(|index| index.hash_bits()),
             transitions: shape.transitions,
             step: None,
             notable,
-            spec: stored,
+            spec: TrainSpec { tag, ..spec.clone() },
             // The curve has times in it; the file must have the same bytes for the same data and seed.
-            report: TagReport { curve: Vec::new(), ..report.clone() },
+            report: Report { curve: Vec::new(), ..report.clone() },
         };
         Ok((TagModel { vectorizer, weights, grammar, about }, report))
     }
 }
 
-/// The sequences to learn from and those to watch.
-type Split<'a> = (Cow<'a, Sequences>, Option<Cow<'a, Sequences>>);
+/// Sees that the choices fit each other and the data.
+fn check(spec: &TrainSpec, data: &Sequences) -> Result<(), Error> {
+    let refuse = |why: String| Err(Error::Request(why));
+    let TagSpec { order, hash_bits, .. } = spec.tag;
+    if !(1..=2).contains(&order) {
+        return refuse(format!("--order {order} is not there: choose 1 or 2"));
+    }
+    let most = AttributeIndex::MAX_BITS;
+    if let Some(bits) = hash_bits.filter(|bits| !(1..=most).contains(bits)) {
+        return refuse(format!("--hash {bits}: choose from 1 to {most} bits"));
+    }
+    let n_labels = data.schema.labels.len();
+    if n_labels > MAX_LABELS {
+        let label = &data.schema.columns[data.schema.label];
+        return refuse(format!(
+            "{}: column {label} has {n_labels} different values, and labels may be {MAX_LABELS} at most; is it the label? (see --label)",
+            data.source
+        ));
+    }
+    if order == 2 && n_labels > MAX_LABELS_OF_TRIPLES {
+        return refuse(format!(
+            "--order 2 has weights for three labels in a row, and {n_labels} labels are too many for that ({MAX_LABELS_OF_TRIPLES} at most)"
+        ));
+    }
+    if let Some(cost) = spec.cost.as_ref().filter(|cost| cost.n_classes() != n_labels) {
+        return refuse(format!(
+            "the costs are of {} labels, and the data has {n_labels}",
+            cost.n_classes()
+        ));
+    }
+    if spec.cost.is_some() && !spec.uses_cost() {
+        return refuse(
+            "--cost has a place in the hinge loss of sequences only: choose --loss hinge".into(),
+        );
+    }
+    Ok(())
+}
 
-fn split<'a>(
-    data: &'a Sequences,
-    held_out: Option<&'a Sequences>,
-    spec: &TagSpec,
-) -> Result<Split<'a>, Error> {
-    if held_out.is_some() || spec.validation == 0.0 {
-        return Ok((Cow::Borrowed(data), held_out.map(Cow::Borrowed)));
+/// The request to the learner, with what only chains have.
+fn request(spec: &TrainSpec, learning: &Learning, grammar: &Grammar) -> ChainSpec {
+    let k = grammar.n_labels();
+    let delta = |cost: &lineal_model::cost::CostMatrix| {
+        (0..k as u32).flat_map(|y| cost.row(y).to_vec()).collect()
+    };
+    ChainSpec {
+        weights: match spec.tag.weights {
+            WeightsKind::Frequent => ChainWeights::Frequent,
+            WeightsKind::Observed => ChainWeights::Observed,
+            WeightsKind::All => ChainWeights::All,
+        },
+        cost: spec.cost.as_ref().and_then(|cost| LabelCost::new(k, delta(cost))),
+        legal_rivals: spec.tag.legal_rivals,
+        grammar: (!grammar.is_free()).then(|| grammar.clone()),
+        ..learning.spec.clone()
     }
-    let n = (data.len() as f64 * spec.validation).round() as usize;
-    if n == 0 || n == data.len() {
-        return Err(Error::request(format!(
-            "{} of {} sequences cannot be held out: give a file, or another fraction",
-            spec.validation,
-            data.len()
-        )));
-    }
-    let mut order: Vec<usize> = (0..data.len()).collect();
-    order.shuffle(&mut Pcg64Mcg::seed_from_u64(spec.seed));
-    let (held, kept) = order.split_at_mut(n);
-    held.sort_unstable();
-    kept.sort_unstable();
-    Ok((Cow::Owned(data.select(kept)), Some(Cow::Owned(data.select(held)))))
 }
 
 /// A label that does not fit the scheme, at the line where it first stands.
@@ -243,64 +204,6 @@ fn placed(error: ChainError, data: &Sequences) -> Error {
     }
 }
 
-/// Looks on while the learner runs: the curve, the held-out sequences, early stopping.
-struct Watch<'a, 'h> {
-    started: Instant,
-    on_pass: Option<&'a mut OnPass<'a>>,
-    held_out: Option<HeldOut<'h>>,
-    patience: Option<usize>,
-    curve: Vec<CurvePoint>,
-    best: Option<(f64, usize, PrunedModel)>,
-    failed: Option<Error>,
-}
-
-impl Watch<'_, '_> {
-    fn see(&mut self, pass: &ChainPass<'_>) -> ControlFlow<()> {
-        let model = self.held_out.is_some().then(|| pass.model());
-        let metric = match (&self.held_out, &model) {
-            (Some(held_out), Some(model)) => match held_out.metric(model) {
-                Ok(metric) => Some(metric),
-                Err(error) => {
-                    self.failed = Some(error);
-                    return ControlFlow::Break(());
-                }
-            },
-            _ => None,
-        };
-        let point = CurvePoint {
-            pass: pass.pass,
-            objective: pass.objective,
-            train_loss: Some(pass.loss),
-            gap: pass.gap.filter(|gap| gap.is_finite()),
-            gap_estimate: None,
-            held_out_loss: None,
-            held_out_metric: metric,
-            blocks: None,
-            seconds: self.started.elapsed().as_secs_f64(),
-        };
-        self.curve.push(point);
-        if let Some(on_pass) = &mut self.on_pass {
-            on_pass(&point)?;
-        }
-        let (Some(patience), Some(metric), Some(model)) = (self.patience, metric, model) else {
-            return ControlFlow::Continue(());
-        };
-        if self.best.as_ref().is_none_or(|best| metric > best.0) {
-            self.best = Some((metric, pass.pass, model));
-        }
-        match &self.best {
-            Some((_, best, _)) if pass.pass - best >= patience => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        }
-    }
-
-    /// The best pass and its weights, if early stopping was on and it was not the last.
-    fn take_best(&mut self) -> Option<(usize, PrunedModel)> {
-        let last = self.curve.last()?.pass;
-        self.best.take().filter(|best| best.1 != last).map(|(_, pass, model)| (pass, model))
-    }
-}
-
 /// Sequences to watch, with their attributes.
 struct HeldOut<'a> {
     data: &'a Sequences,
@@ -312,12 +215,14 @@ struct HeldOut<'a> {
 const CHUNK: usize = 32;
 
 impl<'a> HeldOut<'a> {
-    fn new(
+    /// How good weights are on these sequences.
+    fn metric_on(
         data: &'a Sequences,
         vectorizer: &Vectorizer,
         grammar: &'a Grammar,
-    ) -> Result<Self, Error> {
-        Ok(Self { data, rows: vectorizer.rows(data)?, grammar })
+    ) -> Result<Box<dyn Fn(&PrunedModel) -> Result<f64, Error> + 'a>, Error> {
+        let held_out = Self { data, rows: vectorizer.rows(data)?, grammar };
+        Ok(Box::new(move |weights| held_out.metric(weights)))
     }
 
     fn metric(&self, model: &PrunedModel) -> Result<f64, Error> {
@@ -356,39 +261,4 @@ impl<'a> HeldOut<'a> {
         let labels: Vec<&[u32]> = labels.iter().map(Vec::as_slice).collect();
         Ok(compare(self.data, shape.n_labels, &labels)?.main())
     }
-}
-
-/// What the user should know about the run, each with the flag to turn.
-fn warnings(report: &TagReport, spec: &TagSpec) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if report.classes == 1 {
-        warnings.push("all positions have the same label: there is nothing to tell apart".into());
-    }
-    if report.features == 0 {
-        warnings
-            .push("no attribute has a weight: labels follow from their neighbours alone".into());
-    }
-    let minimises = report.objective.is_some() && report.loss != LossKind::Perceptron;
-    if !report.converged && minimises {
-        let far = match (report.gap, report.grad_norm) {
-            (Some(gap), _) => {
-                format!("the relative gap is {:.1e}", gap / report.objective.unwrap_or(1.0).abs())
-            }
-            (None, Some(norm)) => format!("the gradient norm is {norm:.1e}"),
-            _ => "there is no certificate".into(),
-        };
-        let remedy = match report.solver {
-            crate::SolverKind::Sgd => {
-                "raise --epochs, or use --solver dual, which ends with a proof"
-            }
-            _ => "raise --max-passes, --tol or the penalty",
-        };
-        if report.best_pass.is_none() {
-            warnings.push(format!(
-                "did not converge to --tol {:.0e} in {} passes ({far}): {remedy}",
-                spec.tol, report.passes
-            ));
-        }
-    }
-    warnings
 }

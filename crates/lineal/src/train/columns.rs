@@ -271,7 +271,7 @@ struct BlockWatch<'a, 'w> {
 }
 
 struct State<'a, 'w> {
-    watch: &'a mut Watch<'w>,
+    watch: &'a mut Watch<'w, Weights>,
     gaps: Vec<f64>,
     done: usize,
     last: usize,
@@ -279,7 +279,7 @@ struct State<'a, 'w> {
 }
 
 impl<'a, 'w> BlockWatch<'a, 'w> {
-    fn new(watch: &'a mut Watch<'w>) -> Self {
+    fn new(watch: &'a mut Watch<'w, Weights>) -> Self {
         let state = State { watch, gaps: Vec::new(), done: 0, last: 0, stopped: false };
         Self { state: Mutex::new(state) }
     }
@@ -295,14 +295,9 @@ impl<'a, 'w> BlockWatch<'a, 'w> {
             let gap: f64 = state.gaps.iter().sum();
             let point = CurvePoint {
                 pass: state.last,
-                objective: None,
-                train_loss: None,
-                gap: None,
                 gap_estimate: gap.is_finite().then_some(gap),
-                held_out_loss: None,
-                held_out_metric: None,
                 blocks: Some((state.done, news.n_blocks)),
-                seconds: 0.0,
+                ..CurvePoint::default()
             };
             state.stopped |= state.watch.note(point).is_break();
         }

@@ -24,7 +24,7 @@ pub(crate) struct Job<'a, 'w> {
     pub x: &'a Matrix,
     pub weights: Option<&'a [f32]>,
     pub held_out_x: Option<&'a Matrix>,
-    pub watch: Watch<'w>,
+    pub watch: Watch<'w, Weights>,
     /// Where a run with another penalty ended, and where this one will leave its end.
     pub warm: Option<&'a mut WarmStart>,
 }
@@ -297,7 +297,7 @@ where
         rate: spec.rate.unwrap_or(if perceptron { 1.0 } else { safe }),
         schedule,
         l2: job.l2,
-        average: spec.average,
+        average: spec.average.unwrap_or(false),
         draws: match (spec.with_replacement, spec.shuffle) {
             (true, _) => solver::Draws::WithReplacement,
             (false, true) => solver::Draws::Shuffled,

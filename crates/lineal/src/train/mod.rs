@@ -36,35 +36,41 @@ use lineal_model::label_tree::LabelTree;
 use lineal_model::space::{Binary, Classes, Real};
 use lineal_reduce::Code;
 
-/// Trains with nobody looking on.
-pub fn train(data: &Dataset, spec: &TrainSpec) -> Result<(Model, Report), Error> {
+/// Trains with nobody looking on: on a [`Dataset`], [`Sequences`](lineal_data::Sequences) or a treebank, as the spec's task says.
+pub fn train<D: Trainable>(data: &D, spec: &TrainSpec) -> Result<(D::Model, Report), Error> {
     Training::new(data, spec).run()
 }
 
-/// A run about to start.
-pub struct Training<'a> {
-    data: &'a Dataset,
-    spec: &'a TrainSpec,
-    features: Option<&'a Features>,
-    held_out: Option<&'a Dataset>,
-    on_pass: Option<&'a mut OnPass<'a>>,
-    on_fold: Option<&'a mut OnFold<'a>>,
+/// Data that a model can be trained on.
+pub trait Trainable: Sized {
+    /// What comes of it.
+    type Model;
+
+    /// Trains.
+    #[doc(hidden)]
+    fn train(run: Training<'_, Self>) -> Result<(Self::Model, Report), Error>;
 }
 
-impl<'a> Training<'a> {
+/// A run about to start.
+pub struct Training<'a, D: Trainable = Dataset> {
+    pub(crate) data: &'a D,
+    pub(crate) spec: &'a TrainSpec,
+    pub(crate) features: Option<&'a Features>,
+    pub(crate) held_out: Option<&'a D>,
+    pub(crate) start: Option<&'a D::Model>,
+    pub(crate) on_pass: Option<&'a mut OnPass<'a>>,
+    pub(crate) on_fold: Option<&'a mut OnFold<'a>>,
+}
+
+impl<'a, D: Trainable> Training<'a, D> {
     /// This data, this spec.
-    pub fn new(data: &'a Dataset, spec: &'a TrainSpec) -> Self {
-        Self { data, spec, features: None, held_out: None, on_pass: None, on_fold: None }
+    pub fn new(data: &'a D, spec: &'a TrainSpec) -> Self {
+        let (features, held_out, start, on_pass, on_fold) = (None, None, None, None, None);
+        Self { data, spec, features, held_out, start, on_pass, on_fold }
     }
 
-    /// The features of [`read_features`](crate::read_features), for the model to keep: it then predicts from raw text.
-    pub fn features(mut self, features: &'a Features) -> Self {
-        self.features = Some(features);
-        self
-    }
-
-    /// Watch this set, read with the training data's schema, in place of a share of the training rows.
-    pub fn held_out(mut self, data: &'a Dataset) -> Self {
+    /// Watch this set, read with the training data's schema, in place of a share of the training examples.
+    pub fn held_out(mut self, data: &'a D) -> Self {
         self.held_out = Some(data);
         self
     }
@@ -75,15 +81,42 @@ impl<'a> Training<'a> {
         self
     }
 
+    /// Start from the weights of a trained model, where it has the same features and labels. Models of rows do this in [streams](crate::Streaming) only.
+    pub fn start_from(mut self, model: &'a D::Model) -> Self {
+        self.start = Some(model);
+        self
+    }
+
+    /// Trains.
+    pub fn run(self) -> Result<(D::Model, Report), Error> {
+        D::train(self)
+    }
+}
+
+impl<'a> Training<'a> {
+    /// The features of [`read_features`](crate::read_features), for the model to keep: it then predicts from raw text.
+    pub fn features(mut self, features: &'a Features) -> Self {
+        self.features = Some(features);
+        self
+    }
+
     /// Be called before every fold of a calibration.
     pub fn on_fold(mut self, on_fold: &'a mut OnFold<'a>) -> Self {
         self.on_fold = Some(on_fold);
         self
     }
+}
 
-    /// Trains.
-    pub fn run(self) -> Result<(Model, Report), Error> {
-        let Self { data, spec, features, held_out, on_pass, on_fold } = self;
+impl Trainable for Dataset {
+    type Model = Model;
+
+    fn train(run: Training<'_, Self>) -> Result<(Model, Report), Error> {
+        let Training { data, spec, features, held_out, start, on_pass, on_fold } = run;
+        if start.is_some() {
+            return Err(Error::request(
+                "models of rows start from another one in a stream only: see resume",
+            ));
+        }
         let features = features.cloned().unwrap_or_default();
         if features.n_made() != data.schema.made {
             return Err(Error::request(format!(
@@ -161,6 +194,7 @@ impl<'a> Training<'a> {
                 })
                 .flatten(),
             warnings: Vec::new(),
+            structured: None,
         };
         report.warnings = summary::warnings(&report, spec, x);
         let weights = match (&prepared.scaling, &tree) {
@@ -171,8 +205,7 @@ impl<'a> Training<'a> {
             }
             (None, _) => fit.weights,
         };
-        let provenance =
-            Provenance { lineal: env!("CARGO_PKG_VERSION").into(), source: data.source.clone() };
+        let provenance = Provenance::of(&data.source);
         let body = Body { weights, layout, tree };
         let mut model =
             Model::new(body, spec.clone(), data.schema.clone(), features, &report, provenance)?;

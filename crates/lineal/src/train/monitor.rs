@@ -2,7 +2,7 @@
 
 use crate::request::spec::SolverKind;
 use crate::train::fit::{Gold, Job};
-use crate::train::watch::Measured;
+use crate::train::report::CurvePoint;
 use crate::train::weights::Number;
 use lineal_erm::{Erm, Penalty, Rows};
 use lineal_linalg::{Row, Scalar};
@@ -35,23 +35,28 @@ where
     let (curve, sgd) = (job.spec.curve, job.solver == SolverKind::Sgd);
     let watch = &mut job.watch;
     move |pass| {
-        let mut measured = Measured::default();
+        let mut point = CurvePoint {
+            pass: pass.pass,
+            gap: pass.gap.filter(|gap| gap.is_finite()),
+            gap_estimate: pass.gap_estimate.filter(|gap| gap.is_finite()),
+            ..CurvePoint::default()
+        };
         if curve {
             let mean_loss = train.mean_loss(pass.w);
             let n = Model::<F>::n_penalised(model);
-            measured.train_loss = Some(mean_loss);
-            measured.objective = Some(mean_loss + penalty.value(&pass.w[..n]));
+            point.train_loss = Some(mean_loss);
+            point.objective = Some(mean_loss + penalty.value(&pass.w[..n]));
         } else if sgd {
-            measured.train_loss = Some(pass.value);
+            point.train_loss = Some(pass.value);
         } else if pass.value.abs() < f64::MAX {
             // MAX and infinity are "not known yet".
-            measured.objective = Some(pass.value);
+            point.objective = Some(pass.value);
         }
         if let Some((erm, rows)) = &held_out {
-            measured.held_out_loss = Some(erm.mean_loss(pass.w));
-            measured.held_out_metric = Some(metric(model, rows, pass.w));
+            point.held_out_loss = Some(erm.mean_loss(pass.w));
+            point.held_out_metric = Some(metric(model, rows, pass.w));
         }
-        watch.see(pass, measured)
+        watch.see(point, || F::own(pass.w.to_vec()))
     }
 }
 

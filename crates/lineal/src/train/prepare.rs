@@ -26,7 +26,15 @@ impl<'a> Prepared<'a> {
         spec: &TrainSpec,
         held_out: Option<&'a Dataset>,
     ) -> Result<Self, Error> {
-        let (rows, held_rows) = split(data, spec, held_out)?;
+        if let Some(set) = held_out.filter(|set| {
+            set.schema.n_features != data.schema.n_features || set.y.len() != set.n_rows()
+        }) {
+            return Err(Error::request(format!(
+                "{}: the held-out set must be read with the training data's schema and have labels",
+                set.source
+            )));
+        }
+        let (rows, held_rows) = split(data.n_rows(), spec, held_out.is_some())?;
         let pick = |rows: &[usize]| {
             let picked = data.select(rows);
             (Cow::Owned(picked.x), Cow::Owned(picked.y))
@@ -62,32 +70,26 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Rows to train on and rows to hold out, or `None` for all and none.
+/// Examples to train on and those to hold out, both rising, or `None` for all and none.
 type Split = (Option<Vec<usize>>, Option<Vec<usize>>);
 
-fn split(data: &Dataset, spec: &TrainSpec, held_out: Option<&Dataset>) -> Result<Split, Error> {
-    if let Some(set) = held_out {
-        if set.schema.n_features != data.schema.n_features || set.y.len() != set.n_rows() {
-            return Err(Error::request(format!(
-                "{}: the held-out set must be read with the training data's schema and have labels",
-                set.source
-            )));
-        }
+/// Holds out the share of `n` examples that the spec asks for, unless a set of its own is `given`.
+pub(crate) fn split(n: usize, spec: &TrainSpec, given: bool) -> Result<Split, Error> {
+    if given {
         return Ok((None, None));
     }
     if spec.validation == 0.0 {
         if spec.patience.is_some() {
             return Err(Error::request(
-                "--patience needs --validation: early stopping watches held-out rows",
+                "--patience needs --validation: early stopping watches held-out examples",
             ));
         }
         return Ok((None, None));
     }
-    let n = data.n_rows();
-    let n_held = ((n as f64 * spec.validation).round() as usize).clamp(1, n.saturating_sub(1));
     if n < 2 {
-        return Err(Error::request("--validation needs at least two rows"));
+        return Err(Error::request("--validation needs at least two examples"));
     }
+    let n_held = ((n as f64 * spec.validation).round() as usize).clamp(1, n - 1);
     let mut order: Vec<usize> = (0..n).collect();
     order.shuffle(&mut Pcg64Mcg::seed_from_u64(spec.seed ^ 0x5eed));
     let mut train = order.split_off(n_held);

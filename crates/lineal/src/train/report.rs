@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 pub struct Report {
     /// What is predicted.
     pub task: Task,
-    /// Rows trained on.
+    /// Rows, sequences or sentences trained on.
     pub examples: usize,
-    /// Features, the bias not counted.
+    /// Features, the bias not counted; attributes that have weights.
     pub features: usize,
-    /// Classes; 0 for regression.
+    /// Classes, labels or relations; 0 for regression.
     pub classes: usize,
     /// The loss.
     pub loss: LossKind,
@@ -40,14 +40,15 @@ pub struct Report {
     pub l2: f64,
     /// The factor of ‖W‖₁.
     pub l1: f64,
-    /// mean loss + (l2/2)‖W‖² + l1‖W‖₁ at the stored weights; NaN, in JSON null, after a stream, of which it would take another pass.
+    /// mean loss + (l2/2)‖W‖² + l1‖W‖₁ at the stored weights; NaN, in JSON null, after a stream, of which it would take another pass, and after updates of
+    /// structures that minimise nothing (perceptron, passive–aggressive).
     #[serde(deserialize_with = "or_nan")]
     pub objective: f64,
     /// A proven bound on (objective − minimum), if this problem has a dual.
     pub gap: Option<f64>,
     /// The norm of the objective's gradient (of its smallest subgradient where there is an l1 part).
     pub grad_norm: Option<f64>,
-    /// Whether the tolerance was met.
+    /// Whether the tolerance was met; for updates that minimise nothing, whether a pass changed nothing.
     pub converged: bool,
     /// Passes over the data.
     pub passes: usize,
@@ -61,15 +62,60 @@ pub struct Report {
     pub margins: Option<Margins>,
     /// Things the user should know: no convergence and the flag to turn, features that never occur, ….
     pub warnings: Vec<String>,
+    /// What only structured outputs have.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub structured: Option<StructuredReport>,
+}
+
+/// What a run on structured outputs tells besides.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StructuredReport {
+    /// Tokens in the examples.
+    pub tokens: usize,
+    /// Those without a gold label or head, marginalised or maximised over.
+    pub unlabelled: usize,
+    /// Weights that there were to learn.
+    pub weights: usize,
+    /// The mean loss; of updates that minimise nothing, what the last pass saw on its way.
+    pub mean_loss: f64,
+    /// What was learnt besides the model itself, each by a run of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageReport>,
+}
+
+/// A run whose result another one stands on, or that stands on another's: a pruner, a labeller.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StageReport {
+    /// What was learnt.
+    pub stage: String,
+    /// The loss.
+    pub loss: LossKind,
+    /// Who minimised.
+    pub solver: SolverKind,
+    /// Passes over the data.
+    pub passes: usize,
+    /// The objective, where one was minimised.
+    pub objective: Option<f64>,
+    /// A proven bound on (objective − minimum).
+    pub gap: Option<f64>,
+    /// What it achieves on the training data, and what that is: `recall of heads`, `accuracy`.
+    pub figure: Option<(String, f64)>,
 }
 
 impl Report {
     /// The certificate in words: "objective 0.35, within 0.04 % of the optimum (duality gap 1.4e-4)".
     pub fn certificate(&self) -> String {
-        if self.objective.is_nan() {
-            return "none: the rows went by in a stream".to_owned();
+        match &self.structured {
+            _ if !self.objective.is_nan() => certificate(self.objective, self.gap, self.grad_norm),
+            None => "none: the rows went by in a stream".to_owned(),
+            Some(_) if self.converged => {
+                "a pass changed nothing: every training example is predicted right".to_owned()
+            }
+            Some(structured) => format!(
+                "mean loss {:.6} in the last pass; this update minimises no objective, so there is no certificate",
+                structured.mean_loss
+            ),
         }
-        certificate(self.objective, self.gap, self.grad_norm)
     }
 }
 
@@ -123,7 +169,7 @@ pub struct TreeReport {
 }
 
 /// The state after a pass.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
     /// From 1.
     pub pass: usize,
@@ -137,7 +183,7 @@ pub struct CurvePoint {
     pub gap_estimate: Option<f64>,
     /// Mean loss on the held-out rows.
     pub held_out_loss: Option<f64>,
-    /// Accuracy (classify) or −RMSE (regress) on the held-out rows: larger is better.
+    /// What is measured on the held-out examples: accuracy, −RMSE, span F1, ….  Larger is better.
     pub held_out_metric: Option<f64>,
     /// Where problems are trained side by side: blocks of them that have ended, and all.
     #[serde(default, skip_serializing_if = "Option::is_none")]

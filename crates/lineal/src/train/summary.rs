@@ -56,29 +56,35 @@ fn quantile(sorted: &[f64], q: f64) -> f64 {
 
 /// What the user should know about the run, each with the flag to turn.
 pub(crate) fn warnings(report: &Report, spec: &TrainSpec, x: &Matrix) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if !report.converged {
-        let far = match (report.gap, report.grad_norm) {
-            (Some(gap), _) => format!("the relative gap is {:.1e}", gap / report.objective.abs()),
-            (None, Some(norm)) => format!("the gradient norm is {norm:.1e}"),
-            _ => "there is no certificate".into(),
-        };
-        let remedy = match report.solver {
-            SolverKind::Sgd if report.l2 > 0.0 => {
-                "raise --epochs or use --solver dual, which ends with a proof"
-            }
-            SolverKind::Sgd => "raise --epochs",
-            _ => "raise --max-passes, --tol or the penalty, or try --standardize",
-        };
-        warnings.push(format!(
-            "did not converge to --tol {:.0e} in {} passes ({far}): {remedy}",
-            spec.tol, report.passes
-        ));
-    }
+    let mut warnings: Vec<String> = unconverged(report, spec).into_iter().collect();
     if x.nnz() == 0 {
         warnings.push("no row has any feature: the model is its bias".into());
     }
     warnings
+}
+
+/// That the tolerance was not met, how far it was, and the flag to turn.
+pub(crate) fn unconverged(report: &Report, spec: &TrainSpec) -> Option<String> {
+    if report.converged {
+        return None;
+    }
+    let far = match (report.gap, report.grad_norm) {
+        (Some(gap), _) => format!("the relative gap is {:.1e}", gap / report.objective.abs()),
+        (None, Some(norm)) => format!("the gradient norm is {norm:.1e}"),
+        _ => "there is no certificate".into(),
+    };
+    let remedy = match (report.solver, &report.structured) {
+        (SolverKind::Sgd, _) if report.l2 > 0.0 => {
+            "raise --epochs or use --solver dual, which ends with a proof"
+        }
+        (SolverKind::Sgd, _) => "raise --epochs",
+        (_, Some(_)) => "raise --max-passes, --tol or the penalty",
+        (_, None) => "raise --max-passes, --tol or the penalty, or try --standardize",
+    };
+    Some(format!(
+        "did not converge to --tol {:.0e} in {} passes ({far}): {remedy}",
+        spec.tol, report.passes
+    ))
 }
 
 /// Weights of standardised features as weights of the features themselves: w ← w·scale, b ← b − Σ w·mean.

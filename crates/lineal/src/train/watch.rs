@@ -1,76 +1,54 @@
-//! Looks on while a solver runs: the curve, the held-out set, early stopping.
+//! Looks on while a learner runs: the curve, the held-out examples, early stopping.
 
 use crate::train::report::CurvePoint;
-use crate::train::weights::{Number, Weights};
-use lineal_solver::Pass;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
 /// Called after every pass; `Break` ends the run.
 pub type OnPass<'a> = dyn FnMut(&CurvePoint) -> ControlFlow<()> + Send + 'a;
 
-/// What can be measured about weights on the way.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Measured {
-    pub objective: Option<f64>,
-    pub train_loss: Option<f64>,
-    pub held_out_loss: Option<f64>,
-    pub held_out_metric: Option<f64>,
-}
-
-pub(crate) struct Watch<'a> {
+/// A run's observer. `W` is what would be kept of a pass: weights, in whatever form the learner has them.
+pub(crate) struct Watch<'a, W> {
     started: Instant,
     on_pass: Option<&'a mut OnPass<'a>>,
     patience: Option<usize>,
     pub curve: Vec<CurvePoint>,
-    best: Option<Best>,
+    best: Option<Best<W>>,
 }
 
-struct Best {
+struct Best<W> {
     metric: f64,
     loss: f64,
     pass: usize,
-    weights: Weights,
+    weights: W,
 }
 
-impl<'a> Watch<'a> {
+impl<'a, W> Watch<'a, W> {
     pub(crate) fn new(on_pass: Option<&'a mut OnPass<'a>>, patience: Option<usize>) -> Self {
         Self { started: Instant::now(), on_pass, patience, curve: Vec::new(), best: None }
     }
 
-    /// Records a pass and says whether to go on.
-    pub(crate) fn see<F: Number>(
+    /// Records a pass and says whether to go on; `weights` are asked for where the pass is the best so far.
+    pub(crate) fn see(
         &mut self,
-        pass: &Pass<'_, F>,
-        measured: Measured,
+        point: CurvePoint,
+        weights: impl FnOnce() -> W,
     ) -> ControlFlow<()> {
-        let point = CurvePoint {
-            pass: pass.pass,
-            objective: measured.objective,
-            train_loss: measured.train_loss,
-            gap: pass.gap.filter(|gap| gap.is_finite()),
-            gap_estimate: pass.gap_estimate.filter(|gap| gap.is_finite()),
-            held_out_loss: measured.held_out_loss,
-            held_out_metric: measured.held_out_metric,
-            blocks: None,
-            seconds: 0.0,
-        };
         self.note(point)?;
-        let (Some(patience), Some(metric)) = (self.patience, measured.held_out_metric) else {
+        let (Some(patience), Some(metric)) = (self.patience, point.held_out_metric) else {
             return ControlFlow::Continue(());
         };
         // Accuracy moves in steps; among equals the smaller held-out loss is the better model.
-        let loss = measured.held_out_loss.unwrap_or(f64::INFINITY);
+        let loss = point.held_out_loss.unwrap_or(f64::INFINITY);
         let better = self
             .best
             .as_ref()
             .is_none_or(|best| metric > best.metric || (metric == best.metric && loss < best.loss));
         if better {
-            self.best =
-                Some(Best { metric, loss, pass: pass.pass, weights: F::own(pass.w.to_vec()) });
+            self.best = Some(Best { metric, loss, pass: point.pass, weights: weights() });
         }
         match &self.best {
-            Some(best) if pass.pass - best.pass >= patience => ControlFlow::Break(()),
+            Some(best) if point.pass - best.pass >= patience => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         }
     }
@@ -86,7 +64,7 @@ impl<'a> Watch<'a> {
     }
 
     /// The best pass and its weights, if early stopping was on and it was not the last.
-    pub(crate) fn take_best(&mut self) -> Option<(usize, Weights)> {
+    pub(crate) fn take_best(&mut self) -> Option<(usize, W)> {
         let last = self.curve.last()?.pass;
         self.best.take().filter(|best| best.pass != last).map(|best| (best.pass, best.weights))
     }

@@ -137,6 +137,7 @@ impl<'d> Fold<'d> {
             curve: Vec::new(),
             margins: None,
             warnings: Vec::new(),
+            structured: None,
         };
         let body = Body { weights: fit.weights, layout, tree };
         let provenance = Provenance { lineal: String::new(), source: String::new() };

@@ -68,9 +68,9 @@ impl TuneMetric {
         match (self, task) {
             (TuneMetric::MacroF1, _) => "macro_f1",
             (TuneMetric::LogLoss, _) => "log_loss",
-            (TuneMetric::Usual, Task::Classify | Task::Tag) => "accuracy",
             (TuneMetric::Usual, Task::Multilabel) => "micro_f1",
             (TuneMetric::Usual, Task::Regress) => "rmse",
+            (TuneMetric::Usual, _) => "accuracy",
         }
     }
 

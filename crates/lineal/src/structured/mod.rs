@@ -1,0 +1,7 @@
+//! What the tasks with structured outputs share: the request to the learner, its observer, the report.
+
+mod request;
+mod watch;
+
+pub(crate) use request::Learning;
+pub(crate) use watch::{Observer, report};

@@ -1,0 +1,100 @@
+//! From a spec to a request that the learners of structures understand.
+
+use crate::Error;
+use crate::request::spec::{LossKind, Penalty, ScheduleKind, SolverKind, TrainSpec};
+use lineal_erm::chain::{ChainLoss, ChainSolver, ChainSpec, ChainUpdate};
+use lineal_solver::Schedule;
+
+/// The most passes of solvers that stop by themselves.
+const PASSES: usize = 1000;
+
+/// What to learn with, decided and checked.
+pub(crate) struct Learning {
+    pub loss: LossKind,
+    pub l2: f64,
+    pub spec: ChainSpec,
+}
+
+impl TrainSpec {
+    /// The number of passes, where it is known beforehand: the epochs of `sgd`.
+    pub fn n_epochs(&self) -> Option<usize> {
+        let stochastic = match self.solver {
+            SolverKind::Auto => {
+                self.loss == Some(LossKind::Perceptron) || self.sgd.passive_aggressive.is_some()
+            }
+            solver => solver == SolverKind::Sgd,
+        };
+        stochastic.then_some(self.sgd.epochs)
+    }
+
+    /// The request to the learners of structures, for so many examples.
+    pub(crate) fn learning(&self, n_examples: usize) -> Result<Learning, Error> {
+        let kind = self.loss.unwrap_or(LossKind::Logistic);
+        let task = self.task;
+        let loss = match kind {
+            LossKind::Perceptron => ChainLoss::Perceptron,
+            LossKind::Hinge => ChainLoss::Hinge,
+            LossKind::Logistic => ChainLoss::Logistic,
+            other => {
+                return Err(Error::request(format!(
+                    "--loss {other} is not there for --task {task}: choose perceptron, hinge (structured SVM) or logistic (CRF)"
+                )));
+            }
+        };
+        let solver = match self.solver {
+            SolverKind::Auto => ChainSolver::Auto,
+            SolverKind::Sgd => ChainSolver::Sgd,
+            SolverKind::Lbfgs => ChainSolver::Lbfgs,
+            SolverKind::Dual => ChainSolver::Dual,
+            other => {
+                return Err(Error::request(format!(
+                    "--solver {other} is not there for --task {task}: choose auto, sgd, lbfgs (logistic) or dual (hinge, logistic)"
+                )));
+            }
+        };
+        let passive_aggressive = self.sgd.passive_aggressive;
+        // Updates that minimise nothing have no penalty unless it is asked for, in the form that means the same for any loss.
+        let l2 = match (kind, self.penalty) {
+            (LossKind::Perceptron, Penalty::C(_)) => 0.0,
+            _ if passive_aggressive.is_some() => 0.0,
+            (_, penalty) => penalty.l2(n_examples as f64),
+        };
+        let spec = ChainSpec {
+            loss,
+            solver,
+            update: match passive_aggressive {
+                Some(aggressiveness) => ChainUpdate::PassiveAggressive { aggressiveness },
+                None => ChainUpdate::Gradient,
+            },
+            l2,
+            l1: self.l1,
+            passes: self.n_epochs().or(self.max_passes).unwrap_or(PASSES),
+            tol: self.tol,
+            rate: self.sgd.rate,
+            schedule: self.sgd.schedule.map(|schedule| match schedule {
+                ScheduleKind::Constant => Schedule::Constant,
+                ScheduleKind::Inverse => Schedule::Inverse,
+                ScheduleKind::Pegasos => Schedule::Pegasos,
+            }),
+            average: self.sgd.average,
+            seed: self.seed,
+            ..ChainSpec::default()
+        };
+        Ok(Learning { loss: kind, l2, spec })
+    }
+
+    /// Whether the argmax of training is sought with costs.
+    pub(crate) fn uses_cost(&self) -> bool {
+        self.loss == Some(LossKind::Hinge) || self.sgd.passive_aggressive.is_some()
+    }
+}
+
+/// The learner's name of a solver.
+pub(super) fn solver_kind(solver: ChainSolver) -> SolverKind {
+    match solver {
+        ChainSolver::Auto => SolverKind::Auto,
+        ChainSolver::Sgd => SolverKind::Sgd,
+        ChainSolver::Lbfgs => SolverKind::Lbfgs,
+        ChainSolver::Dual => SolverKind::Dual,
+    }
+}
