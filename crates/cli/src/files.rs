@@ -46,6 +46,11 @@ pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow
     write(&mut out).and_then(|()| out.flush()).context("cannot write to standard output")
 }
 
+/// Lines on stdout.
+pub fn lines_to_stdout(lines: &[String]) -> anyhow::Result<()> {
+    to_stdout(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))
+}
+
 /// One JSON object on stdout.
 pub fn json_to_stdout(value: &impl serde::Serialize) -> anyhow::Result<()> {
     let text = serde_json::to_string(value)?;

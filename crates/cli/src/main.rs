@@ -4,10 +4,8 @@
 //! converge with `--require-convergence`, 130 interrupted. Everything it does is a call of the crate `lineal`.
 
 mod args;
-mod by_label;
 mod classes;
 mod compare;
-mod confusion;
 mod convert;
 mod demo;
 mod eval;
@@ -19,8 +17,10 @@ mod inspect;
 mod interrupt;
 mod maps;
 mod predict;
+mod program;
 mod progress;
 mod random;
+mod rows;
 mod stream;
 mod table;
 mod tag;

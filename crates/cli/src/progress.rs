@@ -84,6 +84,19 @@ impl Progress {
         }
     }
 
+    /// Before one of several runs that a model takes.
+    pub fn stage(&mut self, name: &str) {
+        match &mut self.shape {
+            Shape::Nothing => {}
+            Shape::Bar(bar) => bar.set_message(name.to_owned()),
+            Shape::Lines(lines) => {
+                lines.tell_held_back();
+                lines.said = (0, 0);
+                lines.talk.say(name);
+            }
+        }
+    }
+
     /// After the last pass.
     pub fn finish(&mut self) {
         match &mut self.shape {
@@ -165,6 +178,7 @@ fn describe(point: &CurvePoint, task: Task) -> String {
         Task::Regress => add("rmse", point.held_out_metric.map(|m| -m)),
         // F1 of spans, or the accuracy of tokens where there are none.
         Task::Tag => add("score", point.held_out_metric),
+        Task::Dependency => add("las", point.held_out_metric),
     }
     words.push(seconds(point.seconds));
     words.join(", ")

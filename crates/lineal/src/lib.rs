@@ -22,6 +22,7 @@
 //!
 //! Nothing here reads a flag, prints, or opens a socket.
 
+mod any;
 mod dependency;
 mod error;
 mod explain;
@@ -57,6 +58,7 @@ pub use lineal_model::space;
 pub use lineal_reduce as reduce;
 pub use lineal_solver as solver;
 
+pub use any::AnyModel;
 pub use dependency::DependencySpec;
 pub use error::Error;
 pub use explain::highlight::Lit;

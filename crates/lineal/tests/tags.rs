@@ -2,8 +2,8 @@
 
 use lineal::metrics::TagSet;
 use lineal::{
-    Ask, LossKind, SchemeKind, SequenceOptions, Sequences, Source, TagFeatures, TagModel, TagSpec,
-    TagTraining, UNLABELLED, WeightsKind, read_sequences,
+    Ask, LossKind, SchemeKind, SequenceOptions, Sequences, Source, TagFeatures, TagModel, Task,
+    TrainSpec, Training, UNLABELLED, WeightsKind, read_sequences,
 };
 use lineal_model::file::{ModelFile, TensorData, encode};
 
@@ -47,48 +47,56 @@ fn sentences(n: usize) -> String {
     text
 }
 
-fn crf() -> TagSpec {
-    TagSpec {
-        features: TagFeatures::List("word,suffix:2,window:1".into()),
-        solver: lineal::SolverKind::Sgd,
-        ..TagSpec::default()
-    }
+fn tagging() -> TrainSpec {
+    TrainSpec::for_task(Task::Tag)
 }
 
-fn train(data: &Sequences, spec: &TagSpec) -> TagModel {
-    TagTraining::new(data, spec).run().unwrap().0
+fn change(mut spec: TrainSpec, by: impl FnOnce(&mut TrainSpec)) -> TrainSpec {
+    by(&mut spec);
+    spec
 }
 
-fn specs() -> Vec<(&'static str, TagSpec)> {
-    let with = |change: &dyn Fn(&mut TagSpec)| {
+fn crf() -> TrainSpec {
+    change(tagging(), |s| {
+        s.tag.features = TagFeatures::List("word,suffix:2,window:1".into());
+        s.solver = lineal::SolverKind::Sgd
+    })
+}
+
+fn train(data: &Sequences, spec: &TrainSpec) -> TagModel {
+    Training::new(data, spec).run().unwrap().0
+}
+
+fn specs() -> Vec<(&'static str, TrainSpec)> {
+    let with = |change: &dyn Fn(&mut TrainSpec)| {
         let mut spec = crf();
         change(&mut spec);
         spec
     };
     vec![
         ("crf", crf()),
-        ("perceptron", with(&|s| s.loss = LossKind::Perceptron)),
-        ("hinge", with(&|s| s.loss = LossKind::Hinge)),
-        ("hashed", with(&|s| s.hash_bits = Some(8))),
-        ("order 2", with(&|s| s.order = 2)),
-        ("scheme", with(&|s| s.scheme = Some(SchemeKind::Bio))),
-        ("no ends", with(&|s| s.ends = false)),
-        ("observed", with(&|s| s.weights = WeightsKind::Observed)),
-        ("rare words out", with(&|s| s.min_count = 3)),
+        ("perceptron", with(&|s| s.loss = Some(LossKind::Perceptron))),
+        ("hinge", with(&|s| s.loss = Some(LossKind::Hinge))),
+        ("hashed", with(&|s| s.tag.hash_bits = Some(8))),
+        ("order 2", with(&|s| s.tag.order = 2)),
+        ("scheme", with(&|s| s.tag.scheme = Some(SchemeKind::Bio))),
+        ("no ends", with(&|s| s.tag.ends = false)),
+        ("observed", with(&|s| s.tag.weights = WeightsKind::Observed)),
+        ("rare words out", with(&|s| s.tag.min_count = 3)),
         (
             "transitions by word",
             with(&|s| {
-                s.features = TagFeatures::Templates("U0:%x[0,0]\nB1:%x[0,0]\nB\n".into());
+                s.tag.features = TagFeatures::Templates("U0:%x[0,0]\nB1:%x[0,0]\nB\n".into());
             }),
         ),
         (
             "rich",
             with(&|s| {
-                s.features = TagFeatures::List("rich".into());
-                s.bias = Some(true);
+                s.tag.features = TagFeatures::List("rich".into());
+                s.tag.bias = Some(true);
             }),
         ),
-        ("labels alone", with(&|s| s.features = TagFeatures::Templates("U0:%x[0,0]\n".into()))),
+        ("labels alone", with(&|s| s.tag.features = TagFeatures::Templates("U0:%x[0,0]\n".into()))),
     ]
 }
 
@@ -122,7 +130,10 @@ fn named_attributes_are_features_as_they_stand() {
     }
     let data = read("train.crfsuite", &text);
     for hash_bits in [None, Some(10)] {
-        let spec = TagSpec { features: TagFeatures::Default, hash_bits, ..crf() };
+        let spec = change(crf(), |s| {
+            s.tag.features = TagFeatures::Default;
+            s.tag.hash_bits = hash_bits
+        });
         let model = train(&data, &spec);
         assert!(model.evaluate(&data).unwrap().span_f1.unwrap() > 0.8);
         let again = TagModel::from_bytes(&model.to_bytes().unwrap()).unwrap();
@@ -133,15 +144,15 @@ fn named_attributes_are_features_as_they_stand() {
         let why = again.explain(data.get(0), Some(0), None).unwrap();
         assert!(why[0].reasons.iter().any(|reason| reason.what.starts_with("w=")));
     }
-    let error = TagTraining::new(&data, &crf()).run().unwrap_err().to_string();
+    let error = Training::new(&data, &crf()).run().unwrap_err().to_string();
     assert!(error.contains("leave them out"), "{error}");
     // The bias is an attribute that could as well stand in the file.
     let written = read("train.crfsuite", &text.replace("\tw=", "\t(bias)\tw="));
-    let spec = TagSpec { features: TagFeatures::Default, ..crf() };
-    let without = TagSpec { bias: Some(false), ..spec.clone() };
+    let spec = change(crf(), |s| s.tag.features = TagFeatures::Default);
+    let without = change(spec.clone(), |s| s.tag.bias = Some(false));
     let (own, given) = (train(&data, &spec), train(&written, &without));
     assert_eq!(own.n_weights(), given.n_weights());
-    let objective = |model: &TagModel| model.report().objective.unwrap();
+    let objective = |model: &TagModel| model.report().objective;
     assert!((objective(&own) - objective(&given)).abs() < 1e-6);
     assert!(objective(&train(&data, &without)) != objective(&own));
     assert!(own.notable().iter().any(|n| n.attributes.iter().any(|(name, _)| name == "(bias)")));
@@ -149,7 +160,7 @@ fn named_attributes_are_features_as_they_stand() {
     let again = TagModel::from_bytes(&own.to_bytes().unwrap()).unwrap();
     assert_eq!(again.tag_with(&data, &ask).unwrap(), own.tag_with(&data, &ask).unwrap());
     let bad = read("bad.crfsuite", "A\tx:1\nB\ty:one\n");
-    let error = TagTraining::new(&bad, &TagSpec::default()).run().unwrap_err().to_string();
+    let error = Training::new(&bad, &tagging()).run().unwrap_err().to_string();
     assert!(
         error.starts_with("bad.crfsuite:2: attribute `y`: `one` is no finite number"),
         "{error}"
@@ -159,9 +170,9 @@ fn named_attributes_are_features_as_they_stand() {
 #[test]
 fn probabilities_are_those_of_all_sequences_together() {
     let data = read("train.conll", &sentences(40));
-    for (name, spec) in specs().into_iter().filter(|(_, spec)| spec.loss == LossKind::Logistic) {
+    for (name, spec) in specs().into_iter().filter(|(_, spec)| spec.loss.is_none()) {
         // Weak weights, so that nothing is certain.
-        let spec = TagSpec { penalty: lineal::Penalty::L2(0.05), ..spec };
+        let spec = change(spec, |s| s.penalty = lineal::Penalty::L2(0.05));
         let model = train(&data, &spec);
         let k = model.labels().len();
         let tags = TagSet::new(model.labels());
@@ -225,7 +236,7 @@ fn probabilities_are_those_of_all_sequences_together() {
 #[test]
 fn samples_follow_the_seed_and_the_distribution() {
     let data = read("train.conll", &sentences(40));
-    let model = train(&data, &TagSpec { penalty: lineal::Penalty::L2(0.2), ..crf() });
+    let model = train(&data, &change(crf(), |s| s.penalty = lineal::Penalty::L2(0.2)));
     let draw = |seed| {
         let ask = Ask { sample: Some(seed), ..Ask::default() };
         model.tag_with(&data, &ask).unwrap().into_iter().map(|t| t.labels).collect::<Vec<_>>()
@@ -243,7 +254,7 @@ fn samples_follow_the_seed_and_the_distribution() {
 #[test]
 fn a_margin_has_no_probabilities() {
     let data = read("train.conll", &sentences(20));
-    let model = train(&data, &TagSpec { loss: LossKind::Perceptron, ..crf() });
+    let model = train(&data, &change(crf(), |s| s.loss = Some(LossKind::Perceptron)));
     let error = model.tag_with(&data, &Ask { proba: true, ..Ask::default() }).unwrap_err();
     assert!(error.to_string().contains("train with --loss logistic"), "{error}");
     let best = model.tag_with(&data, &Ask { n_best: 3, ..Ask::default() }).unwrap();
@@ -254,7 +265,7 @@ fn a_margin_has_no_probabilities() {
 #[test]
 fn known_labels_are_kept_and_impossible_ones_named() {
     let data = read("train.conll", &sentences(60));
-    let model = train(&data, &TagSpec { scheme: Some(SchemeKind::Bio), ..crf() });
+    let model = train(&data, &change(crf(), |s| s.tag.scheme = Some(SchemeKind::Bio)));
     let options = SequenceOptions { unlabelled: Some("_".into()), ..SequenceOptions::default() };
     let with = |text: &str| {
         let source = Source::Memory { name: "new.conll".into(), bytes: text.into() };
@@ -279,18 +290,24 @@ fn known_labels_are_kept_and_impossible_ones_named() {
 #[test]
 fn gold_labels_that_a_scheme_forbids_are_named() {
     let data = read("bad.conll", "a O\nb B-X\n\na O\nb I-X\n");
-    let spec = TagSpec { scheme: Some(SchemeKind::Bio), ..crf() };
-    let error = TagTraining::new(&data, &spec).run().unwrap_err().to_string();
+    let spec = change(crf(), |s| s.tag.scheme = Some(SchemeKind::Bio));
+    let error = Training::new(&data, &spec).run().unwrap_err().to_string();
     assert!(error.starts_with("bad.conll:5: the label `I-X` of token 2 of sequence 2"), "{error}");
     let data = read("bad.conll", "a O\nb Q-X\n");
-    let error = TagTraining::new(&data, &spec).run().unwrap_err().to_string();
+    let error = Training::new(&data, &spec).run().unwrap_err().to_string();
     assert!(error.contains("label `Q-X` does not fit the scheme bio"), "{error}");
 }
 
 #[test]
 fn a_scheme_allows_no_illegal_span() {
     let data = read("train.conll", &sentences(60));
-    let model = train(&data, &TagSpec { scheme: Some(SchemeKind::Bio), passes: Some(1), ..crf() });
+    let model = train(
+        &data,
+        &change(crf(), |s| {
+            s.tag.scheme = Some(SchemeKind::Bio);
+            s.sgd.epochs = 1
+        }),
+    );
     let metrics = model.evaluate(&data).unwrap();
     assert_eq!(metrics.illegal, Some(0));
     assert_eq!(train(&data, &crf()).evaluate(&data).unwrap().illegal, None);
@@ -355,22 +372,23 @@ fn unlabelled_positions_are_learnt_around() {
     let whole = read("whole.conll", &text);
     assert!(data.gold().iter().filter(|&&g| g == UNLABELLED).count() > data.n_tokens() / 3);
     for loss in [LossKind::Logistic, LossKind::Perceptron, LossKind::Hinge] {
-        let model = train(&data, &TagSpec { loss, ..crf() });
+        let model = train(&data, &change(crf(), |s| s.loss = Some(loss)));
         let source = Source::Memory { name: "t.conll".into(), bytes: text.clone().into() };
         let read = model.read(source, &SequenceOptions::default()).unwrap();
         let accuracy = model.evaluate(&read).unwrap().token_accuracy;
         assert!(accuracy > 0.9, "{loss}: {accuracy}");
-        assert!(model.report().unlabelled > 0 && whole.len() == read.len());
+        assert!(
+            model.report().structured.as_ref().unwrap().unlabelled > 0 && whole.len() == read.len()
+        );
     }
 }
 
 #[test]
 fn a_model_can_be_made_small() {
     let data = read("train.conll", &sentences(200));
-    let spec = TagSpec {
-        features: TagFeatures::List("word,lower,prefix:1-4,suffix:1-4,window:2".into()),
-        ..crf()
-    };
+    let spec = change(crf(), |s| {
+        s.tag.features = TagFeatures::List("word,lower,prefix:1-4,suffix:1-4,window:2".into())
+    });
     let model = train(&data, &spec);
     let size = model.to_bytes().unwrap().len() as u64;
     let json = {
@@ -401,27 +419,34 @@ fn a_model_can_be_made_small() {
 #[test]
 fn a_run_can_start_from_a_model() {
     let data = read("train.conll", &sentences(60));
-    let spec =
-        TagSpec { loss: LossKind::Perceptron, average: Some(false), passes: Some(60), ..crf() };
-    let (model, report) = TagTraining::new(&data, &spec).run().unwrap();
+    let spec = change(crf(), |s| {
+        s.loss = Some(LossKind::Perceptron);
+        s.sgd.average = Some(false);
+        s.sgd.epochs = 60
+    });
+    let (model, report) = Training::new(&data, &spec).run().unwrap();
     assert!(report.converged);
     // Other sequences first and a label that was not there: what is the same is found again.
     let text = format!("York B-X\n\n{}", sentences(60));
     let more = read("more.conll", &text);
-    let (_, again) = TagTraining::new(&more, &spec).start_from(&model).run().unwrap();
+    let (_, again) = Training::new(&more, &spec).start_from(&model).run().unwrap();
     assert!(again.updates < report.updates, "{:?} {:?}", again.updates, report.updates);
-    let (_, same) = TagTraining::new(&data, &spec).start_from(&model).run().unwrap();
+    let (_, same) = Training::new(&data, &spec).start_from(&model).run().unwrap();
     assert_eq!((same.updates, same.passes), (Some(0), 1));
-    let other = TagSpec { features: TagFeatures::List("word".into()), ..spec };
-    let error = TagTraining::new(&data, &other).start_from(&model).run().err().unwrap().to_string();
+    let other = change(spec, |s| s.tag.features = TagFeatures::List("word".into()));
+    let error = Training::new(&data, &other).start_from(&model).run().err().unwrap().to_string();
     assert!(error.contains("other templates"), "{error}");
 }
 
 #[test]
 fn patience_keeps_the_best_pass() {
     let data = read("train.conll", &sentences(80));
-    let spec = TagSpec { validation: 0.25, patience: Some(2), passes: Some(30), ..crf() };
-    let (model, report) = TagTraining::new(&data, &spec).run().unwrap();
+    let spec = change(crf(), |s| {
+        s.validation = 0.25;
+        s.patience = Some(2);
+        s.sgd.epochs = 30
+    });
+    let (model, report) = Training::new(&data, &spec).run().unwrap();
     assert!(report.passes < 30 && report.curve.iter().all(|p| p.held_out_metric.is_some()));
     let best = report.curve.iter().map(|p| p.held_out_metric.unwrap()).fold(0.0, f64::max);
     let kept = report.best_pass.unwrap_or(report.passes);
@@ -433,31 +458,30 @@ fn patience_keeps_the_best_pass() {
 #[test]
 fn hostile_requests_are_refused() {
     let data = read("train.conll", "a DT B\nb NN I\n");
-    let fails = |spec: &TagSpec, want: &str| {
+    let fails = |spec: &TrainSpec, want: &str| {
         let error =
-            TagTraining::new(&data, spec).run().err().map(|e| e.to_string()).unwrap_or_default();
+            Training::new(&data, spec).run().err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains(want), "{error}");
     };
-    let templates = |text: &str| TagSpec {
-        features: TagFeatures::Templates(text.into()),
-        ..TagSpec::default()
-    };
+    let templates =
+        |text: &str| change(tagging(), |s| s.tag.features = TagFeatures::Templates(text.into()));
     fails(&templates("U0:%x[0,7]\n"), "the templates read column 7, but the data has 3");
     fails(&templates("U0:%x[0,2]\n"), "the templates read column 2, which is the label");
     fails(&templates("X\n"), "template line 1");
-    fails(&TagSpec { order: 3, ..TagSpec::default() }, "--order 3");
-    fails(&TagSpec { hash_bits: Some(40), ..TagSpec::default() }, "--hash 40");
-    fails(&TagSpec { loss: LossKind::Squared, ..TagSpec::default() }, "--loss squared");
-    fails(&TagSpec { solver: lineal::SolverKind::Newton, ..TagSpec::default() }, "--solver newton");
-    fails(&TagSpec { patience: Some(1), ..TagSpec::default() }, "held-out");
-    fails(&TagSpec { validation: 0.1, ..TagSpec::default() }, "cannot be held out");
+    fails(&change(tagging(), |s| s.tag.order = 3), "--order 3");
+    fails(&change(tagging(), |s| s.tag.hash_bits = Some(40)), "--hash 40");
+    fails(&change(tagging(), |s| s.loss = Some(LossKind::Squared)), "--loss squared");
+    fails(&change(tagging(), |s| s.solver = lineal::SolverKind::Newton), "--solver newton");
+    fails(&change(tagging(), |s| s.patience = Some(1)), "held-out");
+    fails(&change(tagging(), |s| s.validation = 0.1), "at least two");
 }
 
 #[test]
 fn one_token_and_many() {
     let one = read("one.conll", "word X\n");
     for loss in [LossKind::Perceptron, LossKind::Hinge, LossKind::Logistic] {
-        let (model, report) = TagTraining::new(&one, &TagSpec { loss, ..crf() }).run().unwrap();
+        let (model, report) =
+            Training::new(&one, &change(crf(), |s| s.loss = Some(loss))).run().unwrap();
         assert_eq!(model.tag(&one).unwrap()[0].labels, [0]);
         assert!(report.warnings.iter().any(|w| w.contains("same label")), "{:?}", report.warnings);
     }
@@ -477,14 +501,14 @@ fn one_token_and_many() {
     assert!(tagged.marginals.as_ref().unwrap().iter().all(|p| (0.0..=1.000001).contains(p)));
     assert!(tagged.n_best[0].score >= tagged.n_best[1].score);
     assert!(model.compare(&long, std::slice::from_ref(tagged)).unwrap().token_accuracy > 0.9);
-    let (model, _) = TagTraining::new(&long, &TagSpec { passes: Some(2), ..crf() }).run().unwrap();
+    let (model, _) = Training::new(&long, &change(crf(), |s| s.sgd.epochs = 2)).run().unwrap();
     assert!(model.evaluate(&long).unwrap().token_accuracy > 0.9);
 }
 
 #[test]
 fn damaged_files_are_refused() {
     let data = read("train.conll", &sentences(20));
-    let model = train(&data, &TagSpec { scheme: Some(SchemeKind::Bio), ..crf() });
+    let model = train(&data, &change(crf(), |s| s.tag.scheme = Some(SchemeKind::Bio)));
     let bytes = model.to_bytes().unwrap();
     for cut in [0, 7, 100, bytes.len() / 2, bytes.len() - 1] {
         assert!(TagModel::from_bytes(&bytes[..cut]).is_err());

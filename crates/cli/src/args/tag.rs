@@ -88,25 +88,6 @@ pub struct TagArgs {
 }
 
 impl TagArgs {
-    /// The first flag that was given.
-    pub fn first(&self) -> Option<&'static str> {
-        let given = [
-            ("--template", self.template.is_some()),
-            ("--features", self.features.is_some()),
-            ("--min-count", self.min_count.is_some()),
-            ("--order", self.order.is_some()),
-            ("--scheme", self.scheme.is_some()),
-            ("--forbid", self.forbid.is_some()),
-            ("--legal-rivals", self.legal_rivals),
-            ("--label-weights", self.label_weights.is_some()),
-            ("--no-ends", self.no_ends),
-            ("--passive-aggressive", self.passive_aggressive.is_some()),
-            ("--unlabelled", self.unlabelled.is_some()),
-            ("--max-size", self.max_size.is_some()),
-        ];
-        given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
-    }
-
     /// The files that are named.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
         self.template.iter().chain(&self.forbid)

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Comparison, Row};
 use crate::args::CompareArgs;
-use crate::eval;
+use crate::rows::eval;
 
 /// One object: the circumstances, and a row a run.
 pub fn object(found: &Comparison, args: &CompareArgs) -> anyhow::Result<Value> {

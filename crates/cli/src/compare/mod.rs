@@ -14,10 +14,11 @@ use lineal::{Dataset, Features, ReadOptions, Targets, Task, TrainSpec};
 use crate::args::CompareArgs;
 use crate::exit::usage;
 use crate::progress::Series;
+use crate::rows::eval;
+use crate::rows::request::{check_multilabel, check_proba, check_reduction, options_for};
+use crate::rows::summary;
 use crate::talk::{Talk, count, seconds};
-use crate::train::request::{check_multilabel, check_proba, check_reduction, options_for, target};
-use crate::train::summary;
-use crate::{classes, eval, files, html, text};
+use crate::{classes, files, html, text};
 
 use split::Split;
 
@@ -82,7 +83,7 @@ fn check(args: &CompareArgs) -> anyhow::Result<()> {
 fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
     let start = std::time::Instant::now();
     let talk = Talk::new(args.run.quiet);
-    let options = args.file.learning(&args.columns, &args.text, target(args.task));
+    let options = args.file.learning(&args.columns, &args.text, args.task.target());
     let mut spec = args.maps.add_to(text::features(&args.text)?, args.seed);
     args.maps.standardize_first(&mut spec, args.model.standardize);
     let Split { train, test, features } = match &args.test {

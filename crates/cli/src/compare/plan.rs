@@ -29,7 +29,7 @@ pub struct LeftOut {
 pub fn usual(task: Task) -> &'static [Strategy] {
     match task {
         Task::Multilabel => &[Strategy::Ova, Strategy::Tree],
-        Task::Classify | Task::Regress | Task::Tag => Strategy::ALL,
+        _ => Strategy::ALL,
     }
 }
 

@@ -11,7 +11,6 @@ use lineal::{Dataset, Features, Format, Model, Source, Targets};
 use crate::args::ConvertArgs;
 use crate::exit::usage;
 use crate::talk::{Talk, count};
-use crate::train::request::target;
 use crate::{files, text};
 
 /// Runs the command.
@@ -38,7 +37,7 @@ pub fn run(args: &ConvertArgs) -> anyhow::Result<()> {
 fn convert(args: &ConvertArgs, to: Format) -> anyhow::Result<()> {
     let talk = Talk::new(args.run.quiet);
     let source = source(&args.data)?;
-    let options = args.file.learning(&args.columns, &args.text, target(args.task));
+    let options = args.file.learning(&args.columns, &args.text, args.task.target());
     if args.model.is_none() && args.names.is_none() && args.maps.is_empty() {
         let mut done = Ok(None);
         files::write_output(Some(&args.out), |out| {
@@ -97,7 +96,7 @@ fn read(args: &ConvertArgs, source: Source) -> anyhow::Result<(Dataset, Features
         let data = model.read(source, &args.file.options())?;
         return Ok((data, model.features().clone()));
     }
-    let options = args.file.learning(&args.columns, &args.text, target(args.task));
+    let options = args.file.learning(&args.columns, &args.text, args.task.target());
     let spec = args.maps.add_to(text::features(&args.text)?, args.seed);
     let (data, features) = lineal::read_features(source, &options, &spec)?;
     text::check(&args.text, &data, &features)?;

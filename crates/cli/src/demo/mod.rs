@@ -9,14 +9,15 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use clap::Parser;
-use lineal::{Dataset, Model, ReadOptions, Source, Task, Training};
+use lineal::{Dataset, Model, Source, TagModel, Task};
 
 use crate::args::{Cli, Command, DemoArgs, Output, TrainArgs};
-use crate::predict::{Rows, Top, write_rows};
-use crate::talk::{count, seconds};
-use crate::train::request::Request;
-use crate::train::{Outcome, Seconds, summary};
-use crate::{eval, files, inspect, tag, talk};
+use crate::progress::Progress;
+use crate::rows::predict::{Rows as Answered, Top, write_rows};
+use crate::rows::{Rows, eval, inspect};
+use crate::talk::{Talk, seconds};
+use crate::train::{Learns, Outcome, Seconds, Shown, outcome_lines};
+use crate::{files, tag, talk};
 use sets::{SETS, Set};
 
 /// Predictions that are shown.
@@ -76,9 +77,9 @@ fn draw(set: &Set, path: &Path) -> anyhow::Result<()> {
     }
     let [train, test] = set.files();
     let args = parse(&command(set, &train.0, "m.lineal", &test.0))?;
-    let request = Request::new(&args)?;
+    let request = Model::request(&args)?;
     let source = memory(train);
-    let data = lineal::read(source.clone(), &request.options)?;
+    let data = lineal::read(source.clone(), &request.options.read)?;
     let tries = picture::tries(&source, &request)?;
     let svg = picture::svg(&tries, &data)?;
     files::write_output(Some(path), |out| out.write_all(svg.as_bytes()))?;
@@ -99,71 +100,55 @@ fn command(set: &Set, train: &str, model: &str, test: &str) -> Vec<String> {
 
 /// Trains and tells. The command that is shown is parsed for the run, so it cannot lie.
 fn show(set: &Set) -> anyhow::Result<Vec<String>> {
+    let [train, test] = set.files();
+    let words = command(set, &train.0, &format!("{}.lineal", set.name), &test.0);
+    let args = parse(&words)?;
+    match args.task {
+        Task::Tag => run_and_tell::<TagModel>(set, &words, &args, tag::demo::more),
+        _ => run_and_tell::<Model>(set, &words, &args, |model, test, names| {
+            more_of_rows(set, &args, model, test, names)
+        }),
+    }
+}
+
+/// Commands with what they print.
+pub type Sections = Vec<(String, Vec<String>)>;
+
+/// The run itself, `eval`, `inspect`, and `more` commands: given the model, the test data, and the names of the files of both.
+fn run_and_tell<M: Learns>(
+    set: &Set,
+    words: &[String],
+    args: &TrainArgs,
+    more: impl FnOnce(&M, &M::Data, [&str; 2]) -> anyhow::Result<Sections>,
+) -> anyhow::Result<Vec<String>> {
     let start = Instant::now();
     let [train, test] = set.files();
-    let (train_name, test_name) = (train.0.clone(), test.0.clone());
-    let model_name = format!("{}.lineal", set.name);
-    let words = command(set, &train_name, &model_name, &test_name);
-    let args = parse(&words)?;
-    if args.task == Task::Tag {
-        let mut lines = vec![format!("{}: {}", set.name, set.about)];
-        lines.extend(tag::demo::show(&words, &args, [train, test])?);
-        return Ok(lines);
-    }
-
-    let mut request = Request::new(&args)?;
-    let source = memory(train);
-    let (data, features) =
-        lineal::read_features(source.clone(), &request.options, &request.features)?;
+    let (model_name, test_name) = (args.out.display().to_string(), test.0.clone());
+    let mut request = M::request(args)?;
+    let mut told = Vec::new();
+    let data = M::read(memory(train), args, &mut request, &mut |lines| told.extend(lines))?;
     let read = start.elapsed().as_secs_f64();
-    request.meet(&args, &data.schema.classes, &features)?;
-    let test = features.read(memory(test), &ReadOptions::default(), &data.schema)?;
+    let talk = Talk::new(true);
+    let test = M::labelled(memory(test), &request, &data, talk)?;
     let begun = Instant::now();
-    let (model, report) = Training::new(&data, &request.spec).features(&features).run()?;
+    let shown = Shown::new(Progress::new(talk, None, request.spec.task));
+    let (model, report) = M::fit(&request, &data, None, &shown)?;
     let train = begun.elapsed().as_secs_f64();
-    let metrics = model.evaluate(&test)?;
+    let measured = M::evaluate(&model, &test)?;
+    let outcome = Outcome {
+        report,
+        test: Some(measured),
+        seconds: Seconds { read, train, total: start.elapsed().as_secs_f64() },
+        model_bytes: model.write_to(&mut std::io::sink())?,
+        shrunk: None,
+    };
+    let all = outcome_lines(&model, &outcome, args);
+    told.extend(all.into_iter().filter(|line| !line.starts_with("wrote")));
 
     let mut lines = vec![format!("{}: {}", set.name, set.about)];
-    lines.push(format!(
-        "{} to train on and {} to test, made by formula",
-        count(data.n_rows(), "row"),
-        test.n_rows()
-    ));
-    let total = start.elapsed().as_secs_f64();
-    let seconds_of = Seconds { read, train, total };
-    let model_bytes = model.to_bytes()?.len() as u64;
-    let full = eval::in_full(&metrics, model.classes());
-    let outcome = Outcome { report, test: Some(metrics), seconds: seconds_of, model_bytes };
-    let mut told = summary::data(&data, &features, read);
-    told.extend(
-        summary::outcome(&model, &outcome, &args)
-            .into_iter()
-            .filter(|line| !line.starts_with("wrote")),
-    );
     section(&mut lines, &words.join(" "), told);
-    section(&mut lines, &format!("lineal eval {model_name} {test_name}"), full);
-    section(
-        &mut lines,
-        &format!("lineal inspect {model_name} --top 4"),
-        inspect::feature_lines(&model, Some(4)),
-    );
-    let flag = match (model.classes().is_empty(), model.has_proba()) {
-        (true, _) => "",
-        (false, true) => " --proba",
-        (false, false) => " --top 2",
-    };
-    let told = predictions(&model, &test)?;
-    section(
-        &mut lines,
-        &format!("lineal predict {model_name} {test_name}{flag} | head -{SHOWN}   # rounded here"),
-        told,
-    );
-    if set.in_plane {
-        lines.push(String::new());
-        lines.push(picture::heading(&request).to_owned());
-        let tries = picture::tries(&source, &request)?;
-        lines.extend(tries.iter().map(|one| format!("  {}", one.title())));
-        lines.push(format!("`lineal demo {} --picture FILE.svg` draws them.", set.name));
+    for (command, told) in more(&model, &test, [&model_name, &test_name])? {
+        section(&mut lines, &command, told);
     }
     lines.push(String::new());
     lines.push(format!(
@@ -172,6 +157,35 @@ fn show(set: &Set) -> anyhow::Result<Vec<String>> {
         set.name
     ));
     Ok(lines)
+}
+
+fn more_of_rows(
+    set: &Set,
+    args: &TrainArgs,
+    model: &Model,
+    test: &Rows,
+    [model_name, test_name]: [&str; 2],
+) -> anyhow::Result<Sections> {
+    let full = eval::in_full(&model.evaluate(&test.data)?, model.classes());
+    let flag = match (model.classes().is_empty(), model.has_proba()) {
+        (true, _) => "",
+        (false, true) => " --proba",
+        (false, false) => " --top 2",
+    };
+    let head = format!("{flag} | head -{SHOWN}   # rounded here");
+    let mut sections = vec![
+        (format!("lineal eval {model_name} {test_name}"), full),
+        (format!("lineal inspect {model_name} --top 4"), inspect::feature_lines(model, Some(4))),
+        (format!("lineal predict {model_name} {test_name}{head}"), predictions(model, &test.data)?),
+    ];
+    if set.in_plane {
+        let request = Model::request(args)?;
+        let tries = picture::tries(&memory(set.files()[0].clone()), &request)?;
+        let mut told = vec![picture::heading(&request).to_owned()];
+        told.extend(tries.iter().map(|one| one.title().to_string()));
+        sections.push((format!("lineal demo {} --picture {}.svg", set.name, set.name), told));
+    }
+    Ok(sections)
 }
 
 fn parse(words: &[String]) -> anyhow::Result<TrainArgs> {
@@ -205,7 +219,7 @@ fn predictions(model: &Model, test: &Dataset) -> anyhow::Result<Vec<String>> {
         best.iter_mut().flatten().for_each(|(_, value)| *value = (*value * 1e4).round() / 1e4);
         Top { k: 2, best }
     });
-    let rows = Rows {
+    let rows = Answered {
         classes: model.classes().to_vec(),
         answers: model.predict(&data).into(),
         proba: if model.has_proba() { Some(round(model.proba(&data)?)) } else { None },

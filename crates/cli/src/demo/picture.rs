@@ -9,6 +9,7 @@ use lineal::{
 };
 
 use super::regions::{Point, classify, regions};
+use crate::rows::request::RowOptions;
 use crate::train::request::Request;
 
 /// Sides of a panel, of its margins, and of the line with its title.
@@ -57,28 +58,28 @@ impl Try {
 }
 
 /// Three maps where the request has one, else three strategies.
-pub fn tries(source: &Source, request: &Request) -> Result<Vec<Try>, lineal::Error> {
-    match request.features.map {
+pub fn tries(source: &Source, request: &Request<RowOptions>) -> Result<Vec<Try>, lineal::Error> {
+    match request.options.features.map {
         Some(_) => by_map(source, request),
-        None => by_strategy(&lineal::read(source.clone(), &request.options)?, &request.spec),
+        None => by_strategy(&lineal::read(source.clone(), &request.options.read)?, &request.spec),
     }
 }
 
 /// What the tries have in common, to put in front of them.
-pub fn heading(request: &Request) -> &'static str {
-    match request.features.map {
+pub fn heading(request: &Request<RowOptions>) -> &'static str {
+    match request.options.features.map {
         Some(_) => "The same loss by three maps, on the rows that it was trained on:",
         None => "The same loss by three strategies, on the rows that it was trained on:",
     }
 }
 
 /// No map, products of two, and random Fourier features.
-fn by_map(source: &Source, request: &Request) -> Result<Vec<Try>, lineal::Error> {
+fn by_map(source: &Source, request: &Request<RowOptions>) -> Result<Vec<Try>, lineal::Error> {
     let poly = MapSpec::Poly { degree: 2 };
     let rff = MapSpec::Rff { n_features: 100, gamma: None };
     let one = |map: Option<MapSpec>| {
-        let spec = FeatureSpec { map, ..request.features.clone() };
-        let (data, features) = read_features(source.clone(), &request.options, &spec)?;
+        let spec = FeatureSpec { map, ..request.options.features.clone() };
+        let (data, features) = read_features(source.clone(), &request.options.read, &spec)?;
         let (model, _) = Training::new(&data, &request.spec).features(&features).run()?;
         let name = map.map_or("no map".to_owned(), |map| map.to_string());
         Ok(Try::new(name, model, &data))

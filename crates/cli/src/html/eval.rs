@@ -5,9 +5,9 @@ use lineal::{Metrics, Model, Task};
 
 use super::chart::{Chart, Line};
 use super::page::{Page, escape, numbers, pairs, section};
-use crate::by_label::ByLabel;
-use crate::confusion::worst;
-use crate::inspect::{fitted, shape};
+use crate::rows::ByLabel;
+use crate::rows::confusion::worst;
+use crate::rows::inspect::{fitted, shape};
 use crate::talk::thousands;
 
 /// With more classes than this the heat map gives way to the worst pairs.
@@ -28,7 +28,7 @@ pub fn eval_page(model: &Model, metrics: &Metrics, labels: Option<&ByLabel>, dat
     lead.push(format!("trained on {}", model.provenance().source));
     let lead = lead.join("; ");
     let mut page = Page::new(&format!("Evaluation on {data}"), &lead);
-    let rows = crate::eval::rows(metrics);
+    let rows = crate::rows::eval::rows(metrics);
     // With one class a row micro F1 is the accuracy once more.
     let again = if model.task() == Task::Classify { "micro_f1" } else { "" };
     let cards: Vec<_> = rows.iter().filter(|row| row.0 != again).take(4).cloned().collect();

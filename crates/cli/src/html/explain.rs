@@ -3,7 +3,7 @@
 use lineal::{Contribution, Explanation, Lit};
 
 use super::page::{Page, escape, section};
-use crate::explain::{Explained, amount, headline, value_of};
+use crate::rows::explain::{Explained, amount, headline, value_of};
 use crate::talk::count;
 
 /// The look of bars and lit words.
@@ -24,8 +24,8 @@ table.bars .half div.against { background: var(--c4); margin-left: auto; }
 ";
 
 /// A block a row.
-pub fn explain_page(found: &Explained) -> String {
-    let model = &found.model;
+pub fn explain_page(found: &Explained<'_>) -> String {
+    let model = found.model;
     let lead = format!(
         "{} of {}; {} loss, trained on {}",
         count(found.explanations.len(), "explanation"),
@@ -47,7 +47,7 @@ pub fn explain_page(found: &Explained) -> String {
 const LONGEST: usize = 5000;
 
 /// The row's text, its words lit up by what they added.
-fn texts(explanation: &Explanation, found: &Explained) -> String {
+fn texts(explanation: &Explanation, found: &Explained<'_>) -> String {
     let Some(cells) = found.texts.get(&explanation.row) else { return String::new() };
     let names: Vec<&str> = found.model.schema().text_columns().collect();
     let lit: Vec<Vec<Lit>> = cells
@@ -95,11 +95,11 @@ fn lines(text: &str) -> String {
     text.split('\n').map(escape).collect::<Vec<_>>().join("\n")
 }
 
-fn bars(explanation: &Explanation, found: &Explained) -> String {
+fn bars(explanation: &Explanation, found: &Explained<'_>) -> String {
     let (shown, others) =
         explanation.contributions.split_at(found.top.min(explanation.contributions.len()));
     let mut rows: Vec<(f64, String)> =
-        shown.iter().map(|c| (c.amount(), value_of(c, &found.model))).collect();
+        shown.iter().map(|c| (c.amount(), value_of(c, found.model))).collect();
     let rest = explanation.rest + others.iter().map(Contribution::amount).sum::<f64>();
     let n_rest = explanation.n_rest + others.len();
     rows.push((rest, format!("the other {}", count(n_rest, "feature"))));

@@ -12,5 +12,5 @@ mod train;
 pub use compare::compare_page;
 pub use eval::eval_page;
 pub use explain::explain_page;
-pub use tag::{tag_eval_page, tag_explain_page, tag_train_page};
+pub use tag::{tag_eval_page, tag_explain_page};
 pub use train::train_page;

@@ -1,57 +1,19 @@
 //! The pages of models of sequences.
 
 use lineal::metrics::ClassifyMetrics;
-use lineal::{Reason, Sequences, TagExplanation, TagMetrics, TagModel, Task};
+use lineal::{Reason, Sequences, TagExplanation, TagMetrics, TagModel};
 
 use super::eval::{by_class, confusion};
 use super::explain::{BARS, draw};
 use super::page::{Page, numbers, pairs, section};
-use super::train::curves;
-use crate::tag::{Outcome, headline, inspect_facts, metric_rows, reason_place, type_rows};
-use crate::talk::{count, rough, seconds, thousands};
-
-/// Curves and certificate of a run.
-pub fn tag_train_page(model: &TagModel, outcome: &Outcome) -> String {
-    let report = &outcome.report;
-    let source = &model.provenance().source;
-    let mut page = Page::new(&format!("Training on {source}"), &report.certificate());
-    let mut cards = vec![
-        ("sequences", thousands(report.examples)),
-        ("tokens", thousands(report.tokens)),
-        ("labels", thousands(report.classes)),
-        ("attributes", thousands(report.features)),
-        ("loss", report.loss.to_string()),
-        ("solver", report.solver.to_string()),
-        ("passes", thousands(report.passes)),
-        ("converged", if report.converged { "yes" } else { "no" }.to_owned()),
-        ("seconds of training", rough(outcome.seconds.train)),
-    ];
-    cards.extend(outcome.test.as_ref().map(|test| match test.span_f1 {
-        Some(f1) => ("test span F1", format!("{f1:.4}")),
-        None => ("test token accuracy", format!("{:.4}", test.token_accuracy)),
-    }));
-    page.facts(&cards);
-    report.warnings.iter().for_each(|warning| page.warning(warning));
-    page.grid(&curves(Task::Tag, &report.curve, report.best_pass));
-    let mut rows = inspect_facts(model);
-    let time = outcome.seconds;
-    let spent = [("read", time.read), ("train", time.train), ("all", time.total)];
-    let spent = spent.map(|(name, time)| format!("{name} {}", seconds(time)));
-    rows.push(("time", spent.join(", ")));
-    let mut tables = vec![section("Model and certificate", &pairs(&rows), "")];
-    tables.extend(outcome.test.as_ref().map(|test| {
-        let note = "`lineal eval --report` shows more of this.";
-        section("Test", &pairs(&metric_rows(test)), note)
-    }));
-    page.grid(&tables);
-    page.finish()
-}
+use crate::tag::{headline, metric_rows, reason_place, type_rows};
+use crate::talk::{count, thousands};
 
 /// Metrics, types of spans, and which labels are taken for which.
 pub fn tag_eval_page(
     model: &TagModel,
     metrics: &TagMetrics,
-    tokens: &ClassifyMetrics,
+    tokens: Option<&ClassifyMetrics>,
     data: &str,
 ) -> String {
     let lead = format!("{} loss; trained on {}", model.report().loss, model.provenance().source);
@@ -72,8 +34,10 @@ pub fn tag_eval_page(
         blocks.push(section("Spans by type", &numbers(&heads, rows), "As conlleval counts them."));
     }
     page.grid(&blocks);
-    page.section(&confusion(tokens, model.labels()));
-    page.section(&by_class(tokens, model.labels()));
+    if let Some(tokens) = tokens {
+        page.section(&confusion(tokens, model.labels()));
+        page.section(&by_class(tokens, model.labels()));
+    }
     page.finish()
 }
 

@@ -1,58 +1,50 @@
 //! The page of a training run.
 
-use lineal::{CurvePoint, Margins, Model, Task};
+use lineal::{CurvePoint, Margins, Task};
 
 use super::chart::{Chart, Line};
 use super::page::{Page, numbers, pairs, section};
-use crate::inspect::facts;
 use crate::talk::{rough, seconds, thousands};
-use crate::train::Outcome;
+use crate::train::{Learns, Outcome};
 
 /// Classes that the table of margins shows.
 const CLASSES: usize = 50;
 
 /// Curves, margins and certificate of a run.
-pub fn train_page(model: &Model, outcome: &Outcome) -> String {
+pub fn train_page<M: Learns>(model: &M, outcome: &Outcome<M>) -> String {
     let report = &outcome.report;
-    let source = &model.provenance().source;
+    let facts = model.facts();
+    let source = facts.iter().find(|fact| fact.0 == "trained on").map_or("", |fact| &fact.1);
     let mut page = Page::new(&format!("Training on {source}"), &report.certificate());
     page.facts(&cards(outcome));
     report.warnings.iter().for_each(|warning| page.warning(warning));
     let mut blocks = curves(report.task, &report.curve, report.best_pass);
     blocks.extend(report.margins.as_ref().map(margin_curve));
     page.grid(&blocks);
-    let mut rows = facts(model);
+    let mut rows = facts.clone();
     let time = outcome.seconds;
-    rows.push((
-        "time",
-        format!(
-            "read {}, train {}, all {}",
-            seconds(time.read),
-            seconds(time.train),
-            seconds(time.total)
-        ),
-    ));
+    let spent = [("read", time.read), ("train", time.train), ("all", time.total)];
+    rows.push(("time", spent.map(|(name, time)| format!("{name} {}", seconds(time))).join(", ")));
     let mut tables = vec![section("Model and certificate", &pairs(&rows), "")];
     tables.extend(outcome.test.as_ref().map(|test| {
-        section(
-            "Test",
-            &pairs(&crate::eval::rows(test)),
-            "`lineal eval --report` shows more of this.",
-        )
+        let note = "`lineal eval --report` shows more of this.";
+        section("Test", &pairs(&M::metric_rows(test)), note)
     }));
     tables.extend(report.margins.as_ref().filter(|m| !m.per_class.is_empty()).map(margin_table));
     page.grid(&tables);
     page.finish()
 }
 
-fn cards(outcome: &Outcome) -> Vec<(&'static str, String)> {
+fn cards<M: Learns>(outcome: &Outcome<M>) -> Vec<(&'static str, String)> {
     let report = &outcome.report;
+    let [examples, features, classes] = M::nouns();
     let mut cards =
-        vec![("examples", thousands(report.examples)), ("features", thousands(report.features))];
+        vec![(examples, thousands(report.examples)), (features, thousands(report.features))];
+    cards.extend(report.structured.as_ref().map(|s| ("tokens", thousands(s.tokens))));
     match report.task {
-        Task::Classify => cards.push(("classes", thousands(report.classes))),
+        Task::Regress => {}
         Task::Multilabel => cards.push(("labels", thousands(report.classes))),
-        Task::Regress | Task::Tag => {}
+        _ => cards.push((classes, thousands(report.classes))),
     }
     if report.problems > 1 {
         cards.push(("binary problems", thousands(report.problems)));
@@ -62,17 +54,22 @@ fn cards(outcome: &Outcome) -> Vec<(&'static str, String)> {
     cards.push(("passes", thousands(report.passes)));
     cards.push(("converged", if report.converged { "yes" } else { "no" }.to_owned()));
     cards.push(("seconds of training", rough(outcome.seconds.train)));
-    match &outcome.test {
-        Some(lineal::Metrics::Classify(m)) => {
-            cards.push(("test accuracy", format!("{:.4}", m.accuracy)))
-        }
-        Some(lineal::Metrics::Multilabel(m)) => {
-            cards.push(("test micro F1", format!("{:.4}", m.micro_f1)));
-        }
-        Some(lineal::Metrics::Regress(m)) => cards.push(("test rmse", rough(m.rmse))),
-        None => {}
-    }
+    cards.extend(outcome.test.as_ref().map(|test| {
+        let (name, value) = M::main_metric(test);
+        (name_of_test(name), rough(value))
+    }));
     cards
+}
+
+fn name_of_test(metric: &'static str) -> &'static str {
+    match metric {
+        "accuracy" => "test accuracy",
+        "micro F1" => "test micro F1",
+        "rmse" => "test rmse",
+        "span F1" => "test span F1",
+        "token accuracy" => "test token accuracy",
+        _ => "test",
+    }
 }
 
 /// What a run saw after each pass.
@@ -92,7 +89,9 @@ pub(super) fn curves(task: Task, curve: &[CurvePoint], best_pass: Option<usize>)
     };
     let held_out = match task {
         Task::Classify => ("Held-out accuracy", line("held-out accuracy", |p| p.held_out_metric)),
-        Task::Tag => ("Held-out metric", line("held-out metric", |p| p.held_out_metric)),
+        Task::Tag | Task::Dependency => {
+            ("Held-out metric", line("held-out metric", |p| p.held_out_metric))
+        }
         Task::Multilabel => (
             "Held-out share of right answers",
             line("held-out share of right answers", |p| p.held_out_metric),

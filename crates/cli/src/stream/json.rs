@@ -4,7 +4,7 @@ use lineal::{Model, Progressive, Task};
 use serde_json::{Map, Value, json};
 
 use super::Outcome;
-use crate::eval;
+use crate::rows::eval;
 
 /// The keys of `train --json`, then what only streams have.
 pub fn object(model: &Model, outcome: &Outcome) -> anyhow::Result<Value> {

@@ -11,9 +11,10 @@ use lineal::{Metrics, Model, StreamPoint, StreamReport, Streaming, Targets, Task
 
 use crate::args::TrainArgs;
 use crate::exit::Interrupted;
+use crate::rows::eval;
 use crate::talk::{Talk, bytes, count, seconds};
 use crate::train::write_model;
-use crate::{eval, files, interrupt};
+use crate::{files, interrupt};
 use progress::Progress;
 use request::Request;
 
@@ -119,9 +120,9 @@ fn summary(model: &Model, report: &StreamReport) -> Vec<String> {
     let stream = model.stream_spec();
     let update = stream.and_then(|spec| spec.update).map_or("", |update| update.as_str());
     let classes = match model.task() {
-        Task::Regress | Task::Tag => String::new(),
         Task::Classify => format!(", {}", count(model.classes().len(), "class")),
         Task::Multilabel => format!(", {}", count(model.classes().len(), "label")),
+        _ => String::new(),
     };
     let mut lines = vec![format!(
         "{} loss by {update} updates: {}, {}{classes}, {}",

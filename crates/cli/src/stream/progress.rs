@@ -77,9 +77,9 @@ fn describe(point: &StreamPoint, task: Task) -> String {
 /// Loss and metric in words.
 pub fn measured(seen: &Progressive, task: Task) -> String {
     let name = match task {
-        Task::Classify | Task::Tag => "accuracy",
         Task::Multilabel => "share of right answers",
         Task::Regress => "rmse",
+        _ => "accuracy",
     };
     format!("loss {}, {name} {}", rough(seen.loss), metric(seen, task))
 }

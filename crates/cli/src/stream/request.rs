@@ -9,7 +9,7 @@ use lineal::{
 
 use crate::args::TrainArgs;
 use crate::exit::usage;
-use crate::train::request::{options_for, target};
+use crate::rows::request::options_for;
 use crate::{files, text};
 
 /// Bits of hashed text, unless said.
@@ -79,7 +79,7 @@ impl Request {
             text: args.text.first(),
             has_cost: args.model.cost.is_some(),
         };
-        let options = args.file.learning(&args.columns, &args.text, target(args.task));
+        let options = args.file.learning(&args.columns, &args.text, args.task.target());
         Ok(Self { spec, options, features, data: args.data.clone(), given })
     }
 

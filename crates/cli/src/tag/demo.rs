@@ -1,19 +1,14 @@
 //! The built-in set of sequences, lines of addresses made by formula, and the show that goes with it.
 
 use std::fmt::Write;
-use std::time::Instant;
 
-use lineal::{Ask, Source, TagModel, TagTraining};
+use lineal::{Ask, Sequences, TagModel};
 
-use super::request::Request;
-use super::train::{Outcome, data_lines, outcome_lines};
 use super::write::Writer;
 use super::{eval, explain, inspect};
-use crate::args::{Output, TrainArgs};
-use crate::demo::section;
+use crate::args::Output;
+use crate::demo::Sections;
 use crate::random::Random;
-use crate::talk::seconds;
-use crate::train::Seconds;
 
 const FIRST: [&str; 12] = [
     "Ada", "Bruno", "Carla", "Denis", "Edith", "Florian", "Grace", "Hugo", "Iris", "Jasper",
@@ -91,78 +86,37 @@ pub fn addresses(n: usize, seed: u64) -> String {
     text
 }
 
-/// Trains and tells. The command that is shown is the one that runs.
-pub fn show(
-    words: &[String],
-    args: &TrainArgs,
-    [train, test]: [(String, String); 2],
-) -> anyhow::Result<Vec<String>> {
-    let start = Instant::now();
-    let model_name = args.out.display().to_string();
-    let test_name = test.0.clone();
-    let request = Request::new(args)?;
-    let data = lineal::read_sequences(memory(train), &request.options)?;
-    let read = start.elapsed().as_secs_f64();
-    let test = lineal::data::read_sequences_with(memory(test), &request.options, &data.schema)?;
-    let begun = Instant::now();
-    let (model, report) = TagTraining::new(&data, &request.spec).run()?;
-    let train = begun.elapsed().as_secs_f64();
-    let metrics = model.evaluate(&test)?;
-
-    let mut lines = Vec::new();
-    let mut told = data_lines(&data, read);
-    let outcome = Outcome {
-        report,
-        test: Some(metrics.clone()),
-        seconds: Seconds { read, train, total: start.elapsed().as_secs_f64() },
-        model_bytes: model.to_bytes()?.len() as u64,
-        shrunk: None,
-    };
-    let all = outcome_lines(&model, &outcome, args);
-    told.extend(all.into_iter().filter(|line| !line.starts_with("wrote")));
-    section(&mut lines, &words.join(" "), told);
-    section(&mut lines, &format!("lineal eval {model_name} {test_name}"), eval::in_full(&metrics));
-    let told = inspect::attribute_lines(&model, Some(3));
-    section(&mut lines, &format!("lineal inspect {model_name} --top 3"), told);
-
-    let shown = doubtful(&model, &test)?;
-    let command = format!("lineal predict {model_name} {test_name} --proba --review-below 0.9");
-    section(&mut lines, &format!("{command}   # the first one"), tagged(&model, &test, shown)?);
+/// What is shown of a tagger: the doubtful sequence, and why it is labelled so.
+pub fn more(
+    model: &TagModel,
+    test: &Sequences,
+    [model_name, test_name]: [&str; 2],
+) -> anyhow::Result<Sections> {
+    let shown = doubtful(model, test)?;
     let token = 3.min(test.get(shown).len() - 1);
-    let command = format!(
-        "lineal explain {model_name} {test_name} --rows {} --token {} --top 4",
-        shown + 1,
-        token + 1
-    );
     let mut text = Vec::new();
     for found in model.explain(test.get(shown), Some(token), None)? {
         explain::write_text(&mut text, test.get(shown), &found, 4)?;
     }
-    section(
-        &mut lines,
-        &command,
-        String::from_utf8_lossy(&text).lines().map(str::to_owned).collect(),
-    );
-    lines.push(String::new());
-    lines.push(format!(
-        "All in {}. `lineal demo tags --write .` writes the files, to go on by hand.",
-        seconds(start.elapsed().as_secs_f64())
-    ));
-    Ok(lines)
-}
-
-fn memory((name, text): (String, String)) -> Source {
-    Source::Memory { name, bytes: text.into_bytes() }
+    let explained = String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
+    let review = format!("lineal predict {model_name} {test_name} --proba --review-below 0.9");
+    let explain = format!("lineal explain {model_name} {test_name}");
+    Ok(vec![
+        (format!("lineal eval {model_name} {test_name}"), eval::in_full(&model.evaluate(test)?)),
+        (format!("lineal inspect {model_name} --top 3"), inspect::attribute_lines(model, Some(3))),
+        (format!("{review}   # the first one"), tagged(model, test, shown)?),
+        (format!("{explain} --rows {} --token {} --top 4", shown + 1, token + 1), explained),
+    ])
 }
 
 /// The least probable sequence.
-fn doubtful(model: &TagModel, data: &lineal::Sequences) -> anyhow::Result<usize> {
+fn doubtful(model: &TagModel, data: &Sequences) -> anyhow::Result<usize> {
     let tagged = model.tag_with(data, &Ask { proba: true, ..Ask::default() })?;
     let p = |i: &usize| tagged[*i].probability.unwrap_or(1.0);
     Ok((0..tagged.len()).min_by(|a, b| p(a).total_cmp(&p(b))).unwrap_or(0))
 }
 
-fn tagged(model: &TagModel, data: &lineal::Sequences, at: usize) -> anyhow::Result<Vec<String>> {
+fn tagged(model: &TagModel, data: &Sequences, at: usize) -> anyhow::Result<Vec<String>> {
     let one = data.select(&[at]);
     let tagged = model.tag_with(&one, &Ask { proba: true, ..Ask::default() })?;
     let mut text = Vec::new();

@@ -1,38 +1,23 @@
-//! `lineal eval` of a tagger.
+//! Metrics of taggers.
 
 use anyhow::bail;
 use lineal::metrics::{Classified, ClassifyMetrics, UNSEEN, classify};
 use lineal::{Sequences, TagMetrics, TagModel, Tagged, UNLABELLED};
 
-use super::request::read_options;
-use super::train::warn_unseen;
+use super::program::Measured;
+use super::train::{read_options, warn_unseen};
 use crate::args::EvalArgs;
 use crate::table::{self, Align};
 use crate::talk::{Talk, thousands};
-use crate::{files, html};
 
-/// Runs the command.
-pub fn run(args: &EvalArgs) -> anyhow::Result<()> {
+/// Reads labelled sequences and compares.
+pub fn measure(model: &TagModel, args: &EvalArgs, talk: Talk) -> anyhow::Result<Measured> {
     if args.cost.is_some() {
         bail!(
             "{} is a model of the task tag, which has no --cost; leave it out",
             args.model.display()
         );
     }
-    if let Some(report) = &args.report {
-        files::check_output(report, &[&args.model, &args.data])?;
-    }
-    let metrics = lineal::with_threads(args.run.threads, || measure(args))?;
-    if args.json {
-        return files::json_to_stdout(&metrics);
-    }
-    let lines = in_full(&metrics);
-    files::to_stdout(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))
-}
-
-fn measure(args: &EvalArgs) -> anyhow::Result<TagMetrics> {
-    let talk = Talk::new(args.run.quiet);
-    let model = TagModel::load(&args.model)?;
     let data = model.read(&args.data, &read_options(&args.file))?;
     if !data.has_labels() {
         bail!(
@@ -43,14 +28,10 @@ fn measure(args: &EvalArgs) -> anyhow::Result<TagMetrics> {
     warn_unseen(&data, model.labels().len(), talk);
     let tagged = model.tag(&data)?;
     let metrics = model.compare(&data, &tagged)?;
-    if let Some(path) = &args.report {
-        let tokens = by_token(&data, model.labels().len(), &tagged)?;
-        let source = args.data.display().to_string();
-        let page = html::tag_eval_page(&model, &metrics, &tokens, &source);
-        files::write_output(Some(path), |out| out.write_all(page.as_bytes()))?;
-        talk.say(format_args!("wrote {}", path.display()));
-    }
-    Ok(metrics)
+    let wants_tokens = args.report.is_some();
+    let tokens =
+        wants_tokens.then(|| by_token(&data, model.labels().len(), &tagged)).transpose()?;
+    Ok(Measured { metrics, tokens })
 }
 
 /// Tokens as rows of a classifier, for the matrix of who is taken for whom.

@@ -1,50 +1,22 @@
-//! `lineal explain` of a tagger: the emissions and transitions that decided a position against its runner-up.
+//! The emissions and transitions that decided a position against its runner-up.
 
 use std::io::{self, Write};
 
 use anyhow::bail;
-use lineal::{Reason, Sequence, Sequences, TagExplanation, TagModel};
+use lineal::{Reason, Sequence, TagExplanation, TagModel};
 use serde_json::json;
 
-use super::request::read_options;
-use crate::args::{ExplainArgs, ExplainOutput};
+use super::program::Explained;
+use super::train::read_options;
+use crate::args::ExplainArgs;
 use crate::table::{self, Align, cut};
 use crate::talk::{Talk, count, rough};
-use crate::{files, html};
 
 /// Sequences on a page unless others are asked for.
 const PAGE_SEQUENCES: usize = 20;
 
-/// Runs the command.
-pub fn run(args: &ExplainArgs) -> anyhow::Result<()> {
-    for output in args.out.iter().chain(&args.html).filter(|out| out.as_os_str() != "-") {
-        files::check_output(output, &[&args.model, &args.data])?;
-    }
-    let (model, data, found) = lineal::with_threads(args.run.threads, || explain(args))?;
-    if let Some(path) = &args.html {
-        let page = html::tag_explain_page(&model, &data, &found, args.top);
-        files::write_output(Some(path), |out| out.write_all(page.as_bytes()))?;
-        Talk::new(args.run.quiet).say(format_args!("wrote {}", path.display()));
-        return Ok(());
-    }
-    let as_json = args.json || args.output == ExplainOutput::Jsonl;
-    files::write_output(args.out.as_deref(), |out| {
-        for (sequence, explanations) in &found {
-            for explanation in explanations {
-                match as_json {
-                    true => write_json(out, *sequence, explanation, args.top)?,
-                    false => write_text(out, data.get(*sequence), explanation, args.top)?,
-                }
-            }
-        }
-        Ok(())
-    })
-}
-
-type Found = Vec<(usize, Vec<TagExplanation>)>;
-
-fn explain(args: &ExplainArgs) -> anyhow::Result<(TagModel, Sequences, Found)> {
-    let model = TagModel::load(&args.model)?;
+/// Explains the sequences that the flags name.
+pub fn explain(model: &TagModel, args: &ExplainArgs, talk: Talk) -> anyhow::Result<Explained> {
     let against = match &args.class {
         None => None,
         Some(name) => match model.labels().iter().position(|label| label == name) {
@@ -58,7 +30,7 @@ fn explain(args: &ExplainArgs) -> anyhow::Result<(TagModel, Sequences, Found)> {
     let data = model.read(&args.data, &read_options(&args.file))?;
     let sequences = match &args.rows {
         None if args.html.is_some() && data.len() > PAGE_SEQUENCES => {
-            Talk::new(args.run.quiet).say(format_args!(
+            talk.say(format_args!(
                 "the page has the first {PAGE_SEQUENCES} of {}; --rows asks for others",
                 count(data.len(), "sequence")
             ));
@@ -79,7 +51,7 @@ fn explain(args: &ExplainArgs) -> anyhow::Result<(TagModel, Sequences, Found)> {
         let token = args.token.map(|token| token - 1);
         found.push((sequence, model.explain(data.get(sequence), token, against)?));
     }
-    Ok((model, data, found))
+    Ok(Explained { data, found })
 }
 
 /// What was decided, between what.
@@ -143,7 +115,7 @@ pub fn write_text(
     Ok(())
 }
 
-fn write_json(
+pub fn write_json(
     out: &mut dyn Write,
     sequence: usize,
     found: &TagExplanation,

@@ -1,10 +1,8 @@
-//! `lineal inspect` of a tagger.
+//! What a tagger is.
 
 use lineal::{TagFeatures, TagModel};
 use serde_json::{Value, json};
 
-use crate::args::InspectArgs;
-use crate::files;
 use crate::table::{self, Align, cut};
 use crate::talk::{count, rough, thousands};
 
@@ -12,23 +10,18 @@ use crate::talk::{count, rough, thousands};
 const TOP: usize = 5;
 const LABELS: usize = 30;
 
-/// Runs the command.
-pub fn run(args: &InspectArgs) -> anyhow::Result<()> {
-    let model = TagModel::load(&args.model)?;
-    if args.json {
-        return files::json_to_stdout(&as_json(&model, args.top));
-    }
-    let mut lines = table::pairs(&facts(&model), 0);
+/// Transitions and attributes.
+pub fn weight_lines(model: &TagModel, top: Option<usize>) -> Vec<String> {
+    let mut lines = transition_lines(model, top);
     lines.push(String::new());
-    lines.extend(transition_lines(&model, args.top));
-    lines.push(String::new());
-    lines.extend(attribute_lines(&model, args.top));
-    files::to_stdout(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))
+    lines.extend(attribute_lines(model, top));
+    lines
 }
 
 /// What the model is, how it was trained and what is proven of it.
 pub fn facts(model: &TagModel) -> Vec<(&'static str, String)> {
-    let (report, spec) = (model.report(), model.spec());
+    let (report, spec) = (model.report(), &model.spec().tag);
+    let n_tokens = report.structured.as_ref().map_or(0, |s| s.tokens);
     let l1 = if report.l1 > 0.0 { format!(", l1 {}", rough(report.l1)) } else { String::new() };
     let converged = if report.converged { "converged" } else { "did not converge" };
     let best = report.best_pass.map(|p| format!("; weights of pass {p} kept")).unwrap_or_default();
@@ -41,7 +34,7 @@ pub fn facts(model: &TagModel) -> Vec<(&'static str, String)> {
         ("passes", format!("{}, {converged}{best}", thousands(report.passes))),
         (
             "examples",
-            format!("{}, {}", count(report.examples, "sequence"), count(report.tokens, "token")),
+            format!("{}, {}", count(report.examples, "sequence"), count(n_tokens, "token")),
         ),
         (
             "features",
@@ -128,7 +121,8 @@ pub fn attribute_lines(model: &TagModel, top: Option<usize>) -> Vec<String> {
     lines
 }
 
-fn as_json(model: &TagModel, top: Option<usize>) -> Value {
+/// What `inspect --json` prints.
+pub fn as_json(model: &TagModel, top: Option<usize>) -> Value {
     let report = model.report();
     let n = top.unwrap_or(TOP);
     let features: Vec<Value> = model
@@ -145,13 +139,12 @@ fn as_json(model: &TagModel, top: Option<usize>) -> Value {
         .collect();
     let mut value = serde_json::to_value(report).unwrap_or_default();
     let more = json!({
-        "strategy": "joint",
         "certificate": report.certificate(),
         "class_names": model.labels(),
         "attributes": model.n_attributes(),
         "nonzeros": model.n_weights(),
-        "order": model.spec().order,
-        "scheme": model.spec().scheme,
+        "order": model.spec().tag.order,
+        "scheme": model.spec().tag.scheme,
         "forbidden_transitions": model.n_forbidden(),
         "templates": model.templates(),
         "columns": model.schema().columns,

@@ -1,18 +1,13 @@
-//! `--task tag`: the commands for models of sequences.
+//! `--task tag`: a label for each position of a sequence.
 
+pub mod demo;
 mod eval;
 mod explain;
 mod inspect;
-mod json;
 mod predict;
-mod request;
+mod program;
 mod train;
 mod write;
 
-pub mod demo;
-
-pub use eval::{metric_rows, run as eval, type_rows};
-pub use explain::{headline, reason_place, run as explain};
-pub use inspect::{facts as inspect_facts, run as inspect};
-pub use predict::run as predict;
-pub use train::{Outcome, run as train};
+pub use eval::{metric_rows, type_rows};
+pub use explain::{headline, reason_place};

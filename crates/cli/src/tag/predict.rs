@@ -1,26 +1,19 @@
-//! `lineal predict` of a tagger: block by block, so that a stream of any length needs the memory of a block.
+//! Labels of sequences: block by block, so that a stream of any length needs the memory of a block.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use anyhow::bail;
-use lineal::{Ask, SequenceOptions, Sequences, TagModel, Tagged};
+use lineal::{Ask, SequenceOptions, Sequences, TagModel};
 
-use super::request::read_options;
+use super::train::read_options;
 use super::write::Writer;
 use crate::args::PredictArgs;
 use crate::exit::usage;
-use crate::files;
 use crate::talk::{Talk, count};
 
-/// Runs the command.
-pub fn run(args: &PredictArgs) -> anyhow::Result<()> {
-    if let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) {
-        files::check_output(out, &[&args.model, &args.data])?;
-    }
-    check_flags(args)?;
-    let model = TagModel::load(&args.model)?;
+/// Writes the labels of each sequence: block by block, or all of them by how sure they are.
+pub fn predict(model: &TagModel, args: &PredictArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let ask = Ask {
         known: args.tag.known.is_some(),
         proba: args.proba || args.tag.review_below.is_some(),
@@ -29,20 +22,14 @@ pub fn run(args: &PredictArgs) -> anyhow::Result<()> {
         sample: args.sample.then_some(args.seed),
         first: 0,
     };
-    if (ask.proba || ask.by_position || ask.sample.is_some()) && !model.has_proba() {
-        bail!(
-            "{} was trained with the {} loss and has no probabilities; train with --loss logistic",
-            args.model.display(),
-            model.report().loss
-        );
+    match args.tag.review_below {
+        Some(p) => review(args, model, &ask, p, out),
+        None => stream(args, model, ask, out),
     }
-    lineal::with_threads(args.run.threads, || match args.tag.review_below {
-        Some(p) => review(args, &model, &ask, p),
-        None => stream(args, &model, &ask),
-    })
 }
 
-fn check_flags(args: &PredictArgs) -> anyhow::Result<()> {
+/// What a tagger has no answer to.
+pub fn check(model: &TagModel, args: &PredictArgs) -> anyhow::Result<()> {
     if args.scores {
         return usage("--scores are of classes; a model of sequences has --proba and --n-best");
     }
@@ -54,6 +41,14 @@ fn check_flags(args: &PredictArgs) -> anyhow::Result<()> {
     }
     if args.sample && args.min_cost {
         return usage("ask for one of --sample and --min-cost");
+    }
+    let wants_proba = args.proba || args.tag.review_below.is_some() || args.min_cost || args.sample;
+    if wants_proba && !model.has_proba() {
+        bail!(
+            "{} was trained with the {} loss and has no probabilities; train with --loss logistic",
+            args.model.display(),
+            model.report().loss
+        );
     }
     Ok(())
 }
@@ -70,36 +65,27 @@ fn options(args: &PredictArgs) -> SequenceOptions {
     }
 }
 
-fn stream(args: &PredictArgs, model: &TagModel, ask: &Ask) -> anyhow::Result<()> {
-    let mut ask = *ask;
-    // What goes wrong in a block ends the walk and is told after it; the output file is then not written.
+fn stream(
+    args: &PredictArgs,
+    model: &TagModel,
+    mut ask: Ask,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
     let mut failed: Option<anyhow::Error> = None;
-    let written = files::write_output(args.out.as_deref(), |out| {
-        let mut writer = Writer::new(model, args.output, args.proba, ask.n_best);
-        let walk = lineal::data::stream_sequences(
-            &args.data,
-            &options(args),
-            model.schema(),
-            &mut |block| match tag(model, block, &ask, &mut writer, out) {
-                Ok(()) => {
-                    ask.first += block.len() as u64;
-                    ControlFlow::Continue(())
-                }
-                Err(error) => {
-                    failed = Some(error);
-                    ControlFlow::Break(())
-                }
-            },
-        );
-        if let Err(error) = walk {
-            failed = Some(error.into());
+    let mut writer = Writer::new(model, args.output, args.proba, ask.n_best);
+    lineal::data::stream_sequences(&args.data, &options(args), model.schema(), &mut |block| {
+        match tag(model, block, &ask, &mut writer, out) {
+            Ok(()) => {
+                ask.first += block.len() as u64;
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
         }
-        if failed.is_some() { Err(io::ErrorKind::Other.into()) } else { Ok(()) }
-    });
-    match failed {
-        Some(error) => Err(error),
-        None => written,
-    }
+    })?;
+    failed.map_or(Ok(()), Err)
 }
 
 fn tag(
@@ -119,18 +105,19 @@ fn tag(
 }
 
 /// The least probable sequences first. All are needed for that.
-fn review(args: &PredictArgs, model: &TagModel, ask: &Ask, below: f64) -> anyhow::Result<()> {
+fn review(
+    args: &PredictArgs,
+    model: &TagModel,
+    ask: &Ask,
+    below: f64,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
     let data = model.read(&args.data, &options(args))?;
     let tagged = model.tag_with(&data, ask)?;
-    let p = |tagged: &Tagged| tagged.probability.unwrap_or(1.0);
-    let mut order: Vec<usize> = (0..tagged.len()).collect();
-    let key = |&i: &usize| if p(&tagged[i]) < below { p(&tagged[i]) } else { f64::INFINITY };
-    order.sort_by(|a, b| key(a).total_cmp(&key(b)));
-    let n_doubtful = tagged.iter().filter(|tagged| p(tagged) < below).count();
-    files::write_output(args.out.as_deref(), |out| {
-        let mut writer = Writer::new(model, args.output, args.proba, ask.n_best);
-        order.iter().try_for_each(|&i| writer.write(out, data.get(i), i, &tagged[i]))
-    })?;
+    let p = |i: &usize| tagged[*i].probability.unwrap_or(1.0);
+    let (order, n_doubtful) = crate::predict::doubtful_first(tagged.len(), below, p);
+    let mut writer = Writer::new(model, args.output, args.proba, ask.n_best);
+    order.iter().try_for_each(|&i| writer.write(out, data.get(i), i, &tagged[i]))?;
     Talk::new(args.run.quiet).say(format_args!(
         "{} of {} less probable than {below}: they come first",
         crate::talk::thousands(n_doubtful),

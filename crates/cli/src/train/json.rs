@@ -1,102 +1,53 @@
-//! What `train --json` prints: first the keys that SPEC fixes, then more.
+//! What `train --json` prints: first the keys that SPEC fixes, then what the task has, then the rest of the report.
 
-use lineal::{
-    CalibrateKind, CodeReport, CurvePoint, LossKind, Margins, Model, Precision, SolverKind,
-    Strategy, Task, Threshold, TreeReport,
-};
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::{Outcome, Seconds};
-use crate::eval;
+use super::{Learns, Outcome};
 
-#[derive(Serialize)]
-pub struct TrainJson<'a> {
-    task: Task,
-    examples: usize,
-    features: usize,
-    classes: usize,
-    loss: LossKind,
-    strategy: Strategy,
-    solver: SolverKind,
-    l2: f64,
-    objective: f64,
-    gap: Option<f64>,
-    grad_norm: Option<f64>,
-    converged: bool,
-    passes: usize,
-    seconds: Seconds,
-    model_bytes: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    test: Option<Value>,
-    problems: usize,
-    rows_touched: u64,
-    code: Option<CodeReport>,
-    tree: Option<TreeReport>,
-    calibration: Option<CalibrationJson>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    threshold: Option<Threshold>,
-    l1: f64,
-    sum: bool,
-    precision: Precision,
-    updates: Option<u64>,
-    best_pass: Option<usize>,
-    certificate: String,
-    margins: Option<&'a Margins>,
-    warnings: &'a [String],
-    curve: &'a [CurvePoint],
-}
+/// The keys that every task has, in their order.
+const KEYS: [&str; 13] = [
+    "task",
+    "examples",
+    "features",
+    "classes",
+    "loss",
+    "strategy",
+    "solver",
+    "l2",
+    "objective",
+    "gap",
+    "grad_norm",
+    "converged",
+    "passes",
+];
 
-/// The map from scores to probabilities.
-#[derive(Serialize)]
-pub struct CalibrationJson {
-    kind: CalibrateKind,
-    folds: usize,
-}
+/// What comes last: the longest.
+const LAST: [&str; 3] = ["margins", "warnings", "curve"];
 
-impl CalibrationJson {
-    pub fn of(model: &Model) -> Option<Self> {
-        let spec = model.spec();
-        spec.calibrate.map(|kind| Self { kind, folds: spec.folds })
+pub fn object<M: Learns>(model: &M, outcome: &Outcome<M>) -> anyhow::Result<Value> {
+    let Value::Object(mut report) = serde_json::to_value(&outcome.report)? else {
+        return Ok(Value::Null);
+    };
+    let mut object = Map::new();
+    let mut take = |object: &mut Map<String, Value>, keys: &[&str]| {
+        for key in keys {
+            object.insert((*key).to_owned(), report.remove(*key).unwrap_or_default());
+        }
+    };
+    take(&mut object, &KEYS);
+    object.insert("seconds".into(), json!(outcome.seconds));
+    object.insert("model_bytes".into(), json!(outcome.model_bytes));
+    if let Some(test) = &outcome.test {
+        object.insert("test".into(), M::metrics_json(test)?);
     }
-}
-
-impl<'a> TrainJson<'a> {
-    pub fn new(model: &Model, outcome: &'a Outcome) -> anyhow::Result<Self> {
-        let report = &outcome.report;
-        let is_multilabel = report.task == Task::Multilabel;
-        Ok(Self {
-            task: report.task,
-            examples: report.examples,
-            features: report.features,
-            classes: report.classes,
-            loss: report.loss,
-            strategy: report.strategy,
-            solver: report.solver,
-            l2: report.l2,
-            objective: report.objective,
-            gap: report.gap,
-            grad_norm: report.grad_norm,
-            converged: report.converged,
-            passes: report.passes,
-            seconds: outcome.seconds,
-            model_bytes: outcome.model_bytes,
-            test: outcome.test.as_ref().map(eval::json).transpose()?,
-            problems: report.problems,
-            rows_touched: report.rows_touched,
-            code: report.code,
-            tree: report.tree,
-            calibration: CalibrationJson::of(model),
-            threshold: is_multilabel.then_some(model.spec().threshold),
-            l1: report.l1,
-            sum: report.sum,
-            precision: report.precision,
-            updates: report.updates,
-            best_pass: report.best_pass,
-            certificate: report.certificate(),
-            margins: report.margins.as_ref(),
-            warnings: &report.warnings,
-            curve: &report.curve,
-        })
+    let mut last = Map::new();
+    take(&mut last, &LAST);
+    object.append(&mut report);
+    object.extend(model.more_json().into_iter().map(|(key, value)| (key.to_owned(), value)));
+    object.insert("certificate".into(), json!(outcome.report.certificate()));
+    if let Some(shrunk) = &outcome.shrunk {
+        object.insert("shrunk".into(), json!(shrunk));
     }
+    object.append(&mut last);
+    Ok(object.into())
 }

@@ -1,91 +1,185 @@
-//! `lineal train`: read, train, measure, write, in that order, so that wrong data writes nothing.
+//! `lineal train`: read, train, measure, write, in that order, so that wrong data writes nothing. One path for every task.
 
-pub mod json;
+pub mod flags;
+mod json;
+mod outcome;
 pub mod request;
-pub mod summary;
 
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use anyhow::bail;
-use lineal::{CurvePoint, Dataset, Features, Metrics, Model, Report, Targets, Task, Training};
+use lineal::{CurvePoint, Model, Report, Source, TagModel, Task};
+use serde_json::Value;
 
 use crate::args::TrainArgs;
-use crate::exit::{NotConverged, usage};
+use crate::exit::NotConverged;
+use crate::program::Program;
 use crate::progress::Progress;
 use crate::talk::Talk;
-use crate::{files, html, tag, text};
-use request::Request;
+use crate::{files, html, stream};
 
-/// What a run measured, for the screen, the JSON and the page.
-pub struct Outcome {
-    pub report: Report,
-    pub test: Option<Metrics>,
-    pub seconds: Seconds,
-    pub model_bytes: u64,
+pub use outcome::{Outcome, Seconds, lines as outcome_lines};
+pub use request::Request;
+
+/// A model that `train` can make: what its task brings to the command.
+pub trait Learns: Program {
+    /// What is read.
+    type Data;
+    /// How it is read.
+    type Options;
+    /// What is measured.
+    type Metrics;
+
+    /// What the flags ask for, checked against one another.
+    fn request(args: &TrainArgs) -> anyhow::Result<Request<Self::Options>>;
+
+    /// Reads the training data, says how it was understood, and completes the request with what only the data tells.
+    fn read(
+        source: Source,
+        args: &TrainArgs,
+        request: &mut Request<Self::Options>,
+        talk: &mut dyn FnMut(Vec<String>),
+    ) -> anyhow::Result<Self::Data>;
+
+    /// Reads a file with the training data's columns and classes, and labels.
+    fn labelled(
+        source: Source,
+        request: &Request<Self::Options>,
+        data: &Self::Data,
+        talk: Talk,
+    ) -> anyhow::Result<Self::Data>;
+
+    /// Trains.
+    fn fit(
+        request: &Request<Self::Options>,
+        data: &Self::Data,
+        held_out: Option<&Self::Data>,
+        progress: &Shown,
+    ) -> anyhow::Result<(Self, Report)>;
+
+    /// Compares with the labels of the data.
+    fn evaluate(&self, data: &Self::Data) -> anyhow::Result<Self::Metrics>;
+
+    /// The name of the data, for messages.
+    fn source(data: &Self::Data) -> &str;
+
+    /// Writes the bytes of the model's file, and gives their number.
+    fn write_to(&self, out: &mut dyn Write) -> io::Result<u64>;
+
+    /// A model in at most so many bytes, and how many weights it has; none for tasks without `--max-size`.
+    fn shrink(&self, max_bytes: u64) -> anyhow::Result<Option<Self>> {
+        let _ = max_bytes;
+        Ok(None)
+    }
+
+    /// How many weights are stored.
+    fn n_weights(&self) -> usize;
+
+    /// The one number to watch, with its name.
+    fn main_metric(metrics: &Self::Metrics) -> (&'static str, f64);
+    /// The few numbers to say in a sentence.
+    fn in_short(metrics: &Self::Metrics) -> String;
+    /// All metrics as name and value.
+    fn metric_rows(metrics: &Self::Metrics) -> Vec<(&'static str, String)>;
+    /// The metrics as `eval --json` names them.
+    fn metrics_json(metrics: &Self::Metrics) -> anyhow::Result<Value>;
+
+    /// What to say of the model before the certificate, and after it.
+    fn said(&self, report: &Report) -> [Vec<String>; 2];
+    /// What `train --json` has besides the keys of every task.
+    fn more_json(&self) -> Vec<(&'static str, Value)>;
+    /// The large numbers of the report's page: what the examples, features and classes of the task are called.
+    fn nouns() -> [&'static str; 3];
 }
 
-/// Where the time went.
-#[derive(Clone, Copy, Debug, serde::Serialize)]
-pub struct Seconds {
-    pub read: f64,
-    pub train: f64,
-    pub total: f64,
+/// The progress of a run, from any thread.
+pub struct Shown(Mutex<Progress>);
+
+impl Shown {
+    pub fn new(progress: Progress) -> Self {
+        Self(Mutex::new(progress))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Progress> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// After a pass.
+    pub fn pass(&self, point: &CurvePoint) -> ControlFlow<()> {
+        self.lock().pass(point);
+        ControlFlow::Continue(())
+    }
+
+    /// Before a fold.
+    pub fn fold(&self, fold: usize, all: usize) {
+        self.lock().fold(fold, all);
+    }
+
+    /// A step of several begins.
+    pub fn stage(&self, name: &str) {
+        self.lock().stage(name);
+    }
 }
 
 /// Runs the command.
 pub fn run(args: &TrainArgs) -> anyhow::Result<()> {
-    if args.task == Task::Tag {
-        return tag::train(args);
+    flags::check(args)?;
+    match args.task {
+        Task::Tag => learn::<TagModel>(args),
+        _ if args.stream.is_on() => stream::run(args),
+        _ => learn::<Model>(args),
     }
-    if let Some(flag) = args.tag.first() {
-        return usage(format!("{flag} is about sequences: add --task tag"));
-    }
-    if args.stream.is_on() {
-        return crate::stream::run(args);
-    }
-    let mut request = Request::new(args)?;
-    request.check_outputs()?;
-    lineal::with_threads(args.run.threads, || train(args, &mut request))
 }
 
-fn train(args: &TrainArgs, request: &mut Request) -> anyhow::Result<()> {
+fn learn<M: Learns>(args: &TrainArgs) -> anyhow::Result<()>
+where
+    M::Options: Send,
+{
+    let mut request = M::request(args)?;
+    request.check_outputs()?;
+    lineal::with_threads(args.run.threads, || train::<M>(args, &mut request))
+}
+
+fn train<M: Learns>(args: &TrainArgs, request: &mut Request<M::Options>) -> anyhow::Result<()> {
     let start = Instant::now();
     let talk = Talk::new(args.run.quiet);
-    let (data, features) = lineal::read_features(&args.data, &request.options, &request.features)?;
+    let source = Source::from(&args.data);
+    let data = M::read(source, args, request, &mut |lines| talk.say_all(&lines))?;
     let read = start.elapsed().as_secs_f64();
-    talk.say_all(&summary::data(&data, &features, read));
-    text::check(&args.text, &data, &features)?;
-    request.meet(args, &data.schema.classes, &features)?;
-    let read_labelled = |path: &Path| labelled(path, request, (&data, &features), talk);
-    let held_out = request.held_out.as_deref().map(read_labelled).transpose()?;
-    let test = args.test.as_deref().map(read_labelled).transpose()?;
+    let other = |path: &Path| M::labelled(Source::from(path), request, &data, talk);
+    let held_out = request.held_out.as_deref().map(other).transpose()?;
+    let test = args.test.as_deref().map(other).transpose()?;
 
-    if args.proba.cross_fits() {
-        let folds = request.spec.folds;
-        talk.say(format_args!(
-            "and {folds} more trainings, each without one of {folds} folds, to fit to held-out rows"
-        ));
-    }
     // What reading left behind.
     lineal::linalg::return_free_pieces();
     let begun = Instant::now();
-    let (model, report) = fit(request, (&data, &features), held_out.as_ref(), talk)?;
+    let shown = Shown::new(Progress::new(talk, request.spec.n_epochs(), request.spec.task));
+    let trained = M::fit(request, &data, held_out.as_ref(), &shown);
+    shown.lock().finish();
+    let (model, report) = trained?;
     let train = begun.elapsed().as_secs_f64();
 
+    let (model, shrunk) = match args.tag.max_size {
+        Some(size) => {
+            let measured = test.as_ref().or(held_out.as_ref()).unwrap_or(&data);
+            outcome::shrink(model, size.0, measured)?
+        }
+        None => (model, None),
+    };
     let test = test.map(|data| model.evaluate(&data)).transpose()?;
     let model_bytes = write_model(&model, &args.out)?;
-    let total = start.elapsed().as_secs_f64();
-    let outcome = Outcome { report, test, seconds: Seconds { read, train, total }, model_bytes };
+    let seconds = Seconds { read, train, total: start.elapsed().as_secs_f64() };
+    let outcome = Outcome { report, test, seconds, model_bytes, shrunk };
     if let Some(path) = &args.report {
         let page = html::train_page(&model, &outcome);
         files::write_output(Some(path), |out| out.write_all(page.as_bytes()))?;
     }
-    talk.say_all(&summary::outcome(&model, &outcome, args));
+    talk.say_all(&outcome::lines(&model, &outcome, args));
     if args.json {
-        files::json_to_stdout(&json::TrainJson::new(&model, &outcome)?)?;
+        files::json_to_stdout(&json::object(&model, &outcome)?)?;
     }
     if args.require_convergence && !outcome.report.converged {
         return Err(not_converged(&outcome.report, &args.out).into());
@@ -93,48 +187,8 @@ fn train(args: &TrainArgs, request: &mut Request) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A file with the training data's columns and classes, and labels.
-fn labelled(
-    path: &Path,
-    request: &Request,
-    (data, features): (&Dataset, &Features),
-    talk: Talk,
-) -> anyhow::Result<Dataset> {
-    let other = features.read(path, &request.options_for(path), &data.schema)?;
-    if matches!(other.y, Targets::None) {
-        bail!("{}: the rows have no labels to compare with; add the label column", other.source);
-    }
-    other.warnings.iter().for_each(|warning| talk.warn(warning));
-    Ok(other)
-}
-
-fn fit(
-    request: &Request,
-    (data, features): (&Dataset, &Features),
-    held_out: Option<&Dataset>,
-    talk: Talk,
-) -> anyhow::Result<(Model, Report)> {
-    let progress = Mutex::new(Progress::new(talk, request.n_epochs(), request.spec.task));
-    let shown = || progress.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut watch = |point: &CurvePoint| {
-        shown().pass(point);
-        ControlFlow::Continue(())
-    };
-    let mut see_fold = |fold: usize, all: usize| shown().fold(fold, all);
-    let mut training = Training::new(data, &request.spec)
-        .features(features)
-        .monitor(&mut watch)
-        .on_fold(&mut see_fold);
-    if let Some(held_out) = held_out {
-        training = training.held_out(held_out);
-    }
-    let trained = training.run();
-    shown().finish();
-    Ok(trained?)
-}
-
 /// Writes the model and gives its size; `-` is stdout.
-pub fn write_model(model: &Model, path: &Path) -> anyhow::Result<u64> {
+pub fn write_model<M: Learns>(model: &M, path: &Path) -> anyhow::Result<u64> {
     let mut size = 0;
     files::write_output(Some(path), |out| {
         size = model.write_to(out)?;

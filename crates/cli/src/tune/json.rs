@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Found;
 use crate::args::TuneArgs;
-use crate::eval;
+use crate::rows::eval;
 
 /// One object: the circumstances, a row a trial, what was chosen and what came of it.
 pub fn object(found: &Found, args: &TuneArgs) -> anyhow::Result<Value> {

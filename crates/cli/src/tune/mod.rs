@@ -14,10 +14,11 @@ use lineal::{
 };
 
 use crate::args::TuneArgs;
+use crate::files;
+use crate::rows::eval;
+use crate::rows::request::options_for;
 use crate::talk::{Talk, bytes, count, seconds};
-use crate::train::request::options_for;
 use crate::train::write_model;
-use crate::{eval, files};
 use search::Search;
 
 /// What a search found, and what came of it.

@@ -14,9 +14,9 @@ use super::{Made, Setting, table};
 use crate::args::{Lengths, TuneArgs};
 use crate::exit::usage;
 use crate::progress::Series;
+use crate::rows::request::{check_multilabel, check_reduction};
+use crate::rows::summary;
 use crate::talk::Talk;
-use crate::train::request::{check_multilabel, check_reduction, target};
-use crate::train::summary;
 use crate::{classes, files, text};
 
 /// Flags against one another, and the output before any work.
@@ -89,7 +89,7 @@ impl<'a> Search<'a> {
                 settings.push((name, spec));
             }
         }
-        let options = args.file.learning(&args.columns, &args.text, target(args.task));
+        let options = args.file.learning(&args.columns, &args.text, args.task.target());
         Ok(Self { args, options, settings, made: None, talk: Talk::new(args.run.quiet) })
     }
 

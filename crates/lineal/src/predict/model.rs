@@ -184,8 +184,9 @@ impl Model {
     }
 
     pub(crate) fn from_file(file: ModelFile) -> Result<Self, Error> {
-        if file.model()["task"] == "tag" {
-            let why = "it is a model of the task tag, which this command has no use for";
+        if let Some(task) = file.model()["task"].as_str() {
+            let why =
+                format!("it is a model of the task {task}, which this command has no use for");
             return Err(file.bad_tensor("model", why).into());
         }
         let about: About = About::deserialize(file.model()).map_err(|e| {

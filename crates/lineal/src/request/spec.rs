@@ -75,6 +75,13 @@ pub struct TrainSpec {
     pub dependency: DependencySpec,
 }
 
+impl From<TagSpec> for TrainSpec {
+    /// Tagging with these choices and the defaults of everything else.
+    fn from(tag: TagSpec) -> Self {
+        Self { tag, ..Self::for_task(Task::Tag) }
+    }
+}
+
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -1,6 +1,6 @@
 //! Standard input, predicted as it comes: memory is that of a chunk of rows, and answers do not wait for the end.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -9,30 +9,13 @@ use lineal::{Model, ReadOptions, Sampler, Source};
 
 use super::{answer_rows, warn, write};
 use crate::args::{Output, PredictArgs};
-use crate::files;
 use crate::talk::Talk;
 
 /// Rows that are answered together.
 const ROWS: usize = 4096;
 
 /// Writes an answer for each row.
-pub fn run(model: &Model, args: &PredictArgs, options: &ReadOptions) -> anyhow::Result<()> {
-    let mut failed = None;
-    let written = files::write_output(args.out.as_deref(), |out| {
-        answer_all(model, args, options, out).map_err(|error| {
-            // A pipe that was closed is no failure, and must still look like itself.
-            let broken = error.downcast_ref::<io::Error>().map(io::Error::kind);
-            failed = Some(error);
-            io::Error::new(broken.unwrap_or(io::ErrorKind::Other), "not written")
-        })
-    });
-    match failed {
-        Some(error) => Err(error),
-        None => written,
-    }
-}
-
-fn answer_all(
+pub fn answer_all(
     model: &Model,
     args: &PredictArgs,
     options: &ReadOptions,

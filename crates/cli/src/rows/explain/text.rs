@@ -9,11 +9,10 @@ use crate::table::{self, Align, cut};
 use crate::talk::{count, rough};
 
 /// A few lines a row.
-pub fn write(out: &mut dyn Write, found: &Explained) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, found: &Explained<'_>) -> io::Result<()> {
     for explanation in &found.explanations {
         writeln!(out, "row {}: {}", explanation.row + 1, headline(explanation, found))?;
-        for line in table::lines(&rows(explanation, &found.model), &[Align::Right, Align::Left], 2)
-        {
+        for line in table::lines(&rows(explanation, found.model), &[Align::Right, Align::Left], 2) {
             writeln!(out, "{line}")?;
         }
     }
@@ -36,8 +35,8 @@ fn rows(explanation: &Explanation, model: &Model) -> Vec<Vec<String>> {
 }
 
 /// The answer, what it is compared with, and by how much it leads.
-pub fn headline(explanation: &Explanation, found: &Explained) -> String {
-    let name = |class: u32| cut(name_of(&found.model, class), 60);
+pub fn headline(explanation: &Explanation, found: &Explained<'_>) -> String {
+    let name = |class: u32| cut(name_of(found.model, class), 60);
     let lead = rough(explanation.lead);
     let proba = |at: usize| explanation.proba.map(|p| rough(p[at])).unwrap_or_default();
     let said = match (explanation.winner, explanation.runner_up) {
@@ -72,10 +71,10 @@ pub fn headline(explanation: &Explanation, found: &Explained) -> String {
 }
 
 /// What the data says, where that is something else.
-pub fn gold(explanation: &Explanation, found: &Explained) -> Option<String> {
+pub fn gold(explanation: &Explanation, found: &Explained<'_>) -> Option<String> {
     let name = |&class: &u32| match class {
         UNSEEN => "a label that training did not see".to_owned(),
-        class => name_of(&found.model, class).to_owned(),
+        class => name_of(found.model, class).to_owned(),
     };
     match (&found.data.y, explanation.winner) {
         (Targets::Classes(y), Some(winner)) => {

@@ -1,67 +1,39 @@
-//! `lineal predict`: a class or a number for each row.
+//! Predictions of models of rows: a class, labels or a number for each.
 
-mod rows;
+mod answers;
 mod stream;
 mod write;
 
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::bail;
 use lineal::{Dataset, Format, Model, ReadOptions, Sampler, Task};
 
-use crate::args::{Output, PredictArgs};
-use crate::exit::usage;
+use crate::args::PredictArgs;
 use crate::talk::Talk;
-use crate::{files, tag};
 
-pub use rows::{Answers, Rows, Top};
+pub use answers::{Answers, Rows, Top};
 pub use write::write as write_rows;
 
-/// Runs the command.
-pub fn run(args: &PredictArgs) -> anyhow::Result<()> {
-    check_flags(args)?;
-    if lineal::is_tag_model(&args.model)? {
-        return tag::predict(args);
-    }
-    if let Some(flag) = args.tag.first() {
-        bail!(
-            "{flag} is about sequences, and {} is a model of rows; leave it out",
-            args.model.display()
-        );
-    }
-    if let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) {
-        files::check_output(out, &[&args.model, &args.data])?;
-    }
-    let model = Model::load(&args.model)?;
-    check_model(&model, args)?;
+/// Writes an answer for each row, as it comes where that is possible.
+pub fn predict(model: &Model, args: &PredictArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let mut options = ReadOptions { blank_rows: true, ..args.file.options() };
     // Of a model of one text and nothing else, a line is a text.
     let told = Format::from_name(&args.data.to_string_lossy());
     if told.or(options.format).is_none() && model.is_of_one_text() {
         options.format = Some(Format::FastText);
     }
-    if args.data == Path::new("-") && told_format(&model, &options) {
-        return lineal::with_threads(args.run.threads, || stream::run(&model, args, &options));
+    if args.data == Path::new("-") && told_format(model, &options) {
+        return stream::answer_all(model, args, &options, out);
     }
-    let rows = lineal::with_threads(args.run.threads, || answer(&model, args, &options))?;
-    files::write_output(args.out.as_deref(), |out| write::write(out, &rows, args.output))
+    let rows = answer(model, args, &options)?;
+    Ok(write::write(out, &rows, args.output)?)
 }
 
 /// Whether what comes on standard input can be read row by row.
 fn told_format(model: &Model, options: &ReadOptions) -> bool {
     options.format.unwrap_or(model.schema().format) != Format::Idx
-}
-
-/// Text and CSV rows have one list of numbers; JSON objects have room for all.
-fn check_flags(args: &PredictArgs) -> anyhow::Result<()> {
-    let n_lists =
-        usize::from(args.proba) + usize::from(args.scores) + usize::from(args.top.is_some());
-    if n_lists > 1 && args.output != Output::Jsonl {
-        return usage(
-            "ask for one of --proba, --scores and --top, or add --output jsonl, which gives all",
-        );
-    }
-    Ok(())
 }
 
 fn answer(model: &Model, args: &PredictArgs, options: &ReadOptions) -> anyhow::Result<Rows> {
@@ -108,7 +80,13 @@ fn answer_rows(
 }
 
 /// A model of numbers has no classes to ask about, and one of labels no single class to choose.
-fn check_model(model: &Model, args: &PredictArgs) -> anyhow::Result<()> {
+pub fn check(model: &Model, args: &PredictArgs) -> anyhow::Result<()> {
+    if let Some(flag) = args.tag.first() {
+        bail!(
+            "{flag} is about sequences, and {} is a model of rows; leave it out",
+            args.model.display()
+        );
+    }
     let of_classes = [("--sample", args.sample), ("--min-cost", args.min_cost)];
     let of_any =
         [("--proba", args.proba), ("--scores", args.scores), ("--top", args.top.is_some())];
@@ -120,7 +98,7 @@ fn check_model(model: &Model, args: &PredictArgs) -> anyhow::Result<()> {
             given(&of_classes),
             "multilabel: it answers yes or no for each label, and has no one class for",
         ),
-        Task::Regress | Task::Tag => (
+        _ => (
             given(&of_any).or(given(&of_classes)),
             "regress: it predicts numbers and has no classes for",
         ),

@@ -9,15 +9,15 @@ use super::Explained;
 use super::text::name_of;
 
 /// An object a row.
-pub fn write(out: &mut dyn Write, found: &Explained) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, found: &Explained<'_>) -> io::Result<()> {
     found.explanations.iter().try_for_each(|explanation| {
         serde_json::to_writer(&mut *out, &object(explanation, found))?;
         writeln!(out)
     })
 }
 
-fn object(explanation: &Explanation, found: &Explained) -> Value {
-    let model = &found.model;
+fn object(explanation: &Explanation, found: &Explained<'_>) -> Value {
+    let model = found.model;
     let name = |class: Option<u32>| class.map(|class| name_of(model, class));
     let feature = |c: &Contribution| {
         json!({
@@ -40,7 +40,7 @@ fn object(explanation: &Explanation, found: &Explained) -> Value {
             put("predicted", json!(explanation.predicted));
             put("threshold", json!(explanation.threshold));
         }
-        Task::Regress | Task::Tag => {}
+        _ => {}
     }
     put("lead", json!(explanation.lead));
     put("decided_by", json!(decided_by(explanation.decision)));

@@ -1,16 +1,15 @@
-//! `lineal explain`: why the winner beat the runner-up.
+//! Why the winner beat the runner-up, for models of rows.
 
-mod json;
-mod text;
+pub mod json;
+pub mod text;
 
 use std::collections::BTreeMap;
 
 use anyhow::bail;
 use lineal::{Dataset, ExplainSpec, Explanation, Model, Task};
 
-use crate::args::{ExplainArgs, ExplainOutput};
+use crate::args::ExplainArgs;
 use crate::talk::{Talk, count};
-use crate::{files, html, tag};
 
 pub use text::{amount, headline, value_of};
 
@@ -18,8 +17,8 @@ pub use text::{amount, headline, value_of};
 const PAGE_ROWS: usize = 100;
 
 /// What was found.
-pub struct Explained {
-    pub model: Model,
+pub struct Explained<'m> {
+    pub model: &'m Model,
     pub data: Dataset,
     pub explanations: Vec<Explanation>,
     /// For a page: how many features to list.
@@ -28,39 +27,20 @@ pub struct Explained {
     pub texts: BTreeMap<usize, Vec<String>>,
 }
 
-/// Runs the command.
-pub fn run(args: &ExplainArgs) -> anyhow::Result<()> {
-    if lineal::is_tag_model(&args.model)? {
-        return tag::explain(args);
-    }
+/// Explains the rows that the flags name.
+pub fn explain<'m>(
+    model: &'m Model,
+    args: &ExplainArgs,
+    talk: Talk,
+) -> anyhow::Result<Explained<'m>> {
     if args.token.is_some() {
         bail!(
             "--token is of sequences, and {} is a model of rows; leave it out",
             args.model.display()
         );
     }
-    for output in args.out.iter().chain(&args.html).filter(|out| out.as_os_str() != "-") {
-        files::check_output(output, &[&args.model, &args.data])?;
-    }
-    let found = lineal::with_threads(args.run.threads, || explain(args))?;
-    if let Some(path) = &args.html {
-        let page = html::explain_page(&found);
-        files::write_output(Some(path), |out| out.write_all(page.as_bytes()))?;
-        Talk::new(args.run.quiet).say(format_args!("wrote {}", path.display()));
-        return Ok(());
-    }
-    let as_json = args.json || args.output == ExplainOutput::Jsonl;
-    files::write_output(args.out.as_deref(), |out| match as_json {
-        true => json::write(out, &found),
-        false => text::write(out, &found),
-    })
-}
-
-fn explain(args: &ExplainArgs) -> anyhow::Result<Explained> {
-    let talk = Talk::new(args.run.quiet);
-    let model = Model::load(&args.model)?;
     let class = match &args.class {
-        Some(name) => Some(find_class(&model, name)?),
+        Some(name) => Some(find_class(model, name)?),
         None => None,
     };
     let data = model.read(&args.data, &args.file.options())?;

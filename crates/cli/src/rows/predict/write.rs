@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
-use super::rows::{Answers, Rows};
+use super::answers::{Answers, Rows};
 use crate::args::Output;
 use crate::talk::number;
 

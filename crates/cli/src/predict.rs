@@ -1,0 +1,69 @@
+//! `lineal predict`: the answers of a model of any task.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::args::{Output, PredictArgs};
+use crate::exit::usage;
+use crate::files;
+use crate::program::{Program, with_model};
+
+/// Runs the command.
+pub fn run(args: &PredictArgs) -> anyhow::Result<()> {
+    check_flags(args)?;
+    if let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) {
+        files::check_output(out, &[&args.model, &args.data])?;
+    }
+    with_model!(&args.model, model => {
+        model.check_ask(args)?;
+        lineal::with_threads(args.run.threads, || {
+            write(args.out.as_deref(), |out| model.answer(args, out))
+        })
+    })
+}
+
+/// Text and CSV rows have one list of numbers; JSON objects have room for all.
+fn check_flags(args: &PredictArgs) -> anyhow::Result<()> {
+    let n_lists =
+        usize::from(args.proba) + usize::from(args.scores) + usize::from(args.top.is_some());
+    if n_lists > 1 && args.output != Output::Jsonl {
+        return usage(
+            "ask for one of --proba, --scores and --top, or add --output jsonl, which gives all",
+        );
+    }
+    Ok(())
+}
+
+/// Writes answers as they come. What goes wrong ends the writing, and is told in its own words; an output file is then not written.
+fn write(
+    path: Option<&Path>,
+    answer: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut failed = None;
+    let written = files::write_output(path, |out| {
+        answer(out).map_err(|error| {
+            // A pipe that was closed is no failure, and must still look like itself.
+            let broken = error.downcast_ref::<io::Error>().map(io::Error::kind);
+            failed = Some(error);
+            io::Error::new(broken.unwrap_or(io::ErrorKind::Other), "not written")
+        })
+    });
+    match failed {
+        Some(error) => Err(error),
+        None => written,
+    }
+}
+
+/// Examples less probable than `below` first, the least sure one at the top, then the others in their order; and how many of the first there are.
+pub fn doubtful_first(
+    n: usize,
+    below: f64,
+    probability: impl Fn(&usize) -> f64,
+) -> (Vec<usize>, usize) {
+    let (mut doubtful, sure): (Vec<usize>, Vec<usize>) =
+        (0..n).partition(|i| probability(i) < below);
+    doubtful.sort_by(|a, b| probability(a).total_cmp(&probability(b)));
+    let n_doubtful = doubtful.len();
+    doubtful.extend(sure);
+    (doubtful, n_doubtful)
+}

@@ -1,0 +1,83 @@
+//! What a task brings to the commands: its flags, its words and its writer.
+//!
+//! Every command has one path, over a model of any task that is opened once. A task is a folder of the program with an implementation of [`Program`] for its model,
+//! which `predict`, `eval`, `inspect` and `explain` ask, and one of [`Learns`](crate::train::Learns), which `train` asks.
+
+use std::io::Write;
+
+use serde_json::Value;
+
+use crate::args::{EvalArgs, ExplainArgs, PredictArgs};
+use crate::talk::Talk;
+
+/// A model, as the commands see it.
+pub trait Program: Sized + Sync {
+    /// What `eval` measures.
+    type Measured;
+    /// What `explain` finds.
+    type Explained<'m>: Send
+    where
+        Self: 'm;
+
+    /// Refuses flags of `predict` that this model has no answer to.
+    fn check_ask(&self, args: &PredictArgs) -> anyhow::Result<()>;
+
+    /// Writes the predictions for the data that the flags name.
+    fn answer(&self, args: &PredictArgs, out: &mut dyn Write) -> anyhow::Result<()>;
+
+    /// Reads labelled data and compares.
+    fn measure(&self, args: &EvalArgs, talk: Talk) -> anyhow::Result<Self::Measured>;
+
+    /// What `eval --json` prints.
+    fn measured_json(&self, found: &Self::Measured) -> anyhow::Result<Value>;
+
+    /// What `eval` prints.
+    fn measured_lines(&self, found: &Self::Measured) -> Vec<String>;
+
+    /// The page of `eval --report`; `data` is the name of the file.
+    fn measured_page(&self, found: &Self::Measured, data: &str) -> String;
+
+    /// What the model is, how it was trained and what is proven of it.
+    fn facts(&self) -> Vec<(&'static str, String)>;
+
+    /// What weighs most, below the facts.
+    fn weight_lines(&self, top: Option<usize>) -> Vec<String>;
+
+    /// What `inspect --json` prints.
+    fn inspect_json(&self, top: Option<usize>) -> Value;
+
+    /// Finds out why the model answers as it does.
+    fn reasons<'m>(&'m self, args: &ExplainArgs, talk: Talk)
+    -> anyhow::Result<Self::Explained<'m>>;
+
+    /// Explanations for people.
+    fn explained_text(
+        &self,
+        found: &Self::Explained<'_>,
+        args: &ExplainArgs,
+        out: &mut dyn Write,
+    ) -> std::io::Result<()>;
+
+    /// Explanations for programs, one object per line.
+    fn explained_json(
+        &self,
+        found: &Self::Explained<'_>,
+        args: &ExplainArgs,
+        out: &mut dyn Write,
+    ) -> std::io::Result<()>;
+
+    /// The page of `explain --html`.
+    fn explained_page(&self, found: &Self::Explained<'_>, args: &ExplainArgs) -> String;
+}
+
+/// Runs `$body` with `$model` bound to the model that a file holds, whatever its task.
+macro_rules! with_model {
+    ($path:expr, $model:ident => $body:expr) => {
+        match lineal::AnyModel::open($path)? {
+            lineal::AnyModel::Rows($model) => $body,
+            lineal::AnyModel::Tag($model) => $body,
+        }
+    };
+}
+
+pub(crate) use with_model;

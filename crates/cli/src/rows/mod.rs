@@ -1,0 +1,15 @@
+//! Models of rows: classes, labels and numbers.
+
+mod by_label;
+pub mod confusion;
+pub mod eval;
+pub mod explain;
+pub mod inspect;
+pub mod predict;
+mod program;
+pub mod request;
+pub mod summary;
+mod train;
+
+pub use by_label::ByLabel;
+pub use train::Rows;

@@ -1,0 +1,83 @@
+//! What the commands ask of a model of rows.
+
+use std::io::{self, Write};
+
+use lineal::Model;
+use serde_json::Value;
+
+use super::{eval, explain, inspect, predict};
+use crate::args::{EvalArgs, ExplainArgs, PredictArgs};
+use crate::html;
+use crate::program::Program;
+use crate::talk::Talk;
+
+impl Program for Model {
+    type Measured = eval::Measured;
+    type Explained<'m> = explain::Explained<'m>;
+
+    fn check_ask(&self, args: &PredictArgs) -> anyhow::Result<()> {
+        predict::check(self, args)
+    }
+
+    fn answer(&self, args: &PredictArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+        predict::predict(self, args, out)
+    }
+
+    fn measure(&self, args: &EvalArgs, talk: Talk) -> anyhow::Result<eval::Measured> {
+        eval::measure(self, args, talk)
+    }
+
+    fn measured_json(&self, found: &eval::Measured) -> anyhow::Result<Value> {
+        eval::measured_json(found)
+    }
+
+    fn measured_lines(&self, found: &eval::Measured) -> Vec<String> {
+        eval::in_full(&found.metrics, self.classes())
+    }
+
+    fn measured_page(&self, found: &eval::Measured, data: &str) -> String {
+        html::eval_page(self, &found.metrics, found.labels.as_ref(), data)
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        inspect::facts(self)
+    }
+
+    fn weight_lines(&self, top: Option<usize>) -> Vec<String> {
+        inspect::weight_lines(self, top)
+    }
+
+    fn inspect_json(&self, top: Option<usize>) -> Value {
+        inspect::as_json(self, top)
+    }
+
+    fn reasons<'m>(
+        &'m self,
+        args: &ExplainArgs,
+        talk: Talk,
+    ) -> anyhow::Result<explain::Explained<'m>> {
+        explain::explain(self, args, talk)
+    }
+
+    fn explained_text(
+        &self,
+        found: &explain::Explained<'_>,
+        _: &ExplainArgs,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        explain::text::write(out, found)
+    }
+
+    fn explained_json(
+        &self,
+        found: &explain::Explained<'_>,
+        _: &ExplainArgs,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        explain::json::write(out, found)
+    }
+
+    fn explained_page(&self, found: &explain::Explained<'_>, _: &ExplainArgs) -> String {
+        html::explain_page(found)
+    }
+}

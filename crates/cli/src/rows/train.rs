@@ -1,0 +1,163 @@
+//! Training on rows.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use anyhow::bail;
+use lineal::{
+    CalibrateKind, Dataset, Features, Metrics, Model, Report, Source, Strategy, Targets, Task,
+    Training,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::request::{self, RowOptions};
+use super::{eval, inspect, summary};
+use crate::args::TrainArgs;
+use crate::talk::Talk;
+use crate::text;
+use crate::train::request::Request;
+use crate::train::{Learns, Shown};
+
+/// Rows, and how their text was read.
+pub struct Rows {
+    pub data: Dataset,
+    pub features: Features,
+}
+
+impl Learns for Model {
+    type Data = Rows;
+    type Options = RowOptions;
+    type Metrics = Metrics;
+
+    fn request(args: &TrainArgs) -> anyhow::Result<Request<RowOptions>> {
+        request::request(args)
+    }
+
+    fn read(
+        source: Source,
+        args: &TrainArgs,
+        request: &mut Request<RowOptions>,
+        talk: &mut dyn FnMut(Vec<String>),
+    ) -> anyhow::Result<Rows> {
+        let start = Instant::now();
+        let options = &request.options;
+        let (data, features) = lineal::read_features(source, &options.read, &options.features)?;
+        talk(summary::data(&data, &features, start.elapsed().as_secs_f64()));
+        text::check(&args.text, &data, &features)?;
+        request::meet(request, args, &data.schema.classes, &features)?;
+        if args.proba.cross_fits() {
+            let folds = request.spec.folds;
+            talk(vec![format!(
+                "and {folds} more trainings, each without one of {folds} folds, to fit to held-out rows"
+            )]);
+        }
+        Ok(Rows { data, features })
+    }
+
+    fn labelled(
+        source: Source,
+        request: &Request<RowOptions>,
+        rows: &Rows,
+        talk: Talk,
+    ) -> anyhow::Result<Rows> {
+        let read = &request.options.read;
+        let format = request.format_of(&source.name(), read.format);
+        let options = lineal::ReadOptions { format, labels_file: None, ..read.clone() };
+        let data = rows.features.read(source, &options, &rows.data.schema)?;
+        if matches!(data.y, Targets::None) {
+            bail!("{}: the rows have no labels to compare with; add the label column", data.source);
+        }
+        data.warnings.iter().for_each(|warning| talk.warn(warning));
+        Ok(Rows { data, features: Features::default() })
+    }
+
+    fn fit(
+        request: &Request<RowOptions>,
+        rows: &Rows,
+        held_out: Option<&Rows>,
+        shown: &Shown,
+    ) -> anyhow::Result<(Self, Report)> {
+        let mut watch = |point: &lineal::CurvePoint| shown.pass(point);
+        let mut see_fold = |fold: usize, all: usize| shown.fold(fold, all);
+        let mut training = Training::new(&rows.data, &request.spec)
+            .features(&rows.features)
+            .monitor(&mut watch)
+            .on_fold(&mut see_fold);
+        if let Some(held_out) = held_out {
+            training = training.held_out(&held_out.data);
+        }
+        Ok(training.run()?)
+    }
+
+    fn evaluate(&self, rows: &Rows) -> anyhow::Result<Metrics> {
+        Ok(Model::evaluate(self, &rows.data)?)
+    }
+
+    fn source(rows: &Rows) -> &str {
+        &rows.data.source
+    }
+
+    fn write_to(&self, out: &mut dyn Write) -> io::Result<u64> {
+        Model::write_to(self, out)
+    }
+
+    fn n_weights(&self) -> usize {
+        self.nonzeros()
+    }
+
+    fn main_metric(metrics: &Metrics) -> (&'static str, f64) {
+        match metrics {
+            Metrics::Classify(m) => ("accuracy", m.accuracy),
+            Metrics::Multilabel(m) => ("micro F1", m.micro_f1),
+            Metrics::Regress(m) => ("rmse", m.rmse),
+        }
+    }
+
+    fn in_short(metrics: &Metrics) -> String {
+        eval::in_short(metrics)
+    }
+
+    fn metric_rows(metrics: &Metrics) -> Vec<(&'static str, String)> {
+        eval::rows(metrics)
+    }
+
+    fn metrics_json(metrics: &Metrics) -> anyhow::Result<Value> {
+        eval::json(metrics)
+    }
+
+    fn said(&self, report: &Report) -> [Vec<String>; 2] {
+        let told = |facts: Vec<(&str, String)>| {
+            facts.into_iter().map(|(name, value)| format!("{name}: {value}")).collect()
+        };
+        let shape =
+            if report.strategy == Strategy::Joint { Vec::new() } else { inspect::shape(report) };
+        [told(shape), told(inspect::fitted(self))]
+    }
+
+    fn more_json(&self) -> Vec<(&'static str, Value)> {
+        let mut more = vec![("calibration", json!(CalibrationJson::of(self)))];
+        if self.task() == Task::Multilabel {
+            more.push(("threshold", json!(self.spec().threshold)));
+        }
+        more
+    }
+
+    fn nouns() -> [&'static str; 3] {
+        ["rows", "features", "classes"]
+    }
+}
+
+/// The map from scores to probabilities.
+#[derive(Serialize)]
+pub struct CalibrationJson {
+    kind: CalibrateKind,
+    folds: usize,
+}
+
+impl CalibrationJson {
+    pub fn of(model: &Model) -> Option<Self> {
+        let spec = model.spec();
+        spec.calibrate.map(|kind| Self { kind, folds: spec.folds })
+    }
+}

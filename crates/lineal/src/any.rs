@@ -1,0 +1,75 @@
+//! A model of any task, opened once.
+
+use crate::Error;
+use crate::predict::model::{Model, Provenance};
+use crate::request::spec::{Task, TrainSpec};
+use crate::tag::TagModel;
+use crate::train::report::Report;
+use lineal_model::file::ModelFile;
+use std::path::Path;
+
+/// A model file, mapped and checked, as what its task makes of it.
+///
+/// ```no_run
+/// use lineal::AnyModel;
+/// match AnyModel::open("m.lineal".as_ref())? {
+///     AnyModel::Rows(model) => println!("{} features", model.n_features()),
+///     AnyModel::Tag(model) => println!("{} labels", model.labels().len()),
+/// }
+/// # Ok::<(), lineal::Error>(())
+/// ```
+#[derive(Debug)]
+pub enum AnyModel {
+    /// Classes, labels or a number for each row.
+    Rows(Box<Model>),
+    /// A label for each position of a sequence.
+    Tag(Box<TagModel>),
+}
+
+impl AnyModel {
+    /// Maps a model file. Nothing in it is believed before it is checked.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        Self::from_file(ModelFile::open(path)?)
+    }
+
+    /// A model from the bytes of its file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Self::from_file(ModelFile::from_bytes(bytes)?)
+    }
+
+    fn from_file(file: ModelFile) -> Result<Self, Error> {
+        Ok(match file.model()["task"].as_str() {
+            Some("tag") => Self::Tag(Box::new(TagModel::from_file(&file)?)),
+            _ => Self::Rows(Box::new(Model::from_file(file)?)),
+        })
+    }
+
+    /// How training went (without its curve).
+    pub fn report(&self) -> &Report {
+        match self {
+            Self::Rows(model) => model.report(),
+            Self::Tag(model) => model.report(),
+        }
+    }
+
+    /// What was asked for.
+    pub fn spec(&self) -> &TrainSpec {
+        match self {
+            Self::Rows(model) => model.spec(),
+            Self::Tag(model) => model.spec(),
+        }
+    }
+
+    /// Where it comes from.
+    pub fn provenance(&self) -> &Provenance {
+        match self {
+            Self::Rows(model) => model.provenance(),
+            Self::Tag(model) => model.provenance(),
+        }
+    }
+
+    /// What it predicts.
+    pub fn task(&self) -> Task {
+        self.spec().task
+    }
+}
