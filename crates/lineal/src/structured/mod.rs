@@ -3,5 +3,4 @@
 mod request;
 mod watch;
 
-pub(crate) use request::Learning;
-pub(crate) use watch::{Observer, report};
+pub(crate) use watch::{Metric, Observer, report};

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::request::spec::{LossKind, Penalty, ScheduleKind, SolverKind, TrainSpec};
-use lineal_erm::chain::{ChainLoss, ChainSolver, ChainSpec, ChainUpdate};
+use lineal_erm::structured::{LearnSpec, Loss, Solver, Update};
 use lineal_solver::Schedule;
 
 /// The most passes of solvers that stop by themselves.
@@ -12,7 +12,7 @@ const PASSES: usize = 1000;
 pub(crate) struct Learning {
     pub loss: LossKind,
     pub l2: f64,
-    pub spec: ChainSpec,
+    pub request: LearnSpec,
 }
 
 impl TrainSpec {
@@ -32,9 +32,9 @@ impl TrainSpec {
         let kind = self.loss.unwrap_or(LossKind::Logistic);
         let task = self.task;
         let loss = match kind {
-            LossKind::Perceptron => ChainLoss::Perceptron,
-            LossKind::Hinge => ChainLoss::Hinge,
-            LossKind::Logistic => ChainLoss::Logistic,
+            LossKind::Perceptron => Loss::Perceptron,
+            LossKind::Hinge => Loss::Hinge,
+            LossKind::Logistic => Loss::Logistic,
             other => {
                 return Err(Error::request(format!(
                     "--loss {other} is not there for --task {task}: choose perceptron, hinge (structured SVM) or logistic (CRF)"
@@ -42,10 +42,10 @@ impl TrainSpec {
             }
         };
         let solver = match self.solver {
-            SolverKind::Auto => ChainSolver::Auto,
-            SolverKind::Sgd => ChainSolver::Sgd,
-            SolverKind::Lbfgs => ChainSolver::Lbfgs,
-            SolverKind::Dual => ChainSolver::Dual,
+            SolverKind::Auto => Solver::Auto,
+            SolverKind::Sgd => Solver::Sgd,
+            SolverKind::Lbfgs => Solver::Lbfgs,
+            SolverKind::Dual => Solver::Dual,
             other => {
                 return Err(Error::request(format!(
                     "--solver {other} is not there for --task {task}: choose auto, sgd, lbfgs (logistic) or dual (hinge, logistic)"
@@ -59,12 +59,12 @@ impl TrainSpec {
             _ if passive_aggressive.is_some() => 0.0,
             (_, penalty) => penalty.l2(n_examples as f64),
         };
-        let spec = ChainSpec {
+        let request = LearnSpec {
             loss,
             solver,
             update: match passive_aggressive {
-                Some(aggressiveness) => ChainUpdate::PassiveAggressive { aggressiveness },
-                None => ChainUpdate::Gradient,
+                Some(aggressiveness) => Update::PassiveAggressive { aggressiveness },
+                None => Update::Gradient,
             },
             l2,
             l1: self.l1,
@@ -78,9 +78,10 @@ impl TrainSpec {
             }),
             average: self.sgd.average,
             seed: self.seed,
-            ..ChainSpec::default()
+            ..LearnSpec::default()
         };
-        Ok(Learning { loss: kind, l2, spec })
+        request.check()?;
+        Ok(Learning { loss: kind, l2, request })
     }
 
     /// Whether the argmax of training is sought with costs.
@@ -90,11 +91,11 @@ impl TrainSpec {
 }
 
 /// The learner's name of a solver.
-pub(super) fn solver_kind(solver: ChainSolver) -> SolverKind {
+pub(super) fn solver_kind(solver: Solver) -> SolverKind {
     match solver {
-        ChainSolver::Auto => SolverKind::Auto,
-        ChainSolver::Sgd => SolverKind::Sgd,
-        ChainSolver::Lbfgs => SolverKind::Lbfgs,
-        ChainSolver::Dual => SolverKind::Dual,
+        Solver::Auto => SolverKind::Auto,
+        Solver::Sgd => SolverKind::Sgd,
+        Solver::Lbfgs => SolverKind::Lbfgs,
+        Solver::Dual => SolverKind::Dual,
     }
 }

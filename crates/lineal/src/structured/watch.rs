@@ -6,66 +6,56 @@ use crate::request::spec::{LossKind, Precision, Strategy, TrainSpec};
 use crate::train::report::{CurvePoint, Report, StructuredReport};
 use crate::train::summary;
 use crate::train::watch::{OnPass, Watch};
-use lineal_erm::chain::{ChainPass, ChainReport};
+use lineal_erm::structured::{LearnPass, LearnReport};
 use std::ops::ControlFlow;
 
 /// Measures weights on held-out examples.
-type Metric<'h, W> = Box<dyn Fn(&W) -> Result<f64, Error> + 'h>;
+pub(crate) type Metric<'h> = Box<dyn Fn(&[f32]) -> Result<f64, Error> + 'h>;
 
 /// Sees the passes of a run, measures the held-out examples, stops early.
-pub(crate) struct Observer<'a, 'h, W> {
-    watch: Watch<'a, W>,
-    metric: Option<Metric<'h, W>>,
+pub(crate) struct Observer<'a, 'h> {
+    watch: Watch<'a, Vec<f32>>,
+    metric: Option<Metric<'h>>,
     failed: Option<Error>,
 }
 
 /// What is left of a run when it has ended: the curve, and the pass to return to if it was not the last.
-pub(crate) struct Seen<W> {
+pub(crate) struct Seen {
     pub curve: Vec<CurvePoint>,
-    pub best: Option<(usize, W)>,
+    pub best: Option<(usize, Vec<f32>)>,
 }
 
-impl<'a, 'h, W> Observer<'a, 'h, W> {
+impl<'a, 'h> Observer<'a, 'h> {
     pub(crate) fn new(
         on_pass: Option<&'a mut OnPass<'a>>,
         spec: &TrainSpec,
-        metric: Option<Metric<'h, W>>,
+        metric: Option<Metric<'h>>,
     ) -> Self {
         Self { watch: Watch::new(on_pass, spec.patience), metric, failed: None }
     }
 
-    pub(crate) fn see(
-        &mut self,
-        pass: &ChainPass<'_>,
-        weights: impl FnOnce() -> W,
-    ) -> ControlFlow<()> {
-        let weights = self.metric.as_ref().map(|metric| {
-            let weights = weights();
-            (metric(&weights), weights)
-        });
-        let (metric, weights) = match weights {
-            None => (None, None),
-            Some((Ok(metric), weights)) => (Some(metric), Some(weights)),
-            Some((Err(error), _)) => {
+    pub(crate) fn see(&mut self, pass: &LearnPass<'_>) -> ControlFlow<()> {
+        let mut point = CurvePoint {
+            pass: pass.pass,
+            objective: pass.objective,
+            train_loss: pass.loss,
+            gap: pass.gap.filter(|gap| gap.is_finite()),
+            gap_estimate: pass.gap_estimate.filter(|gap| gap.is_finite()),
+            ..CurvePoint::default()
+        };
+        let Some(metric) = &self.metric else { return self.watch.note(point) };
+        let weights = pass.weights();
+        match metric(&weights) {
+            Ok(metric) => point.held_out_metric = Some(metric),
+            Err(error) => {
                 self.failed = Some(error);
                 return ControlFlow::Break(());
             }
-        };
-        let point = CurvePoint {
-            pass: pass.pass,
-            objective: pass.objective,
-            train_loss: Some(pass.loss),
-            gap: pass.gap.filter(|gap| gap.is_finite()),
-            held_out_metric: metric,
-            ..CurvePoint::default()
-        };
-        match weights {
-            Some(weights) => self.watch.see(point, || weights),
-            None => self.watch.note(point),
         }
+        self.watch.see(point, || weights)
     }
 
-    pub(crate) fn finish(mut self) -> Result<Seen<W>, Error> {
+    pub(crate) fn finish(mut self) -> Result<Seen, Error> {
         match self.failed {
             Some(error) => Err(error),
             None => Ok(Seen { best: self.watch.take_best(), curve: self.watch.curve }),
@@ -77,7 +67,7 @@ impl<'a, 'h, W> Observer<'a, 'h, W> {
 pub(crate) fn report(
     spec: &TrainSpec,
     learning: &Learning,
-    run: &ChainReport,
+    run: &LearnReport,
     best_pass: Option<usize>,
     curve: Vec<CurvePoint>,
     structured: StructuredReport,
@@ -108,11 +98,7 @@ pub(crate) fn report(
         curve,
         margins: None,
         warnings: Vec::new(),
-        structured: Some(StructuredReport {
-            weights: run.n_weights,
-            mean_loss: run.loss,
-            ..structured
-        }),
+        structured: Some(StructuredReport { mean_loss: run.loss, ..structured }),
     };
     if let Some(gap) = report.gap {
         report.converged |= gap <= spec.tol * report.objective.abs();

@@ -12,15 +12,16 @@ use super::warm;
 use crate::Error;
 use crate::predict::model::Provenance;
 use crate::request::spec::TrainSpec;
-use crate::structured::{self, Learning, Observer};
+use crate::structured::{self, Metric, Observer};
 use crate::train::prepare::split;
 use crate::train::report::{Report, StructuredReport};
 use crate::train::{Trainable, Training};
 use lineal_chain::{
-    ChainModel, Decoder, Grammar, LabelCost, Observations, Parts, PrunedModel, Scratch,
+    ChainModel, ChainOptions, ChainProblem, ChainWeights, Decoder, Grammar, LabelCost,
+    Observations, Parts, PrunedModel, Scratch, Sentences,
 };
 use lineal_data::{Sequences, UNLABELLED};
-use lineal_erm::chain::{ChainError, ChainSpec, ChainWeights, Learnt, Sentences, learn};
+use lineal_erm::structured::learn;
 use lineal_features::sequence::AttributeIndex;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -57,26 +58,29 @@ impl Trainable for Sequences {
             ends: &ends,
             weights: None,
         };
-        let metric =
-            held_out.as_deref().map(|data| HeldOut::metric_on(data, &vectorizer, &grammar));
-        let mut observer = Observer::new(on_pass, spec, metric.transpose()?);
-        let request = request(spec, &learning, &grammar);
-        let learnt = learn(shape, sentences, &request, start.as_ref(), &mut |pass| {
-            observer.see(pass, || pass.model())
-        })
-        .map_err(|e| placed(e, data))?;
+        let options = options(spec, &grammar);
+        let problem = ChainProblem::new(shape, sentences, &options, start.as_ref())
+            .map_err(|e| placed(e, data))?;
+        let start = start.map(|start| problem.weights_of(&start)).transpose()?;
+        let metric = held_out
+            .as_deref()
+            .map(|data| HeldOut::metric_on(data, &vectorizer, &grammar, &problem))
+            .transpose()?;
+        let mut observer = Observer::new(on_pass, spec, metric);
+        let learnt =
+            learn(&problem, &learning.request, start.as_deref(), &mut |pass| observer.see(pass))?;
         let seen = observer.finish()?;
-        let Learnt { model: mut weights, report: run } = learnt;
-        let best_pass = seen.best.map(|(pass, best)| {
-            weights = best;
-            pass
-        });
+        let (best_pass, w) = seen.best.unzip();
+        let weights = problem.pruned(w.as_ref().unwrap_or(&learnt.w))?;
+        let (run, n_weights) = (learnt.report, problem.n_weights());
+        drop((problem, learnt.w, w));
 
         let notable = notable(&vectorizer, &weights, data, &rows)?;
         drop(rows);
         let (vectorizer, weights) = compact(&vectorizer, &weights)?;
         let structured = StructuredReport {
             tokens: data.n_tokens(),
+            weights: n_weights,
             unlabelled: data.gold().iter().filter(|&&label| label == UNLABELLED).count(),
             ..StructuredReport::default()
         };
@@ -155,13 +159,13 @@ fn check(spec: &TrainSpec, data: &Sequences) -> Result<(), Error> {
     Ok(())
 }
 
-/// The request to the learner, with what only chains have.
-fn request(spec: &TrainSpec, learning: &Learning, grammar: &Grammar) -> ChainSpec {
+/// The weights, the costs and the constraints of the problem.
+fn options(spec: &TrainSpec, grammar: &Grammar) -> ChainOptions {
     let k = grammar.n_labels();
     let delta = |cost: &lineal_model::cost::CostMatrix| {
         (0..k as u32).flat_map(|y| cost.row(y).to_vec()).collect()
     };
-    ChainSpec {
+    ChainOptions {
         weights: match spec.tag.weights {
             WeightsKind::Frequent => ChainWeights::Frequent,
             WeightsKind::Observed => ChainWeights::Observed,
@@ -170,7 +174,6 @@ fn request(spec: &TrainSpec, learning: &Learning, grammar: &Grammar) -> ChainSpe
         cost: spec.cost.as_ref().and_then(|cost| LabelCost::new(k, delta(cost))),
         legal_rivals: spec.tag.legal_rivals,
         grammar: (!grammar.is_free()).then(|| grammar.clone()),
-        ..learning.spec.clone()
     }
 }
 
@@ -188,9 +191,9 @@ fn first_seen(error: Error, data: &Sequences) -> Error {
 }
 
 /// Gold labels that cannot be, at their line.
-fn placed(error: ChainError, data: &Sequences) -> Error {
+fn placed(error: lineal_chain::Error, data: &Sequences) -> Error {
     match error {
-        ChainError::Infeasible { sentence, position } => {
+        lineal_chain::Error::Gold { sentence, position } => {
             let label = data.get(sentence).gold()[position];
             let label = data.labels.get(label as usize).map_or("?", String::as_str);
             let message = format!(
@@ -220,9 +223,10 @@ impl<'a> HeldOut<'a> {
         data: &'a Sequences,
         vectorizer: &Vectorizer,
         grammar: &'a Grammar,
-    ) -> Result<Box<dyn Fn(&PrunedModel) -> Result<f64, Error> + 'a>, Error> {
+        problem: &'a ChainProblem<'_>,
+    ) -> Result<Metric<'a>, Error> {
         let held_out = Self { data, rows: vectorizer.rows(data)?, grammar };
-        Ok(Box::new(move |weights| held_out.metric(weights)))
+        Ok(Box::new(move |w| held_out.metric(&problem.pruned(w)?)))
     }
 
     fn metric(&self, model: &PrunedModel) -> Result<f64, Error> {
