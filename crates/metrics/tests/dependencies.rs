@@ -115,8 +115,10 @@ fn json_has_the_names_of_eval() {
     assert!(json["by_length"][3]["to"].is_null() && json["by_sentence_length"][0]["uas"].is_f64());
 }
 
-/// Sentences as (gold head, gold relation, head, relation, punctuation) of each word.
-fn trees() -> impl Strategy<Value = Vec<Vec<(u32, u32, u32, u32, bool)>>> {
+/// Gold head, gold relation, head, relation, and whether it is punctuation.
+type Word = (u32, u32, u32, u32, bool);
+
+fn trees() -> impl Strategy<Value = Vec<Vec<Word>>> {
     let head = || prop_oneof![9 => 0..50u32, 1 => Just(NONE)];
     let gold_deprel = prop_oneof![9 => 0..4u32, 1 => Just(NONE)];
     let word = (head(), gold_deprel, head(), 0..3u32, any::<bool>());
@@ -130,7 +132,7 @@ proptest! {
         let words: Vec<_> = sentences.concat();
         let mut start = vec![0];
         sentences.iter().for_each(|s| start.push(start[start.len() - 1] + s.len()));
-        let column = |f: fn(&(u32, u32, u32, u32, bool)) -> u32| words.iter().map(f).collect::<Vec<_>>();
+        let column = |f: fn(&Word) -> u32| words.iter().map(f).collect::<Vec<_>>();
         let relations = names(&["a", "b", "c", "d"]);
         let is_punct: Vec<bool> = words.iter().map(|w| w.4).collect();
         let m = dependencies(&ParsedTrees {
