@@ -200,7 +200,7 @@ fn faults_have_their_line() {
         ),
         (
             after(&[("1", "2"), ("2", "1")]),
-            "a.conllu:5: no word is the root (head 0), and heads run in a circle: 1 `w1` → 2 `w2` → 1",
+            "a.conllu:5: no word is the root, and heads run in a circle: 1 `w1` → 2 `w2` → 1; give one of these words the head 0",
         ),
         (
             after(&[("1", "0"), ("3", "1")]),

@@ -54,10 +54,10 @@ pub(super) fn check<'a>(
         }
     }
     let Some(circle) = circle(heads) else { return Ok(()) };
-    let no_root = if root.is_none() && !heads.contains(&NO_HEAD) {
-        "no word is the root (head 0), and "
+    let (no_root, outside) = if root.is_none() && !heads.contains(&NO_HEAD) {
+        ("no word is the root, and ", "the head 0")
     } else {
-        ""
+        ("", "a head outside of it")
     };
     let message = if circle.len() == 1 {
         format!("{no_root}word {} is its own head; give it another one", name(circle[0]))
@@ -66,10 +66,9 @@ pub(super) fn check<'a>(
         if circle.len() > SHOWN {
             names.push("…".into());
         }
-        let names = names.join(" → ");
+        let (names, again) = (names.join(" → "), circle[0] + 1);
         format!(
-            "{no_root}heads run in a circle: {names} → {}; give one of these words a head outside of it",
-            circle[0] + 1
+            "{no_root}heads run in a circle: {names} → {again}; give one of these words {outside}"
         )
     };
     fault(circle[0], message)
