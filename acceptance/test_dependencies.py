@@ -203,7 +203,9 @@ def round_trip(checks, program, sets):
 def known_heads(checks, program, sets):
     """Heads that are given stay, and the rest is a tree around them."""
     folder, model, test = prepared(program, sets)
-    text = test.read_text(encoding="utf-8")
+    # A projective decoder finds no tree around gold arcs that cross.
+    every = [lines for lines in blocks(test.read_text(encoding="utf-8")) if is_projective([int(row[HEAD]) for row in words(lines)])]
+    text = "".join("\n".join(lines).rstrip("\n") + "\n\n" for lines in every)
     lines = []
     for line in text.split("\n"):
         row = line.split("\t")
