@@ -1,5 +1,6 @@
 //! Files into datasets: LIBSVM/svmlight, csv, tsv, JSON lines, fastText, Vowpal Wabbit and IDX images, plain or
-//! compressed; and into [`Sequences`]: CoNLL columns, CoNLL-U, CRFsuite attributes, JSON lines.
+//! compressed; and into [`Sequences`]: CoNLL columns, CoNLL-U, CRFsuite attributes, JSON lines; and into
+//! a [`Treebank`]: CoNLL-U.
 //!
 //! [`read`] learns a [`Schema`] (what columns and classes mean) together with the examples; [`read_with`]
 //! applies that schema to other files, so that column 17 and class 3 mean the same at prediction as at
@@ -55,6 +56,7 @@ mod stream;
 mod svmlight;
 mod table;
 mod text;
+mod treebank;
 
 pub use convert::{Converted, convert};
 pub use dataset::{Dataset, Targets, UNSEEN};
@@ -73,3 +75,7 @@ pub use source::Source;
 pub use standardize::Standardizer;
 pub use stream::{Learnt, OnChunk, learn_schema, stream};
 pub use text::{TextBatch, TextSink};
+pub use treebank::{
+    ConlluColumn, NO_HEAD, NO_RELATION, Sentence, SentenceEdits, Treebank, TreebankOptions,
+    TreebankSchema, read_treebank, read_treebank_with, stream_treebank,
+};

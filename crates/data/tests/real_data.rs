@@ -1,11 +1,12 @@
 //! Shapes of real sets. Passes without a look where the folder is not there.
 
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use lineal_data::{
-    Dataset, ReadOptions, TargetKind, Targets, TextBatch, TextSink, learn_schema, read, read_text,
-    read_with, stream,
+    Dataset, ReadOptions, SentenceEdits, TargetKind, Targets, TextBatch, TextSink, TreebankOptions,
+    learn_schema, read, read_text, read_treebank, read_treebank_with, read_with, stream,
 };
 use lineal_linalg::Matrix;
 
@@ -183,4 +184,30 @@ fn other_tasks_are_named() {
         let error = read(path, &ReadOptions::default()).unwrap_err();
         assert!(error.message.contains(said), "{error}");
     }
+}
+
+#[test]
+fn treebank() {
+    let (Some(train), Some(test)) = (data("ewt/train.conllu.gz"), data("ewt/test.conllu.gz"))
+    else {
+        return;
+    };
+    let options = TreebankOptions { require_heads: true, single_root: true, format: None };
+    let train = read_treebank(train, &options).unwrap();
+    // Words and relations counted by `awk -F'\t' '$1~/^[0-9]+$/{w++; r[$8]++} END{print w, length(r)}'`.
+    assert_eq!((train.len(), train.n_tokens()), (12_544, 204_577));
+    assert_eq!((train.n_heads(), train.schema.relations.len()), (204_577, 51));
+    let mut unpacked = String::new();
+    let file = std::fs::File::open(&test).unwrap();
+    flate2::read::GzDecoder::new(file).read_to_string(&mut unpacked).unwrap();
+    let test = read_treebank_with(test, &options, &train.schema).unwrap();
+    assert_eq!((test.len(), test.n_tokens()), (2_077, 25_094));
+    let mut out = String::new();
+    for sentence in test.iter() {
+        let deprels: Vec<&str> =
+            sentence.deprels().iter().map(|&r| test.relations[r as usize].as_str()).collect();
+        let (heads, deprels) = (Some(sentence.heads()), Some(&deprels[..]));
+        sentence.write(&SentenceEdits { heads, deprels, ..SentenceEdits::default() }, &mut out);
+    }
+    assert!(out == unpacked, "the file is written back byte for byte");
 }

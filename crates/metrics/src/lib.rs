@@ -6,7 +6,7 @@
 //!
 //! This crate must not know how a prediction was made: no weights, features, losses or solvers. It does not print, and
 //! it reads no file. A further task gets a file of its own beside [`classify`](ClassifyMetrics),
-//! [`multilabel`](MultilabelMetrics) and [`regress`](RegressMetrics).
+//! [`multilabel`](MultilabelMetrics), [`regress`](RegressMetrics), [`dependencies`](DependencyMetrics) and [spans](SpanEvaluation).
 //!
 //! ```
 //! use lineal_metrics::{Classified, classify};
@@ -24,6 +24,7 @@
 mod auc;
 mod calibration;
 mod classify;
+mod dependencies;
 mod error;
 mod multilabel;
 mod regress;
@@ -32,6 +33,10 @@ mod spans;
 pub use auc::auc;
 pub use calibration::{Calibration, N_BINS, ReliabilityBin, calibration};
 pub use classify::{ClassScores, Classified, ClassifyMetrics, MAX_CONFUSION, UNSEEN, classify};
+pub use dependencies::{
+    DependencyMetrics, LengthScores, NOT_ANNOTATED, ParsedTrees, RelationScores,
+    SentenceLengthScores, dependencies,
+};
 pub use error::Error;
 pub use multilabel::{LabelLists, MultilabelMetrics, MultilabelRows, Ranking, multilabel};
 pub use regress::{RegressMetrics, regress};

@@ -81,7 +81,7 @@ impl TagSet {
     /// If there is no such label.
     ///
     /// ```
-    /// use lineal_chain::{Span, TagSet};
+    /// use lineal_metrics::{Span, TagSet};
     /// let tags = TagSet::new(&["O", "B-NP", "I-NP", "I-VP"]);
     /// let spans = tags.spans(&[2, 2, 1, 3, 0, 2]);
     /// assert_eq!(spans.iter().map(|s| (s.start, s.end)).collect::<Vec<_>>(), [(0, 2), (2, 3), (3, 4), (5, 6)]);

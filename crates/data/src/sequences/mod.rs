@@ -20,6 +20,7 @@ mod table;
 
 pub use columns::is_token_line;
 pub use options::SequenceOptions;
+pub(crate) use schema::CONLLU;
 pub use schema::SequenceSchema;
 pub use table::{Sequence, Sequences, UNLABELLED};
 

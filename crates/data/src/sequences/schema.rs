@@ -18,7 +18,7 @@ pub struct SequenceSchema {
 }
 
 /// The columns of CoNLL-U.
-pub(super) const CONLLU: [&str; 10] =
+pub(crate) const CONLLU: [&str; 10] =
     ["id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"];
 
 impl SequenceSchema {
