@@ -12,4 +12,6 @@
 //! assert!(tree::is_tree(&heads) && tree::is_projective(&heads));
 //! ```
 
+pub mod features;
+pub mod problem;
 pub mod tree;
