@@ -12,4 +12,10 @@
 //! assert!(tree::is_tree(&heads) && tree::is_projective(&heads));
 //! ```
 
+mod arcs;
+mod infeasible;
+mod projective;
 pub mod tree;
+
+pub use arcs::Arcs;
+pub use projective::Projective;
