@@ -12,6 +12,12 @@
 //! assert!(tree::is_tree(&heads) && tree::is_projective(&heads));
 //! ```
 
+mod arcs;
 pub mod features;
+mod infeasible;
 pub mod problem;
+mod projective;
 pub mod tree;
+
+pub use arcs::Arcs;
+pub use projective::Projective;

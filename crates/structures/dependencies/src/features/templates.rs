@@ -93,7 +93,8 @@ impl Templates {
         };
         let mut lines: Vec<Line> = Vec::new();
         for line in parse(&text)?.into_iter().filter(|line| line.atoms.iter().all(has)) {
-            if !lines.iter().any(|known| (known.section, &known.text) == (line.section, &line.text)) {
+            if !lines.iter().any(|known| (known.section, &known.text) == (line.section, &line.text))
+            {
                 lines.push(line);
             }
         }

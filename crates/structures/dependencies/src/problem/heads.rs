@@ -4,6 +4,7 @@
 //! softmaxes: log Z = Σ_m log Σ_h exp θ(h → m). Parts are arcs: n for each of n words, `theta[(m − 1)·n + place(h)]`, where the places of the heads of m are the
 //! numbers 0 … n without m, closed up; the same numbers as those of [`Arcs::full`](crate::Arcs).
 
+use super::Candidates;
 use crate::features::keys::Keys;
 use crate::features::{Section, Sentences, Templates};
 use lineal_linalg::Scalar;
@@ -19,6 +20,22 @@ pub struct Heads<'a> {
     /// One for each word of all sentences; empty when there is nothing to learn.
     gold: &'a [u32],
     bits: u32,
+}
+
+/// How many heads are kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PruneSpec {
+    /// At most so many for each word (at least 2).
+    pub most: usize,
+    /// None that is less probable than this times the best one.
+    pub threshold: f64,
+}
+
+impl Default for PruneSpec {
+    /// Ten heads, down to a ten-thousandth of the best one.
+    fn default() -> Self {
+        Self { most: 10, threshold: 1e-4 }
+    }
 }
 
 /// Working memory of [`Heads`].
@@ -38,6 +55,27 @@ impl<'a> Heads<'a> {
         bits: u32,
     ) -> Self {
         Self { templates, sentences, gold, bits }
+    }
+
+    /// Adds the best heads of each word of sentence `i` by its scores to `kept`: at most `spec.most`, none whose probability is below `spec.threshold` times the best
+    /// one's. The word before (the root for the first) is always a candidate, so that there is always a tree, and so is the gold head.
+    pub fn prune<F: Scalar>(&self, i: usize, theta: &[F], spec: PruneSpec, kept: &mut Candidates) {
+        let (n, gold) = (self.n(i), self.gold_of(i));
+        let mut ranked: Vec<(F, u32)> = Vec::with_capacity(n);
+        for m in 1..=n {
+            ranked.clear();
+            ranked.extend(arcs_of(n, m).map(|(arc, h)| (theta[arc], h as u32)));
+            let best = ranked.iter().fold(-F::INFINITY, |best, &(score, _)| best.max(score));
+            let least = best + F::from_f64(spec.threshold.ln());
+            let must = [m as u32 - 1, gold.get(m - 1).copied().unwrap_or(m as u32 - 1)];
+            let rank = |&(score, head): &(F, u32)| (must.contains(&head), score);
+            ranked.retain(|&(score, head)| score >= least || must.contains(&head));
+            ranked
+                .sort_by(|a, b| rank(b).partial_cmp(&rank(a)).unwrap_or(std::cmp::Ordering::Equal));
+            ranked.truncate(spec.most.max(must.len()));
+            ranked.sort_by_key(|&(_, head)| head);
+            kept.push(ranked.iter().map(|&(_, head)| head));
+        }
     }
 
     fn prepare(&self, i: usize, s: &mut HeadsScratch) {

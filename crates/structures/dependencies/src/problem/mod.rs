@@ -1,5 +1,11 @@
 //! Problems to learn: heads one by one (the pruner), trees, and the relations of a known tree.
 
+mod candidates;
 mod heads;
+mod projectivize;
+mod trees;
 
-pub use heads::{Heads, HeadsScratch};
+pub use candidates::Candidates;
+pub use heads::{Heads, HeadsScratch, PruneSpec};
+pub use projectivize::projectivize;
+pub use trees::{TreeSpec, Trees, TreesScratch};
