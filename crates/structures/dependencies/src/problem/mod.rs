@@ -3,9 +3,11 @@
 mod candidates;
 mod heads;
 mod projectivize;
+mod relations;
 mod trees;
 
 pub use candidates::Candidates;
 pub use heads::{Heads, HeadsScratch, PruneSpec};
 pub use projectivize::projectivize;
+pub use relations::Relations;
 pub use trees::{TreeSpec, Trees, TreesScratch};
