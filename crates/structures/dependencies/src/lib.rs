@@ -15,7 +15,9 @@
 mod arcs;
 mod infeasible;
 mod projective;
+mod second_order;
 pub mod tree;
 
 pub use arcs::Arcs;
 pub use projective::Projective;
+pub use second_order::{SecondOrder, SecondOrderProjective};
