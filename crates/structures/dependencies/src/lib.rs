@@ -17,7 +17,9 @@ pub mod features;
 mod infeasible;
 pub mod problem;
 mod projective;
+mod second_order;
 pub mod tree;
 
 pub use arcs::Arcs;
 pub use projective::Projective;
+pub use second_order::{SecondOrder, SecondOrderProjective};

@@ -2,3 +2,4 @@
 
 mod enumeration;
 mod first_order;
+mod second_order;
