@@ -6,7 +6,7 @@
 //! who can learn it: perceptron, passive–aggressive, subgradient and Frank–Wolfe need the maximum, the conditional random field needs the sum.
 //!
 //! Calls are generic once per example and never per feature: scores and gradients are slices, and `w` is one flat vector of [`dim`](Structure::dim) weights.
-//! What all examples share at given weights (transitions, say) is computed by [`load`](Structure::load): once per pass in batch, once per step online.
+//! What all examples share at given weights (transitions, say) is prepared for the oracles by [`load`](Structure::load): once per pass in batch, once per step online.
 
 use lineal_linalg::Scalar;
 use std::ops::Range;
@@ -48,9 +48,14 @@ pub trait Structure<F: Scalar>: Sync {
     /// The gold output of example `i`, as far as it is known, left in `y`.
     fn gold(&self, i: usize, y: &mut Self::Output);
 
-    /// Prepares what all examples share at the weights `scale · w`; for sums over outputs as well if `sums`.
+    /// Prepares for the oracles what all examples share at the weights `scale · w`; for sums over outputs as well if `sums`. Every argmax and sum comes after
+    /// a `load` of the weights that made its scores; [`scores`](Self::scores) itself does not need it.
     fn load(&self, w: &[F], scale: F, sums: bool, s: &mut Self::Scratch) {
         let _ = (w, scale, sums, s);
+    }
+    /// The same from the scores of one example, for scores that no weights made (exponentiated gradient keeps a θ of its own for each example).
+    fn load_parts(&self, theta: &Self::Parts, s: &mut Self::Scratch) {
+        let _ = (theta, s);
     }
     /// The scores of the parts of example `i` at the weights `scale · w`.
     fn scores(&self, i: usize, w: &[F], scale: F, s: &mut Self::Scratch, theta: &mut Self::Parts);
@@ -62,7 +67,7 @@ pub trait Structure<F: Scalar>: Sync {
         i: usize,
         g: &Self::Parts,
         s: &mut Self::Scratch,
-        f: &mut dyn FnMut(Range<usize>),
+        f: impl FnMut(Range<usize>),
     );
     /// `f(weight, value)` for every feature by which Ψ(`plus`) and Ψ(`minus`) differ, with the sign of its side. A weight may come more than once.
     fn each_difference(
@@ -181,4 +186,12 @@ pub trait SumOracle<F: Scalar>: MaxOracle<F> {
         s: &mut Self::Scratch,
         mu: &mut Self::Parts,
     ) -> Result<f64, Infeasible>;
+
+    /// Raises the scores of the gold output, which is known in full, until the distribution is nearly sure of it: where exponentiated gradient starts.
+    fn concentrate(&self, i: usize, theta: &mut Self::Parts) {
+        let mut gold = Self::Output::default();
+        self.gold(i, &mut gold);
+        let by_decision = self.log_outputs(i) / self.size(i).max(1) as f64;
+        self.add_output(i, &gold, F::from_f64(4.0 + by_decision), theta);
+    }
 }
