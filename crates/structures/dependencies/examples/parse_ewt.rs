@@ -187,7 +187,15 @@ fn main() {
     );
 
     let full = args.iter().any(|a| a == "--full");
-    let spec = TreeSpec { bits, ..TreeSpec::default() };
+    let spec = TreeSpec {
+        bits,
+        kind: if args.iter().any(|a| a == "--second") {
+            TreeKind::SecondOrder
+        } else {
+            TreeKind::Projective
+        },
+        ..TreeSpec::default()
+    };
     let start = Instant::now();
     let trees = Trees::new(
         &templates,

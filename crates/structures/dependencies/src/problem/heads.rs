@@ -169,7 +169,7 @@ impl<F: Scalar> Structure<F> for Heads<'_> {
         i: usize,
         g: &Vec<F>,
         s: &mut HeadsScratch,
-        f: &mut dyn FnMut(Range<usize>),
+        mut f: impl FnMut(Range<usize>),
     ) {
         self.prepare(i, s);
         let (n, mask) = (self.n(i), ((1usize << self.bits) - 1) as u32);

@@ -2,12 +2,14 @@
 
 mod candidates;
 mod heads;
+mod parts;
 mod projectivize;
 mod relations;
 mod trees;
 
 pub use candidates::Candidates;
 pub use heads::{Heads, HeadsScratch, PruneSpec};
+pub use parts::TreeParts;
 pub use projectivize::projectivize;
 pub use relations::Relations;
-pub use trees::{TreeSpec, Trees, TreesScratch};
+pub use trees::{TreeKind, TreeSpec, Trees, TreesScratch};

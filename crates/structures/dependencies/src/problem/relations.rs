@@ -121,7 +121,7 @@ impl<F: Scalar> Structure<F> for Relations<'_> {
         }
     }
 
-    fn each_touched(&self, i: usize, _: &Vec<F>, _: &mut (), f: &mut dyn FnMut(Range<usize>)) {
+    fn each_touched(&self, i: usize, _: &Vec<F>, _: &mut (), mut f: impl FnMut(Range<usize>)) {
         for &start in self.features(i) {
             f(start as usize..start as usize + self.n_relations);
         }
