@@ -20,10 +20,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("lineal-features", &["lineal-linalg"]),
     ("lineal-chain", &["lineal-linalg", "lineal-model"]),
     ("lineal-dependencies", &["lineal-linalg", "lineal-model"]),
-    (
-        "lineal-erm",
-        &["lineal-chain", "lineal-linalg", "lineal-loss", "lineal-model", "lineal-solver"],
-    ),
+    ("lineal-erm", &["lineal-linalg", "lineal-loss", "lineal-model", "lineal-solver"]),
     (
         "lineal",
         &[
@@ -55,6 +52,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/add-a/loss.md",
     "docs/add-a/space.md",
     "docs/add-a/solver.md",
+    "docs/add-a/structure.md",
     "docs/add-a/format.md",
     "docs/explain.md",
     "docs/features.md",

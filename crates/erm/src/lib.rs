@@ -5,7 +5,7 @@
 //! ```
 //!
 //! as every view that a solver may want: [`Erm`] is an `Objective` and a `CurvedObjective`, [`Stochastically`] takes one
-//! example at a time, [`Dually`] one dual block at a time, [`exact`] solves least squares at once.
+//! example at a time, [`Dually`] one dual block at a time, [`exact`] solves least squares at once. [`structured`] learns where outputs are sequences, trees, matchings.
 //!
 //! The penalty is applied here and nowhere else; sums over examples are taken shard by shard in an order that does
 //! not depend on the number of threads. This crate must not know a file, a flag or a class's name.
@@ -27,7 +27,6 @@
 //! ```
 
 mod balance;
-pub mod chain;
 pub mod columns;
 mod dually;
 mod exact;
@@ -38,6 +37,7 @@ mod risk;
 mod rows;
 mod shards;
 mod stochastically;
+pub mod structured;
 
 pub use dually::Dually;
 pub use exact::{ExactError, exact};

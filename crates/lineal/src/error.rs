@@ -30,7 +30,7 @@ pub enum Error {
     Chain(#[from] lineal_chain::Error),
     /// Learning from sequences.
     #[error(transparent)]
-    ChainLearning(#[from] lineal_erm::chain::ChainError),
+    Learning(#[from] lineal_erm::structured::LearnError),
     /// The request does not fit the data, or contradicts itself.
     #[error("{0}")]
     Request(String),

@@ -1,23 +1,49 @@
-//! Block-coordinate ascent in the dual, with shrinking and a proof at the end.
+//! Block-coordinate ascent in the dual, with a proof at the end.
 //!
-//! Maximises D(μ) = Σᵢ dᵢ(μᵢ) − penalty*(Σᵢ Aᵢμᵢ) block by block, each block exactly, keeping the primal weights
-//! w(μ) up to date on the way: Hsieh et al. (ICML 2008) for one number a block, Shalev-Shwartz & Zhang (JMLR 2013) in
-//! general. Each pass takes the blocks in a fresh order: runs of neighbours are shuffled, so that what lies side by side in memory is
-//! read side by side.
+//! Maximises D(μ) = Σᵢ dᵢ(μᵢ) − penalty*(Σᵢ Aᵢμᵢ) block by block, keeping the primal weights w(μ) up to date on the way: Hsieh et al. (ICML
+//! 2008) for one number a block, Shalev-Shwartz & Zhang (JMLR 2013) in general, Lacoste-Julien et al. (ICML 2013) for blocks that are lists of outputs.
 //!
-//! Shrinking differs from LIBLINEAR's thresholds on projected gradients. A block is *calm* when its exact step moved
-//! nothing or its own share of the duality gap is far below what the tolerance allows; a calm block sits out 1, 3, 7, …
-//! passes, never more than half of the run so far. When the shares seen on the way add up to less than the tolerance the true gap is computed over
-//! *all* blocks; if it is not small enough, everybody is woken. So shrinking can cost time, never correctness.
+//! Which blocks a pass visits is one of two ways, each in `pick.rs`: *shrinking* for blocks of numbers ([`dual`]), *gap sampling* for blocks whose steps are
+//! dear ([`dual_by_gaps`]). The shares of the gap seen on the way tell when it is worth computing the true gap over *all* blocks, and that alone
+//! decides when to stop: a poor choice of blocks can cost time, never correctness.
 
+use crate::pick::{GapSampling, Pick, Shrinking};
 use crate::{Monitor, Outcome, Pass, Stop, Verdict};
 use lineal_linalg::Scalar;
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_pcg::Pcg64Mcg;
+use std::convert::Infallible;
 use std::ops::Range;
 
-/// A problem whose dual falls into blocks.
+/// A dual problem that keeps its own variables: what the driver needs of any.
+pub trait Blocks<F> {
+    /// Why a step may fail.
+    type Error;
+
+    /// Number of blocks.
+    fn n_blocks(&self) -> usize;
+    /// Ascends in block `i` and moves the weights along.
+    fn step(&mut self, i: usize) -> Result<DualStep, Self::Error>;
+    /// Block `i` comes soon: the place to prefetch its data.
+    fn prefetch(&self, i: usize, soon: Soon) {
+        let _ = (i, soon);
+    }
+    /// How many neighbours stay together when the order is shuffled.
+    fn run(&self) -> usize {
+        1
+    }
+    /// Called after each pass.
+    fn end_pass(&mut self) {}
+    /// About what the optimum will be, where that costs much less than a certificate: it tells when one is worth trying.
+    fn estimate(&self) -> Option<f64> {
+        None
+    }
+    /// The primal value at the weights to return and a proven bound on its distance from the optimum. The blocks' shares of the gap overwrite `gaps`, unless
+    /// that is empty.
+    fn certify(&mut self, gaps: &mut [f64]) -> Result<(f64, f64), Self::Error>;
+    /// The weights to return.
+    fn weights(&self) -> &[F];
+}
+
+/// A problem whose dual variables are numbers in one vector, block after block.
 pub trait DualBlocks<F> {
     /// Working memory of a step.
     type Scratch;
@@ -94,14 +120,6 @@ impl Default for Dual {
 
 /// How many blocks ahead data is asked for.
 const AHEAD: [(usize, Soon); 3] = [(12, Soon::Far), (6, Soon::Near), (3, Soon::Next)];
-/// The longest that a calm block sits out, as a power of two.
-const MAX_CALM: u8 = 6;
-const LONGEST_CALM: usize = 1 << MAX_CALM;
-/// A block is calm when its share of the gap is below this part of an equal share of the tolerance.
-const CALM_SHARE: f64 = 0.1;
-/// The gap is computed at least this often, so that progress is seen.
-const CERTIFY_EVERY: usize = 50;
-
 /// Runs until the gap is within the tolerance. `mu` and `w = w(mu)` are where it starts and ends; zeros are a start.
 pub fn dual<F: Scalar, P: DualBlocks<F>>(
     config: &Dual,
@@ -110,64 +128,72 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
     w: &mut [F],
     monitor: &mut Monitor<'_, F>,
 ) -> Outcome {
-    let n = problem.n_blocks();
-    let mut rng = Pcg64Mcg::seed_from_u64(config.seed);
-    let mut scratch = problem.scratch();
-    let mut calm = vec![0u8; n];
-    // The pass that each block is due in.
-    let mut due = vec![1usize; n];
-    let mut order = Order::default();
+    let scratch = problem.scratch();
+    let pick = Shrinking::new(problem.n_blocks(), config.shrink, config.seed);
+    let mut numbers = Numbers { problem, mu, w, scratch };
+    match ascend(config.stop, &mut numbers, pick, monitor) {
+        Ok(outcome) => outcome,
+        Err(never) => match never {},
+    }
+}
 
+/// Runs until the gap is within the tolerance, drawing blocks in proportion to their gaps.
+pub fn dual_by_gaps<F: Scalar, B: Blocks<F>>(
+    stop: Stop,
+    seed: u64,
+    blocks: &mut B,
+    monitor: &mut Monitor<'_, F>,
+) -> Result<Outcome, B::Error> {
+    let pick = GapSampling::new(blocks.n_blocks(), seed);
+    ascend(stop, blocks, pick, monitor)
+}
+
+fn ascend<F: Scalar, B: Blocks<F>>(
+    stop: Stop,
+    blocks: &mut B,
+    mut pick: impl Pick,
+    monitor: &mut Monitor<'_, F>,
+) -> Result<Outcome, B::Error> {
+    let n = blocks.n_blocks();
+    let mut order = Vec::new();
     let (mut value, mut gap) = (f64::INFINITY, f64::INFINITY);
-    let mut next_certify = 1;
-    // Calm blocks cost nothing, so a pass counts by the blocks it visits; at least a hundredth, so that every run ends.
+    let mut next_certify = pick.first_certificate();
+    // Blocks that are left out cost nothing, so a pass counts by the blocks it visits; at least a hundredth, so that every run ends.
     let mut work = 0.0;
     let mut pass = 0;
     loop {
         pass += 1;
-        let order = order.draw(due.iter().map(|&at| at == pass), problem.run(), &mut rng);
-
-        let calm_gap =
-            if value.is_finite() { CALM_SHARE * config.stop.enough(value) / n as f64 } else { 0.0 };
-        // What is calm early in a run may not stay so: nobody waits longer than half of the run so far.
-        let longest_wait = (pass / 2).clamp(2, LONGEST_CALM);
-        let mut gap_seen = 0.0;
+        pick.start_pass(pass, stop.enough(value), blocks.run(), &mut order);
         for (at, &i) in order.iter().enumerate() {
             let i = i as usize;
             for (ahead, soon) in AHEAD {
                 if let Some(&next) = order.get(at + ahead) {
-                    problem.prefetch(next as usize, soon, mu, w);
+                    blocks.prefetch(next as usize, soon);
                 }
             }
-            let step = problem.step(i, &mut mu[problem.block(i)], w, &mut scratch);
-            gap_seen += step.gap;
-            calm[i] = if step.moved && step.gap > calm_gap || !config.shrink {
-                0
-            } else {
-                (calm[i] + 1).min(MAX_CALM)
-            };
-            let wait = (1 << calm[i]).min(longest_wait);
-            due[i] = pass + wait;
+            let step = blocks.step(i)?;
+            pick.visited(pass, i, step);
         }
-        problem.end_pass(mu, w);
+        blocks.end_pass();
 
         work += (order.len() as f64 / n.max(1) as f64).max(0.01);
-        let last = work >= config.stop.max_passes as f64;
+        let last = work >= stop.max_passes as f64;
         let mut look = next_certify;
         if gap.is_infinite()
-            && let Some(estimate) = problem.estimate(mu, w)
+            && let Some(estimate) = blocks.estimate()
         {
-            (value, look) = (estimate, CERTIFY_EVERY);
+            (value, look) = (estimate, pick.next_certificate(0));
         }
-        let seems_done = gap_seen <= config.stop.enough(value);
+        let gap_seen = pick.gap_seen();
+        let seems_done = pick.seems_done(gap_seen, stop.enough(value));
         let certified = last || pass >= look || seems_done;
         if certified {
-            (value, gap) = problem.certify(mu, w);
-            next_certify = pass + CERTIFY_EVERY;
+            (value, gap) = blocks.certify(pick.gaps())?;
+            next_certify = pick.next_certificate(pass);
         }
         let state = Pass {
             pass,
-            w,
+            w: blocks.weights(),
             value: if certified { value } else { f64::INFINITY },
             gap: certified.then_some(gap),
             gap_estimate: Some(gap_seen),
@@ -175,51 +201,65 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
         };
         let broken = monitor(&state).is_break();
         if broken && !certified {
-            (value, gap) = problem.certify(mu, w);
+            (value, gap) = blocks.certify(pick.gaps())?;
         }
-        let converged = config.stop.verdict(value, Some(gap), 0.0, 0.0) == Verdict::Converged;
+        let converged =
+            gap.is_finite() && stop.verdict(value, Some(gap), 0.0, 0.0) == Verdict::Converged;
         if converged || broken || last {
-            return Outcome {
-                passes: work.ceil() as usize,
-                value,
-                gap: Some(gap),
-                converged,
-                ..Outcome::default()
-            };
+            let passes = work.ceil() as usize;
+            return Ok(Outcome { passes, value, gap: Some(gap), converged, ..Outcome::default() });
         }
-        if seems_done && config.shrink {
-            due.fill(pass + 1);
+        if seems_done {
+            pick.wake(pass);
         }
     }
 }
 
-/// The order of the blocks in a pass.
-#[derive(Default)]
-struct Order {
-    due: Vec<u32>,
-    runs: Vec<u32>,
-    blocks: Vec<u32>,
+/// Blocks of numbers, with what a run over them holds.
+struct Numbers<'r, F, P: DualBlocks<F>> {
+    problem: &'r mut P,
+    mu: &'r mut [F],
+    w: &'r mut [F],
+    scratch: P::Scratch,
 }
 
-impl Order {
-    /// A random order of the blocks that are due, `run` neighbours together.
-    fn draw(
-        &mut self,
-        is_due: impl Iterator<Item = bool>,
-        run: usize,
-        rng: &mut Pcg64Mcg,
-    ) -> &[u32] {
-        self.due.clear();
-        self.due.extend((0u32..).zip(is_due).filter(|&(_, due)| due).map(|(i, _)| i));
-        self.runs.clear();
-        self.runs.extend(0..self.due.len().div_ceil(run) as u32);
-        self.runs.shuffle(rng);
-        self.blocks.clear();
-        for &at in &self.runs {
-            let start = at as usize * run;
-            self.blocks.extend_from_slice(&self.due[start..self.due.len().min(start + run)]);
-        }
-        &self.blocks
+impl<F: Scalar, P: DualBlocks<F>> Blocks<F> for Numbers<'_, F, P> {
+    type Error = Infallible;
+
+    #[inline]
+    fn n_blocks(&self) -> usize {
+        self.problem.n_blocks()
+    }
+
+    #[inline]
+    fn step(&mut self, i: usize) -> Result<DualStep, Infallible> {
+        let mu = &mut self.mu[self.problem.block(i)];
+        Ok(self.problem.step(i, mu, self.w, &mut self.scratch))
+    }
+
+    #[inline]
+    fn prefetch(&self, i: usize, soon: Soon) {
+        self.problem.prefetch(i, soon, self.mu, self.w);
+    }
+
+    fn run(&self) -> usize {
+        self.problem.run()
+    }
+
+    fn end_pass(&mut self) {
+        self.problem.end_pass(self.mu, self.w);
+    }
+
+    fn estimate(&self) -> Option<f64> {
+        self.problem.estimate(self.mu, self.w)
+    }
+
+    fn certify(&mut self, _: &mut [f64]) -> Result<(f64, f64), Infallible> {
+        Ok(self.problem.certify(self.mu, self.w))
+    }
+
+    fn weights(&self) -> &[F] {
+        self.w
     }
 }
 
@@ -227,22 +267,6 @@ impl Order {
 mod tests {
     use super::*;
     use crate::silent;
-
-    #[test]
-    fn an_order_has_each_due_block_once() {
-        for (n, run) in [(0, 1), (1, 8), (7, 1), (100, 1), (100, 8), (103, 8)] {
-            let due = |i: usize| i % 3 != 1;
-            let mut rng = Pcg64Mcg::seed_from_u64(1);
-            let mut order = Order::default();
-            let first = order.draw((0..n).map(due), run, &mut rng).to_vec();
-            let second = order.draw((0..n).map(due), run, &mut rng).to_vec();
-            assert!(n < 7 || first != second);
-            for mut drawn in [first, second] {
-                drawn.sort_unstable();
-                assert_eq!(drawn, (0..n as u32).filter(|&i| due(i as usize)).collect::<Vec<_>>());
-            }
-        }
-    }
 
     /// min ½‖w‖² subject to wⱼ ≥ j, whose dual is max Σ j·μⱼ − ½μⱼ² over μ ≥ 0: one block a coordinate.
     struct Bounds(usize);

@@ -41,19 +41,23 @@
 
 mod dual;
 mod gd;
+mod iterate;
 mod lbfgs;
 mod newton;
 mod online;
+mod pick;
 mod run;
 mod search;
 mod sgd;
 mod view;
 
-pub use dual::{Dual, DualBlocks, DualStep, Soon, dual};
+pub use dual::{Blocks, Dual, DualBlocks, DualStep, Soon, dual, dual_by_gaps};
 pub use gd::{Gd, GdStep, gd};
+pub use iterate::Iterate;
 pub use lbfgs::{Lbfgs, lbfgs};
 pub use newton::{Newton, newton};
 pub use online::{Fall, Move, Online, OnlineConfig, OnlineState, Rule};
+pub use pick::shuffle;
 pub use run::least_subgradient_norm;
 pub use sgd::{Draws, Schedule, Sgd, Stochastic, sgd};
 pub use view::{

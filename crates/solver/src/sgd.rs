@@ -4,12 +4,10 @@
 //! w ← w − ηₜ l2 w − ηₜ (1/B) Σ_{i in batch} ∇ lossᵢ(w)
 //! ```
 //!
-//! The weights are kept as w = a·v, so that the shrinking by l2 changes one number and a step costs the nonzeros of
-//! its rows (Shalev-Shwartz et al., Pegasos, 2007; Bottou's SGD). A free bias is stored as b/a. The running sum of all
-//! iterates is kept as Σw = A·v + u with u touched only where v is (Xu, 2011), so averaging is sparse too.
+//! A step costs the nonzeros of its rows, shrinking and averaging included: see [`Iterate`].
 
-use crate::{Error, Monitor, Outcome, Pass};
-use lineal_linalg::{Row, Scalar, Sink};
+use crate::{Error, Iterate, Monitor, Outcome, Pass};
+use lineal_linalg::{Scalar, Sink};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -54,6 +52,18 @@ pub enum Schedule {
     Pegasos,
 }
 
+impl Schedule {
+    /// ηₜ for step `t` after `passes` = t/n passes over the examples, counted with fractions.
+    pub fn rate(self, rate: f64, l2: f64, t: f64, passes: f64) -> f64 {
+        match self {
+            Self::Constant => rate,
+            Self::Inverse if l2 > 0.0 => rate / (1.0 + rate * l2 * t),
+            Self::Inverse => rate / (1.0 + passes),
+            Self::Pegasos => 1.0 / (l2 * t),
+        }
+    }
+}
+
 /// Which examples the steps of an epoch see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draws {
@@ -78,7 +88,7 @@ pub struct Sgd {
     pub schedule: Schedule,
     /// The factor of ½‖w‖².
     pub l2: f64,
-    /// Return the mean of the iterates after the first epoch (of all, if there is only one).
+    /// Return the mean of the iterates, one after each step, in place of the last one. The first of several epochs does not count.
     pub average: bool,
     /// The order of examples.
     pub draws: Draws,
@@ -137,23 +147,18 @@ pub fn sgd<F: Scalar, P: Stochastic<F>>(
         for examples in order.chunks(batch) {
             step += 1;
             let t = step as f64;
-            let eta = match config.schedule {
-                Schedule::Constant => config.rate,
-                Schedule::Inverse if config.l2 > 0.0 => {
-                    config.rate / (1.0 + config.rate * config.l2 * t)
-                }
-                Schedule::Inverse => config.rate / (1.0 + t * batch as f64 / n as f64),
-                Schedule::Pegasos => 1.0 / (config.l2 * t),
-            };
+            let passes = t * batch as f64 / n as f64;
+            let eta = config.schedule.rate(config.rate, config.l2, t, passes);
             // All slopes of the batch are taken at the same weights, then spread.
             for (b, &i) in examples.iter().enumerate() {
                 let g = &mut slopes[b * parts..(b + 1) * parts];
-                let (value, len) = problem.slope(i, &iterate.v, iterate.scale(), &mut scratch, g);
+                let (value, len) =
+                    problem.slope(i, iterate.direction(), iterate.scale(), &mut scratch, g);
                 loss += value;
                 lens[b] = len;
             }
             iterate.shrink(1.0 - eta * config.l2);
-            let factor = F::from_f64(-eta / examples.len() as f64 / iterate.a);
+            let factor = F::from_f64(-eta / examples.len() as f64 / iterate.factor());
             for (b, &i) in examples.iter().enumerate() {
                 let g = &mut slopes[b * parts..b * parts + lens[b]];
                 if g.iter().all(|&g| g == F::ZERO) {
@@ -163,11 +168,11 @@ pub fn sgd<F: Scalar, P: Stochastic<F>>(
                 g.iter_mut().for_each(|g| *g *= factor);
                 problem.spread(i, g, &mut iterate);
             }
-            iterate.end_step();
+            iterate.end_step(1.0);
         }
         // Rounding of v is multiplied by big_a in the mean: it must not grow over the epochs.
-        if iterate.average.is_some() {
-            iterate.fold(1.0);
+        if iterate.is_averaged() {
+            iterate.fold();
         }
         outcome.passes = epoch;
         outcome.value = loss / n as f64;
@@ -193,118 +198,6 @@ pub fn sgd<F: Scalar, P: Stochastic<F>>(
         }
     }
     Ok(outcome)
-}
-
-/// w = a·v, and Σw = big_a·v + u once averaging has started.
-struct Iterate<F> {
-    a: f64,
-    v: Vec<F>,
-    n_penalised: usize,
-    average: Option<Average>,
-}
-
-/// Sums over all steps: in f32 the millionth would be lost in rounding.
-struct Average {
-    big_a: f64,
-    u: Vec<f64>,
-    steps: u64,
-    g: Vec<f64>,
-}
-
-impl<F: Scalar> Iterate<F> {
-    fn new(w: Vec<F>, n_penalised: usize) -> Self {
-        Self { a: 1.0, v: w, n_penalised, average: None }
-    }
-
-    fn scale(&self) -> F {
-        F::from_f64(self.a)
-    }
-
-    fn start_average(&mut self) {
-        self.average =
-            Some(Average { big_a: 0.0, u: vec![0.0; self.v.len()], steps: 0, g: Vec::new() });
-    }
-
-    /// w ← by·w for the penalised weights; the free ones, stored as b/a, are divided to stay.
-    fn shrink(&mut self, by: f64) {
-        if by == 1.0 {
-            return;
-        }
-        let a = self.a * by;
-        // Pegasos' first step multiplies by exactly 0; a too small a would overflow v.
-        if a.abs() < 1e-6 {
-            self.fold(by);
-            return;
-        }
-        self.a = a;
-        let undo = F::from_f64(1.0 / by);
-        for j in self.n_penalised..self.v.len() {
-            let delta = self.v[j] * undo - self.v[j];
-            self.v[j] += delta;
-            if let Some(average) = &mut self.average {
-                average.u[j] -= average.big_a * delta.to_f64();
-            }
-        }
-    }
-
-    /// Writes a and the shrinking into v, so that a = 1 again.
-    fn fold(&mut self, by: f64) {
-        if let Some(average) = &mut self.average {
-            for (u, &v) in average.u.iter_mut().zip(&self.v) {
-                *u += average.big_a * v.to_f64();
-            }
-            average.big_a = 0.0;
-        }
-        let (all, shrunk) = (F::from_f64(self.a), F::from_f64(self.a * by));
-        let (penalised, free) = self.v.split_at_mut(self.n_penalised);
-        penalised.iter_mut().for_each(|v| *v *= shrunk);
-        free.iter_mut().for_each(|v| *v *= all);
-        self.a = 1.0;
-    }
-
-    fn end_step(&mut self) {
-        if let Some(average) = &mut self.average {
-            average.big_a += self.a;
-            average.steps += 1;
-        }
-    }
-
-    /// The weights, averaged if that was asked for.
-    fn write(&self, w: &mut [F]) {
-        match &self.average {
-            Some(avg) if avg.steps > 0 => {
-                for (w, (&v, &u)) in w.iter_mut().zip(self.v.iter().zip(&avg.u)) {
-                    *w = F::from_f64((avg.big_a * v.to_f64() + u) / avg.steps as f64);
-                }
-            }
-            _ => {
-                let a = self.scale();
-                for (w, &v) in w.iter_mut().zip(&self.v) {
-                    *w = a * v;
-                }
-            }
-        }
-    }
-}
-
-impl<F: Scalar> Sink<F> for Iterate<F> {
-    fn add_row(&mut self, at: usize, x: Row<'_>, g: &[F]) {
-        lineal_linalg::kernels::add_outer(x, g, &mut self.v[at..]);
-        if let Some(Average { big_a, u, g: wide, .. }) = &mut self.average {
-            wide.clear();
-            wide.extend(g.iter().map(|g| -*big_a * g.to_f64()));
-            lineal_linalg::kernels::add_outer(x, wide, &mut u[at..]);
-        }
-    }
-
-    fn add_block(&mut self, at: usize, g: &[F]) {
-        for (c, &g) in g.iter().enumerate() {
-            self.v[at + c] += g;
-            if let Some(average) = &mut self.average {
-                average.u[at + c] -= average.big_a * g.to_f64();
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use super::file::{MAX_LABELS, MAX_LABELS_OF_TRIPLES};
 use super::spec::{TagSpec, WeightsKind};
 use crate::Error;
 use crate::spec::{LossKind, Penalty, ScheduleKind, SolverKind};
-use lineal_chain::{Grammar, LabelCost};
+use lineal_chain::{ChainOptions, ChainWeights, Grammar, LabelCost};
 use lineal_data::{Sequences, UNLABELLED};
-use lineal_erm::chain::{ChainLoss, ChainSolver, ChainSpec, ChainUpdate, ChainWeights};
+use lineal_erm::structured::{LearnSpec, Loss, Solver, Update};
 use lineal_features::sequence::AttributeIndex;
 use lineal_solver::Schedule;
 
@@ -86,11 +86,11 @@ impl TagSpec {
     }
 
     /// The request to the learner.
-    pub(super) fn chain(&self, l2: f64, grammar: &Grammar) -> Result<ChainSpec, Error> {
+    pub(super) fn learner(&self, l2: f64) -> Result<LearnSpec, Error> {
         let loss = match self.loss {
-            LossKind::Perceptron => ChainLoss::Perceptron,
-            LossKind::Hinge => ChainLoss::Hinge,
-            LossKind::Logistic => ChainLoss::Logistic,
+            LossKind::Perceptron => Loss::Perceptron,
+            LossKind::Hinge => Loss::Hinge,
+            LossKind::Logistic => Loss::Logistic,
             other => {
                 return Err(Error::request(format!(
                     "--loss {other} is not there for sequences: choose perceptron, hinge (structured SVM) or logistic (CRF)"
@@ -98,35 +98,23 @@ impl TagSpec {
             }
         };
         let solver = match self.solver {
-            SolverKind::Auto => ChainSolver::Auto,
-            SolverKind::Sgd => ChainSolver::Sgd,
-            SolverKind::Lbfgs => ChainSolver::Lbfgs,
-            SolverKind::Dual => ChainSolver::Dual,
+            SolverKind::Auto => Solver::Auto,
+            SolverKind::Sgd => Solver::Sgd,
+            SolverKind::Lbfgs => Solver::Lbfgs,
+            SolverKind::Dual => Solver::Dual,
             other => {
                 return Err(Error::request(format!(
                     "--solver {other} is not there for sequences: choose auto, sgd, lbfgs (logistic) or dual (hinge, logistic)"
                 )));
             }
         };
-        let k = grammar.n_labels();
-        let delta = |cost: &lineal_model::cost::CostMatrix| {
-            (0..k as u32).flat_map(|y| cost.row(y).to_vec()).collect()
-        };
-        Ok(ChainSpec {
+        Ok(LearnSpec {
             loss,
             solver,
             update: match self.passive_aggressive {
-                Some(aggressiveness) => ChainUpdate::PassiveAggressive { aggressiveness },
-                None => ChainUpdate::Gradient,
+                Some(aggressiveness) => Update::PassiveAggressive { aggressiveness },
+                None => Update::Gradient,
             },
-            weights: match self.weights {
-                WeightsKind::Frequent => ChainWeights::Frequent,
-                WeightsKind::Observed => ChainWeights::Observed,
-                WeightsKind::All => ChainWeights::All,
-            },
-            cost: self.cost.as_ref().and_then(|cost| LabelCost::new(k, delta(cost))),
-            legal_rivals: self.legal_rivals,
-            grammar: (!grammar.is_free()).then(|| grammar.clone()),
             l2,
             l1: self.l1,
             passes: self.n_passes(),
@@ -139,17 +127,36 @@ impl TagSpec {
             }),
             average: self.average,
             seed: self.seed,
+            ..LearnSpec::default()
         })
+    }
+
+    /// The weights, the costs and the constraints of the problem.
+    pub(super) fn problem(&self, grammar: &Grammar) -> ChainOptions {
+        let k = grammar.n_labels();
+        let delta = |cost: &lineal_model::cost::CostMatrix| {
+            (0..k as u32).flat_map(|y| cost.row(y).to_vec()).collect()
+        };
+        ChainOptions {
+            weights: match self.weights {
+                WeightsKind::Frequent => ChainWeights::Frequent,
+                WeightsKind::Observed => ChainWeights::Observed,
+                WeightsKind::All => ChainWeights::All,
+            },
+            cost: self.cost.as_ref().and_then(|cost| LabelCost::new(k, delta(cost))),
+            legal_rivals: self.legal_rivals,
+            grammar: (!grammar.is_free()).then(|| grammar.clone()),
+        }
     }
 }
 
 /// The learner's name of a solver.
-pub(super) fn solver_kind(solver: ChainSolver) -> SolverKind {
+pub(super) fn solver_kind(solver: Solver) -> SolverKind {
     match solver {
-        ChainSolver::Auto => SolverKind::Auto,
-        ChainSolver::Sgd => SolverKind::Sgd,
-        ChainSolver::Lbfgs => SolverKind::Lbfgs,
-        ChainSolver::Dual => SolverKind::Dual,
+        Solver::Auto => SolverKind::Auto,
+        Solver::Sgd => SolverKind::Sgd,
+        Solver::Lbfgs => SolverKind::Lbfgs,
+        Solver::Dual => SolverKind::Dual,
     }
 }
 

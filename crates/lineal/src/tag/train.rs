@@ -16,9 +16,12 @@ use crate::model::Provenance;
 use crate::report::CurvePoint;
 use crate::spec::{LossKind, Task};
 use crate::watch::OnPass;
-use lineal_chain::{ChainModel, Decoder, Grammar, Observations, Parts, PrunedModel, Scratch};
+use lineal_chain::{
+    ChainModel, ChainProblem, Decoder, Grammar, Observations, Parts, PrunedModel, Scratch,
+    Sentences,
+};
 use lineal_data::Sequences;
-use lineal_erm::chain::{ChainError, ChainPass, Learnt, Sentences, learn};
+use lineal_erm::structured::{LearnPass, Learnt, learn};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
@@ -73,7 +76,8 @@ impl<'a> TagTraining<'a> {
         let labels = &data.schema.labels;
         let grammar = constraints::grammar(spec, labels).map_err(|e| first_seen(e, data))?;
         let l2 = spec.l2(data.len());
-        let request = spec.chain(l2, &grammar)?;
+        let request = spec.learner(l2)?;
+        request.check()?;
 
         let (vectorizer, rows) = Vectorizer::learn(data, spec)?;
         let shape = ChainModel {
@@ -106,15 +110,22 @@ impl<'a> TagTraining<'a> {
             best: None,
             failed: None,
         };
-        let learnt = learn(shape, sentences, &request, start.as_ref(), &mut |pass| watch.see(pass))
+        let options = spec.problem(&grammar);
+        let problem = ChainProblem::new(shape, sentences, &options, start.as_ref())
             .map_err(|e| placed(e, data))?;
+        let start = start.map(|start| problem.weights_of(&start)).transpose()?;
+        let learnt =
+            learn(&problem, &request, start.as_deref(), &mut |pass| watch.see(pass, &problem))?;
         if let Some(error) = watch.failed.take() {
             return Err(error);
         }
         let best = watch.take_best();
         let curve = std::mem::take(&mut watch.curve);
         drop(watch);
-        let Learnt { model: mut weights, report: run } = learnt;
+        let Learnt { w, report: run } = learnt;
+        let mut weights = problem.pruned(&w)?;
+        let n_weights = problem.n_weights();
+        drop((problem, w));
         let best_pass = best.map(|(pass, best)| {
             weights = best;
             pass
@@ -140,7 +151,7 @@ impl<'a> TagTraining<'a> {
             converged: run.converged,
             passes: run.passes,
             updates: run.updates,
-            weights: run.n_weights,
+            weights: n_weights,
             unlabelled: n_unlabelled(data),
             best_pass,
             curve,
@@ -227,9 +238,9 @@ fn first_seen(error: Error, data: &Sequences) -> Error {
 }
 
 /// Gold labels that cannot be, at their line.
-fn placed(error: ChainError, data: &Sequences) -> Error {
+fn placed(error: lineal_chain::Error, data: &Sequences) -> Error {
     match error {
-        ChainError::Infeasible { sentence, position } => {
+        lineal_chain::Error::Gold { sentence, position } => {
             let label = data.get(sentence).gold()[position];
             let label = data.labels.get(label as usize).map_or("?", String::as_str);
             let message = format!(
@@ -255,24 +266,24 @@ struct Watch<'a, 'h> {
 }
 
 impl Watch<'_, '_> {
-    fn see(&mut self, pass: &ChainPass<'_>) -> ControlFlow<()> {
-        let model = self.held_out.is_some().then(|| pass.model());
-        let metric = match (&self.held_out, &model) {
-            (Some(held_out), Some(model)) => match held_out.metric(model) {
-                Ok(metric) => Some(metric),
-                Err(error) => {
-                    self.failed = Some(error);
-                    return ControlFlow::Break(());
-                }
-            },
-            _ => None,
+    fn see(&mut self, pass: &LearnPass<'_>, problem: &ChainProblem<'_>) -> ControlFlow<()> {
+        let measure = |held_out: &HeldOut<'_>| {
+            let model = problem.pruned(&pass.weights())?;
+            Ok((held_out.metric(&model)?, model))
+        };
+        let (metric, model) = match self.held_out.as_ref().map(measure).transpose() {
+            Ok(measured) => measured.unzip(),
+            Err(error) => {
+                self.failed = Some(error);
+                return ControlFlow::Break(());
+            }
         };
         let point = CurvePoint {
             pass: pass.pass,
             objective: pass.objective,
-            train_loss: Some(pass.loss),
+            train_loss: pass.loss,
             gap: pass.gap.filter(|gap| gap.is_finite()),
-            gap_estimate: None,
+            gap_estimate: pass.gap_estimate,
             held_out_loss: None,
             held_out_metric: metric,
             blocks: None,

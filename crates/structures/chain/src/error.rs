@@ -27,6 +27,20 @@ pub enum Error {
     /// A name that is no scheme of spans.
     #[error("`{0}` is no scheme: choose bio, bioes or iob1")]
     Scheme(String),
+    /// There is no sentence with a position to learn from.
+    #[error("there is no sentence to learn from")]
+    Empty,
+    /// Sentences, options and model do not fit each other.
+    #[error("{0}")]
+    Shape(String),
+    /// Gold labels that the constraints exclude.
+    #[error("sentence {}, token {}: the gold labels break the constraints", .sentence + 1, .position + 1)]
+    Gold {
+        /// Counted from 0.
+        sentence: usize,
+        /// Counted from 0, within the sentence.
+        position: usize,
+    },
     /// Stored parts that do not fit each other.
     #[error("{0}")]
     Parts(String),

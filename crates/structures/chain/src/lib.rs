@@ -1,15 +1,15 @@
 //! Label sequences: a label for each position, scored by its attributes and by its neighbours.
 //!
 //! The first structured output space: y = (y₀ … yₙ₋₁) with K labels each has K^n values, and dynamic programming finds the best one, sums over all, or
-//! ranks them in time n·K². The crate has three layers that can be used alone:
+//! ranks them in time n·K². The crate has layers that can be used alone:
 //!
 //! - **Oracles.** A [`Chain`] views scores of parts (unary scores, [`Transitions`], optionally transitions of each position) and constraints (a [`Grammar`], [`LabelSets`] allowed
 //!   at positions) and answers: [`Chain::viterbi`], [`Chain::viterbi_augmented`], [`Chain::log_partition`], [`Chain::k_best`], and as [`Posterior`] marginals, probabilities of spans and
 //!   sequences, posterior decoding, samples. [`PairChain`] makes order 2 of it, and a [`Decoder`] hides which of both a model has. What no legal sequence can satisfy is [`Error::Infeasible`].
-//! - **Features.** [`features`] turns columns of tokens, through CRF++ templates or a short vocabulary, or CRFsuite's named attributes into numbered attributes.
 //! - **Model.** [`ChainModel`] knows where the weights of attributes lie, maps them to [`Parts`] and back; [`PrunedModel`] has no zeros.
+//! - **Problem.** A [`ChainProblem`] is [`Sentences`] with gold labels and the weights to learn, in a fast layout, as the [`Structure`](lineal_model::structure::Structure) that learners ask for.
 //!
-//! [`TagSet`] and [`SpanEvaluation`] count spans as `conlleval` does, [`Scheme`] makes illegal ones impossible.
+//! A [`Scheme`] of spans makes illegal sequences impossible.
 //!
 //! Partial labels need nothing of their own: restricted to the known labels, the log-partition marginalises over the others and Viterbi maximises over them.
 //!
@@ -48,14 +48,17 @@ mod cost;
 mod decoder;
 mod error;
 mod k_best;
+mod layout;
 mod log_space;
 mod model;
 mod pairs;
 mod parts;
 mod posterior;
+mod problem;
 mod pruned;
 mod scheme;
 mod scratch;
+mod sentences;
 mod sets;
 mod steps;
 mod sums;
@@ -67,12 +70,15 @@ pub use cost::LabelCost;
 pub use decoder::Decoder;
 pub use error::Error;
 pub use k_best::Ranked;
+pub use layout::ChainWeights;
 pub use model::{ChainModel, Observations};
 pub use pairs::PairChain;
 pub use parts::Parts;
 pub use posterior::Posterior;
+pub use problem::{ChainOptions, ChainProblem, ChainScratch};
 pub use pruned::{PrunedModel, PrunedParts};
 pub use scheme::Scheme;
 pub use scratch::Scratch;
+pub use sentences::Sentences;
 pub use sets::{Grammar, LabelSets};
 pub use transitions::Transitions;

@@ -11,12 +11,22 @@
 //! shared      transitions, start, end, triples as in `ChainModel`
 //! ```
 
-use super::{ChainWeights, Sentences};
-use lineal_chain::{ChainModel, LabelSets, Parts, PrunedModel, PrunedParts, UNLABELLED};
-use lineal_linalg::SparseRows;
-use lineal_linalg::{Row, Scalar, kernels};
+use crate::{ChainModel, Error, LabelSets, Parts, PrunedModel, PrunedParts, Sentences, UNLABELLED};
+use lineal_linalg::{Row, Scalar, SparseRows, kernels};
 use std::borrow::Cow;
 use std::ops::Range;
+
+/// Which labels an attribute has weights for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChainWeights {
+    /// All labels for attributes that come with several, those that it came with for the others. Nearly as good as `All` at the cost of `Observed`.
+    #[default]
+    Frequent,
+    /// Those that it came with in the training data, and the transitions that were there: as CRFsuite does it.
+    Observed,
+    /// All: as CRF++ does it.
+    All,
+}
 
 /// The map from features to weights.
 #[derive(Debug)]
@@ -343,43 +353,30 @@ impl Layout {
         });
     }
 
-    /// After [`accumulate`](Self::accumulate) of the same parts into zeros: adds `by` times what is there to `w`, clears it, and returns its squared norm.
-    pub(crate) fn settle<F: Scalar>(
+    /// The ranges of weights that [`accumulate`](Self::accumulate) of these parts touches. A range may come more than once.
+    pub(crate) fn each_touched<F: Scalar>(
         &self,
         x: &Slots<'_>,
         at: Range<usize>,
         parts: &Parts<F>,
-        by: F,
-        spare: &mut [F],
-        w: &mut [F],
-    ) -> f64 {
+        mut f: impl FnMut(Range<usize>),
+    ) {
         let (k, stride) = (self.model.n_labels, self.stride);
-        let mut norm = 0.0;
-        let mut move_on = |places: Range<usize>| {
-            let mut sum = F::ZERO;
-            for (w, spare) in w[places.clone()].iter_mut().zip(&mut spare[places]) {
-                *w += by * *spare;
-                sum += *spare * *spare;
-                *spare = F::ZERO;
-            }
-            norm += sum.to_f64();
-        };
         for (t, g) in parts.unary.chunks_exact(k).enumerate() {
             if g.iter().all(|&g| g == F::ZERO) {
                 continue;
             }
-            x.rows.row(at.start + t).for_each(|s, _| move_on(s * stride..(s + 1) * stride));
-            x.entries.each(at.start + t, |place, _, _| move_on(place..place + 1));
+            x.rows.row(at.start + t).for_each(|s, _| f(s * stride..(s + 1) * stride));
+            x.entries.each(at.start + t, |place, _, _| f(place..place + 1));
         }
         if let Some(pairs) = x.pairs {
             for t in 1..at.len() {
                 pairs.row(at.start + t).for_each(|b, _| {
-                    move_on(self.pairs_at + b * k * k..self.pairs_at + (b + 1) * k * k);
+                    f(self.pairs_at + b * k * k..self.pairs_at + (b + 1) * k * k);
                 });
             }
         }
-        move_on(self.shared().transition.start..self.dim());
-        norm
+        f(self.shared().transition.start..self.dim());
     }
 
     /// `f(weight, value)` for every feature by which the sequences `plus` and `minus` differ, with the sign of its side.
@@ -451,8 +448,12 @@ impl Layout {
     }
 
     /// The weights as a model for prediction: in f32, without zeros.
-    pub(crate) fn pruned<F: Scalar>(&self, w: &[F]) -> PrunedModel {
+    pub(crate) fn pruned<F: Scalar>(&self, w: &[F]) -> Result<PrunedModel, Error> {
         let k = self.model.n_labels;
+        if w.len() != self.dim() {
+            let what = format!("{} weights for a model that has {}", w.len(), self.dim());
+            return Err(Error::Shape(what));
+        }
         let mut parts = PrunedParts {
             ends: Vec::with_capacity(self.model.n_unary + self.model.n_pairs),
             columns: Vec::new(),
@@ -488,11 +489,7 @@ impl Layout {
             }
             parts.ends.push(parts.columns.len() as u32);
         }
-        // What was put together here fits.
-        match PrunedModel::from_parts(self.model, parts) {
-            Ok(model) => model,
-            Err(_) => PrunedModel::new(self.model, &vec![0.0f32; self.model.dim()], 0.0),
-        }
+        PrunedModel::from_parts(self.model, parts)
     }
 
     /// The weights of a model to start from. It has the shape of this one.

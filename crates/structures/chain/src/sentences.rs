@@ -1,7 +1,6 @@
 //! What is learnt from: sequences with gold labels.
 
-use super::ChainError;
-use lineal_chain::{ChainModel, UNLABELLED};
+use crate::{ChainModel, Error, UNLABELLED};
 use lineal_linalg::SparseRows;
 use std::ops::Range;
 
@@ -19,9 +18,6 @@ pub struct Sentences<'a> {
     /// How much each sentence counts; 1 each if there are none.
     pub weights: Option<&'a [f32]>,
 }
-
-/// Positions of a sentence to which the rate of stochastic steps is fit.
-const USUAL: f64 = 100.0;
 
 impl Sentences<'_> {
     /// How many sentences.
@@ -46,11 +42,11 @@ impl Sentences<'_> {
     }
 
     /// Sees that everything fits; below this nothing is checked again.
-    pub(crate) fn check(&self, model: &ChainModel) -> Result<(), ChainError> {
+    pub(crate) fn check(&self, model: &ChainModel) -> Result<(), Error> {
         let n = self.ends.last().copied().unwrap_or(0);
-        let wrong = |what: &str| Err(ChainError::Shape(what.to_string()));
+        let wrong = |what: &str| Err(Error::Shape(what.to_string()));
         if n == 0 {
-            return Err(ChainError::Empty);
+            return Err(Error::Empty);
         }
         if !self.ends.is_sorted() || self.labels.len() != n || self.unary.n_rows() != n {
             return wrong("labels, attributes and ends of sentences disagree on the positions");
@@ -78,14 +74,6 @@ impl Sentences<'_> {
             }
         }
         Ok(())
-    }
-
-    /// 1, and less where sentences are longer than a hundred positions in the square mean: a sentence's gradient and its curvature grow with its
-    /// length, so that a step must shrink.
-    pub(crate) fn shortness(&self) -> f64 {
-        let squares = (0..self.len()).map(|i| (self.range(i).len() as f64).powi(2));
-        let length = (squares.sum::<f64>() / self.len().max(1) as f64).sqrt();
-        (USUAL / length.max(1.0)).min(1.0)
     }
 
     /// weight / Σ weights of each sentence.

@@ -1,4 +1,4 @@
-//! All sentences at once: the objective, its gradient and its gap, for L-BFGS and OWL-QN and as the certificate of every other solver.
+//! All examples at once: the objective, its gradient and its gap, for L-BFGS and OWL-QN and as the certificate of every other solver.
 //!
 //! With L the mean loss and R the penalty, the marginals at w are a point of the dual at which the losses meet their conjugates, so that
 //!
@@ -13,104 +13,120 @@
 //! Without l2, where R*(v) is 0 for ‖v‖∞ ≤ l1 and else infinite, the dual point is shrunk by s until it is inside, which costs
 //! at most (1 − s)·L(w) (conjugates are convex and 0 at 0): P(w) − optimum ≤ (1 − s)·L(w) + s ⟨w, ∇L(w)⟩ + l1‖w‖₁.
 
-use super::ChainLoss;
+use super::LearnError;
 use super::cuts::Cuts;
-use super::problem::Problem;
+use super::problem::{Problem, Worker, infeasible};
 use crate::risk::Penalty;
 use crate::shards::Shards;
 use lineal_linalg::{Scalar, kernels};
+use lineal_model::structure::{Infeasible, MaxOracle, PartVector};
 use lineal_solver::{L1, Objective};
+use std::sync::{Mutex, PoisonError};
 
 /// The objective of a [`Problem`].
-#[derive(Debug)]
-pub(crate) struct Batch<'p, 'a, F> {
-    problem: &'p Problem<'a>,
+pub(crate) struct Batch<'p, 'a, S: MaxOracle<F>, F: Scalar> {
+    problem: &'p Problem<'a, S, F>,
     penalty: Penalty,
     shards: Shards<F>,
     /// The mean loss at the last point.
     pub(crate) mean_loss: f64,
     cuts: Option<Cuts<F>>,
+    /// The first example that has no output, if one was met.
+    failed: Mutex<Option<(usize, Infeasible)>>,
 }
 
-impl<'p, 'a, F: Scalar> Batch<'p, 'a, F> {
-    pub(crate) fn new(problem: &'p Problem<'a>) -> Self {
-        let layout = &problem.layout;
-        let work = problem.sentences.unary.nnz() * layout.model.n_labels;
-        let shards = Shards::new(problem.sentences.len(), layout.dim(), work);
+impl<'p, 'a, S: MaxOracle<F>, F: Scalar> Batch<'p, 'a, S, F> {
+    pub(crate) fn new(problem: &'p Problem<'a, S, F>) -> Self {
+        let shards = problem.shards();
         let penalty = Penalty { l2: problem.spec.l2, l1: problem.spec.l1 };
-        Self { problem, penalty, shards, mean_loss: f64::INFINITY, cuts: None }
+        let failed = Mutex::new(None);
+        Self { problem, penalty, shards, mean_loss: f64::INFINITY, cuts: None, failed }
     }
 
     /// Keeps cuts from now on, for a better bound.
     pub(crate) fn keep_cuts(&mut self) {
-        let convex = self.problem.spec.loss == ChainLoss::Logistic && !self.problem.partial;
-        if convex && self.penalty.l1 == 0.0 && self.penalty.l2 > 0.0 {
+        let bounded = self.problem.is_logistic() && self.problem.is_convex();
+        if bounded && self.penalty.l1 == 0.0 && self.penalty.l2 > 0.0 {
             self.cuts = Some(Cuts::new(self.penalty.l2));
         }
     }
 
-    /// The mean loss; its (sub)gradient overwrites `grad`.
-    pub(crate) fn loss_grad(&mut self, w: &[F], grad: &mut [F]) -> f64 {
-        let problem = self.problem;
-        self.mean_loss = self.shards.accumulate(grad, &|range, grad| {
-            let mut worker = problem.worker::<F>();
-            problem.layout.shared_scores(w, &mut worker.parts);
-            worker.decoder.load(&worker.parts);
-            worker.decoder.prepare_sums();
+    /// Why a value is not a number, if an example without an output is the reason.
+    pub(crate) fn failure(&self) -> Option<LearnError> {
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.map(|(example, none)| infeasible(example)(none))
+    }
+
+    /// Adds `f` of each example, with its parts scored and its gradient to go into the slice.
+    fn sum(
+        &mut self,
+        w: &[F],
+        out: &mut [F],
+        f: &(dyn Fn(usize, &mut Worker<S, F>, &mut [F]) -> Result<f64, Infeasible> + Sync),
+    ) -> f64 {
+        let (problem, failed) = (self.problem, &self.failed);
+        self.shards.accumulate(out, &|range, out| {
+            let mut worker = problem.worker();
+            problem.structure.load(w, F::ONE, problem.is_logistic(), &mut worker.s);
             let mut sum = 0.0;
             for i in range {
-                problem.scores(i, w, F::ONE, &mut worker);
-                // What no constraint permits was refused before.
-                sum += problem.shares[i] * problem.loss(i, &mut worker).unwrap_or(f64::NAN);
-                let at = problem.sentences.range(i);
-                let share = F::from_f64(problem.shares[i]);
-                if problem.spec.loss == ChainLoss::Logistic {
-                    worker.grad.scale(share);
-                    problem.layout.accumulate(&problem.slots, at, &worker.grad, grad);
-                } else if worker.y_hat != worker.gold {
-                    let (plus, minus) = (&worker.y_hat, &worker.gold);
-                    problem.layout.each_difference(&problem.slots, at, plus, minus, |place, v| {
-                        grad[place] += share * F::from_f32(v);
-                    });
-                }
+                problem.scores(i, w, &mut worker);
+                sum += f(i, &mut worker, out).unwrap_or_else(|none| {
+                    let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                    if failed.is_none_or(|(first, _)| i < first) {
+                        *failed = Some((i, none));
+                    }
+                    f64::NAN
+                });
             }
             sum
+        })
+    }
+
+    /// The mean loss; its (sub)gradient overwrites `grad`.
+    fn loss_grad(&mut self, w: &[F], grad: &mut [F]) -> f64 {
+        let (problem, structure) = (self.problem, self.problem.structure);
+        self.mean_loss = self.sum(w, grad, &|i, worker, grad| {
+            let loss = problem.loss(i, worker)?.upper;
+            let share = F::from_f64(structure.share(i));
+            if problem.is_logistic() {
+                worker.grad.scale(share);
+                structure.accumulate(i, &worker.grad, &mut worker.s, grad);
+            } else if worker.y_hat != worker.gold {
+                let Worker { y_hat, gold, s, .. } = worker;
+                structure.each_difference(i, y_hat, gold, s, |place, v| grad[place] += share * v);
+            }
+            Ok(structure.share(i) * loss)
         });
         self.mean_loss
     }
 
-    /// Mean loss and penalties.
-    pub(crate) fn objective(&self, w: &[F]) -> f64 {
-        self.mean_loss + self.penalty.value(w)
+    fn penalised<'w>(&self, w: &'w [F]) -> &'w [F] {
+        &w[..self.problem.structure.n_penalised()]
     }
 
-    /// An estimate of the Hessian's diagonal: what a label's variance at each position amounts to, and l2.
+    /// Mean loss and penalties.
+    pub(crate) fn objective(&self, w: &[F]) -> f64 {
+        self.mean_loss + self.penalty.value(self.penalised(w))
+    }
+
+    /// An estimate of the Hessian's diagonal: what a part's variance in each example amounts to, and l2. For problems with l2 on all weights.
     pub(crate) fn diagonal(&mut self, w: &[F], out: &mut [F]) {
-        let problem = self.problem;
-        self.shards.accumulate(out, &|range, out| {
-            let mut worker = problem.worker::<F>();
-            problem.layout.shared_scores(w, &mut worker.parts);
-            worker.decoder.load(&worker.parts);
-            worker.decoder.prepare_sums();
-            for i in range {
-                problem.scores(i, w, F::ONE, &mut worker);
-                let n = worker.expect_variances();
-                if n > 0 {
-                    worker.grad.scale(F::from_f64(problem.shares[i]));
-                    let at = problem.sentences.range(i);
-                    problem.layout.accumulate(&problem.slots, at, &worker.grad, out);
-                }
-            }
-            0.0
+        let (problem, structure) = (self.problem, self.problem.structure);
+        self.sum(w, out, &|i, worker, out| {
+            problem.variances(i, worker)?;
+            worker.grad.scale(F::from_f64(structure.share(i)));
+            structure.accumulate(i, &worker.grad, &mut worker.s, out);
+            Ok(0.0)
         });
         let l2 = F::from_f64(self.penalty.l2);
         out.iter_mut().for_each(|d| *d += l2);
     }
 }
 
-impl<F: Scalar> Objective<F> for Batch<'_, '_, F> {
+impl<S: MaxOracle<F>, F: Scalar> Objective<F> for Batch<'_, '_, S, F> {
     fn dim(&self) -> usize {
-        self.problem.layout.dim()
+        self.problem.dim()
     }
 
     fn value_grad(&mut self, w: &[F], grad: &mut [F]) -> f64 {
@@ -118,17 +134,18 @@ impl<F: Scalar> Objective<F> for Batch<'_, '_, F> {
         if let Some(cuts) = &mut self.cuts {
             cuts.push(grad, mean_loss - kernels::dot64(w, grad));
         }
-        kernels::axpy(F::from_f64(self.penalty.l2), w, grad);
+        let w = self.penalised(w);
+        kernels::axpy(F::from_f64(self.penalty.l2), w, &mut grad[..w.len()]);
         mean_loss + 0.5 * self.penalty.l2 * kernels::dot64(w, w)
     }
 
     fn l1(&self) -> L1 {
-        L1 { l1: self.penalty.l1, until: self.dim() }
+        L1 { l1: self.penalty.l1, until: self.problem.structure.n_penalised() }
     }
 
     fn gap(&mut self, w: &[F], grad: &[F], _: f64) -> Option<f64> {
         let Penalty { l2, l1 } = self.penalty;
-        if self.problem.spec.loss != ChainLoss::Logistic || self.problem.partial {
+        if !self.problem.is_logistic() || !self.problem.is_convex() {
             return None;
         }
         if l1 == 0.0 {
@@ -152,17 +169,17 @@ impl<F: Scalar> Objective<F> for Batch<'_, '_, F> {
 }
 
 /// An objective in the variables u = s·w.
-pub(crate) struct Scaled<'b, 'p, 'a, F> {
-    pub(crate) inner: &'b mut Batch<'p, 'a, F>,
+pub(crate) struct Scaled<'b, F> {
+    inner: &'b mut dyn Objective<F>,
     /// 1/s.
     pub(crate) inverse: Vec<F>,
     w: Vec<F>,
     grad: Vec<F>,
 }
 
-impl<'b, 'p, 'a, F: Scalar> Scaled<'b, 'p, 'a, F> {
+impl<'b, F: Scalar> Scaled<'b, F> {
     /// Scales by the root of `diagonal`, so that the Hessian's diagonal becomes about 1.
-    pub(crate) fn new(inner: &'b mut Batch<'p, 'a, F>, diagonal: &[F]) -> Self {
+    pub(crate) fn new(inner: &'b mut dyn Objective<F>, diagonal: &[F]) -> Self {
         let inverse: Vec<F> = diagonal.iter().map(|d| F::ONE / d.sqrt()).collect();
         let (w, grad) = (inverse.clone(), inverse.clone());
         Self { inner, inverse, w, grad }
@@ -175,7 +192,7 @@ pub(crate) fn multiply<F: Scalar>(a: &[F], b: &[F], out: &mut [F]) {
     }
 }
 
-impl<F: Scalar> Objective<F> for Scaled<'_, '_, '_, F> {
+impl<F: Scalar> Objective<F> for Scaled<'_, F> {
     fn dim(&self) -> usize {
         self.w.len()
     }

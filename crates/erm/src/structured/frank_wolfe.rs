@@ -1,0 +1,315 @@
+//! The structured SVM in the dual: block-coordinate Frank–Wolfe with pairwise steps.
+//!
+//! Lacoste-Julien, Jaggi, Schmidt, Pletscher, *Block-Coordinate Frank–Wolfe Optimization for Structural SVMs* (ICML 2013); pairwise steps and caches after
+//! Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien (ICML 2016). With shares pᵢ of the examples, a distribution αᵢ over the outputs of each:
+//!
+//! ```text
+//! w(α) = (1/l2) Σᵢ pᵢ (Ψ(xᵢ, yᵢ) − Σ_y αᵢ(y) Ψ(xᵢ, y))
+//! D(α) = Σᵢ pᵢ Σ_y αᵢ(y) Δ(yᵢ, y) − (l2/2)‖w(α)‖²
+//! ```
+//!
+//! A block is the list of its outputs with αᵢ(y) > 0. A step finds the output s that the loss-augmented argmax answers, and of the list the one, a, that scores lowest,
+//! and moves γ = min(αᵢ(a), l2 (score(s) − score(a)) / (pᵢ‖Ψ(s) − Ψ(a)‖²)) from a to s, scores with costs. That touches the features by which s and
+//! a differ and nothing else. Where the list already has an output that promises half of the gap that the block last had, the
+//! argmax is not asked for. A list has at most `max_outputs` entries: when it is full, the one of least α gives all of it to s. That may lower D a little; it is
+//! a point of the dual like any other.
+//!
+//! The certificate is taken at w and at the mean of the iterates at the ends of passes, weighted by 2k/(K(K+1)), whose dual point is the mean of α. An inexact
+//! argmax says how much more there may be ([`Found::upper`](lineal_model::structure::Found)): the losses of the certificate, and with them objective and gap, count that as lost.
+//!
+//! Weights to start from are no point of the dual. Their worst outputs are the first of the lists, with the one γ for all that is best, and the weights
+//! themselves are returned if nothing better is found.
+
+use super::LearnError;
+use super::problem::{Problem, Worker, infeasible};
+use super::vertex::Vertex;
+use lineal_linalg::{Scalar, kernels};
+use lineal_model::structure::MaxOracle;
+use lineal_solver::{Blocks, DualStep};
+use rayon::prelude::*;
+
+pub(crate) struct FrankWolfe<'p, 'a, S: MaxOracle<F>, F: Scalar> {
+    problem: &'p Problem<'a, S, F>,
+    worker: Worker<S, F>,
+    active: Vec<Vec<Active<S, F>>>,
+    /// Whether Ψ-vectors are kept in place of outputs.
+    dense: bool,
+    /// The gap that each block had at the last argmax.
+    gaps: Vec<f64>,
+    w: Vec<F>,
+    /// Σᵢ pᵢ Σ_y αᵢ(y) Δ(yᵢ, y).
+    cost: f64,
+    /// Means of w and of the cost over certificates.
+    mean: Vec<F>,
+    mean_cost: f64,
+    n_means: f64,
+    /// Where it started, and the objective there.
+    start: Option<(Vec<F>, f64)>,
+    best: Best,
+    best_dual: f64,
+    /// Zeros, between steps.
+    spare: Vec<F>,
+}
+
+struct Active<S: MaxOracle<F>, F: Scalar> {
+    vertex: Vertex<S::Output, F>,
+    alpha: f64,
+    cost: f64,
+}
+
+/// Which weights should be returned.
+#[derive(Clone, Copy, PartialEq)]
+enum Best {
+    Own,
+    Mean,
+    Start,
+}
+
+/// Examples that a thread takes at a time.
+const CHUNK: usize = 64;
+
+impl<'p, 'a, S: MaxOracle<F>, F: Scalar> FrankWolfe<'p, 'a, S, F> {
+    pub(crate) fn new(
+        problem: &'p Problem<'a, S, F>,
+        start: Option<Vec<F>>,
+    ) -> Result<Self, LearnError> {
+        let (n, dim) = (problem.n(), problem.dim());
+        // Then a product with a Ψ-vector costs less than walking over the features of an output.
+        let dense = dim <= problem.structure.work() / (4 * n.max(1));
+        let mut worker = problem.worker();
+        let mut gold = |i| {
+            problem.structure.gold(i, &mut worker.gold);
+            let vertex = match dense {
+                true => Vertex::Features(vec![F::ZERO; dim]),
+                false => Vertex::Output(worker.gold.clone()),
+            };
+            vec![Active { vertex, alpha: 1.0, cost: 0.0 }]
+        };
+        let zeros = || vec![F::ZERO; dim];
+        let mut new = Self {
+            problem,
+            active: (0..n).map(&mut gold).collect(),
+            worker,
+            dense,
+            gaps: vec![f64::INFINITY; n],
+            w: zeros(),
+            cost: 0.0,
+            mean: zeros(),
+            mean_cost: 0.0,
+            n_means: 0.0,
+            start: None,
+            best: Best::Own,
+            best_dual: 0.0,
+            spare: zeros(),
+        };
+        if let Some(w) = start {
+            new.start_from(w)?;
+        }
+        Ok(new)
+    }
+
+    /// Gives γ to the worst outputs at `w`, the same for all examples.
+    fn start_from(&mut self, w: Vec<F>) -> Result<(), LearnError> {
+        let problem = self.problem;
+        let structure = problem.structure;
+        let mut losses = vec![0.0; problem.n()];
+        let objective = self.primal(&w, &mut losses)?;
+        structure.load(&w, F::ONE, false, &mut self.worker.s);
+        for (i, block) in self.active.iter_mut().enumerate() {
+            let worker = &mut self.worker;
+            problem.scores(i, &w, worker);
+            problem.loss(i, worker).map_err(infeasible(i))?;
+            if worker.y_hat != worker.gold {
+                let cost = structure.cost(i, &worker.y_hat);
+                let vertex = Vertex::new(problem, i, worker, self.dense);
+                block[0].alpha = 0.0;
+                block.push(Active { vertex, alpha: 1.0, cost });
+            }
+        }
+        self.refresh();
+        let curve = problem.spec.l2 * kernels::dot64(&self.w, &self.w);
+        let gamma = if curve > 0.0 { (self.cost / curve).min(1.0) } else { 1.0 };
+        for block in &mut self.active {
+            if let [gold, worst] = &mut block[..] {
+                (gold.alpha, worst.alpha) = (1.0 - gamma, gamma);
+            }
+            block.retain(|one| one.alpha > 0.0);
+        }
+        self.refresh();
+        self.start = Some((w, objective));
+        Ok(())
+    }
+
+    /// w(α), computed afresh: rounding does not pile up.
+    fn refresh(&mut self) {
+        let (problem, active) = (self.problem, &self.active);
+        let structure = problem.structure;
+        problem.shards().accumulate(&mut self.w, &|range, w| {
+            let (mut s, mut gold) = (structure.scratch(), S::Output::default());
+            for i in range {
+                structure.gold(i, &mut gold);
+                for one in &active[i] {
+                    let by = F::from_f64(structure.share(i) / problem.spec.l2 * one.alpha);
+                    let add = |place: usize, v: F| w[place] += by * v;
+                    one.vertex.each_below_gold(structure, i, &gold, &mut s, add);
+                }
+            }
+            0.0
+        });
+        let of_block = |(i, block): (usize, &Vec<Active<S, F>>)| {
+            structure.share(i) * block.iter().map(|one| one.alpha * one.cost).sum::<f64>()
+        };
+        self.cost = active.iter().enumerate().map(of_block).sum();
+    }
+
+    fn dual(&self, w: &[F], cost: f64) -> f64 {
+        cost - 0.5 * self.problem.spec.l2 * kernels::dot64(w, w)
+    }
+
+    /// The primal objective, and the loss of each example. Where the argmax is inexact: no less than they are.
+    fn primal(&self, w: &[F], losses: &mut [f64]) -> Result<f64, LearnError> {
+        let (problem, structure) = (self.problem, self.problem.structure);
+        losses.par_chunks_mut(CHUNK).enumerate().try_for_each(|(chunk, losses)| {
+            let mut worker = problem.worker();
+            structure.load(w, F::ONE, false, &mut worker.s);
+            for (i, loss) in losses.iter_mut().enumerate() {
+                let i = chunk * CHUNK + i;
+                problem.scores(i, w, &mut worker);
+                *loss = problem.loss(i, &mut worker).map_err(infeasible(i))?.upper;
+            }
+            Ok(())
+        })?;
+        let loss: f64 = losses.iter().enumerate().map(|(i, l)| l * structure.share(i)).sum();
+        Ok(loss + 0.5 * problem.spec.l2 * kernels::dot64(w, w))
+    }
+}
+
+impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
+    type Error = LearnError;
+
+    fn n_blocks(&self) -> usize {
+        self.active.len()
+    }
+
+    fn step(&mut self, i: usize) -> Result<DualStep, LearnError> {
+        let Self { problem, worker, active, gaps, w, cost, spare, dense, .. } = self;
+        let structure = problem.structure;
+        let (l2, share) = (problem.spec.l2, structure.share(i));
+        if share == 0.0 {
+            return Ok(DualStep { gap: 0.0, moved: false });
+        }
+        let block = &mut active[i];
+        problem.scores(i, w, worker);
+        structure.gold(i, &mut worker.gold);
+        let gold_score = structure.score(i, &worker.theta, &worker.gold);
+        let score = |one: &Active<S, F>| {
+            one.vertex.score(structure, i, &worker.theta, w, gold_score) + one.cost
+        };
+        let scores: Vec<f64> = block.iter().map(score).collect();
+        let mean: f64 = block.iter().zip(&scores).map(|(one, score)| one.alpha * score).sum();
+        let lowest = argbest(&scores, |a, b| a < b);
+        let highest = argbest(&scores, |a, b| a > b);
+        // The list first; the argmax where it promises little.
+        let cached = share * (scores[highest] - mean);
+        let mut seen = gaps[i];
+        let (mut towards, mut best) = (highest, scores[highest]);
+        if cached < 0.5 * gaps[i] || cached <= 0.0 {
+            structure.load(w, F::ONE, false, &mut worker.s);
+            let loss = problem.loss(i, worker).map_err(infeasible(i))?;
+            let found = loss.seen + loss.gold_score;
+            seen = (share * (loss.upper + loss.gold_score - mean)).max(0.0);
+            let exact = loss.upper == loss.seen;
+            if exact || found > best {
+                let vertex = Vertex::new(problem, i, worker, *dense);
+                let new_cost = structure.cost(i, &worker.y_hat);
+                let same = |one: &Active<S, F>| one.cost == new_cost && one.vertex == vertex;
+                towards = block.iter().position(same).unwrap_or_else(|| {
+                    block.push(Active { vertex, alpha: 0.0, cost: new_cost });
+                    block.len() - 1
+                });
+                best = found;
+            }
+        }
+        gaps[i] = seen;
+        let full = block.len() > problem.spec.max_outputs;
+        let from = match full {
+            true => argbest(&block[..scores.len()], |a, b| a.alpha < b.alpha),
+            false => lowest,
+        };
+        let lead = best - scores[from];
+        let moved = towards != from && lead > 0.0;
+        if moved {
+            let mut norm = 0.0;
+            let (a, b) = (&block[from].vertex, &block[towards].vertex);
+            a.each_difference(structure, i, b, &mut worker.s, |place, v| {
+                norm += (v * (spare[place] + spare[place] + v)).to_f64();
+                spare[place] += v;
+            });
+            let room = block[from].alpha;
+            let gamma =
+                if norm > 0.0 && !full { (l2 * lead / (share * norm)).min(room) } else { room };
+            let by = F::from_f64(gamma * share / l2);
+            a.each_difference(structure, i, b, &mut worker.s, |place, _| {
+                w[place] += by * spare[place];
+                spare[place] = F::ZERO;
+            });
+            *cost += share * gamma * (block[towards].cost - block[from].cost);
+            block[towards].alpha += gamma;
+            block[from].alpha = if gamma >= room { 0.0 } else { room - gamma };
+        }
+        block.retain(|one| one.alpha > 0.0);
+        Ok(DualStep { gap: seen, moved })
+    }
+
+    fn certify(&mut self, gaps: &mut [f64]) -> Result<(f64, f64), LearnError> {
+        self.refresh();
+        self.n_means += 1.0;
+        let rho = 2.0 / (self.n_means + 1.0);
+        let (keep, take) = (F::from_f64(1.0 - rho), F::from_f64(rho));
+        for (mean, &w) in self.mean.iter_mut().zip(&self.w) {
+            *mean = keep * *mean + take * w;
+        }
+        self.mean_cost = (1.0 - rho) * self.mean_cost + rho * self.cost;
+        let dual = self.dual(&self.w, self.cost).max(self.dual(&self.mean, self.mean_cost));
+        self.best_dual = self.best_dual.max(dual);
+        let of_mean = self.primal(&self.mean, gaps)?;
+        let own = self.primal(&self.w, gaps)?;
+        // From the losses at w to the gaps: loss + score(gold) − Σ α (score + cost).
+        let (problem, structure) = (self.problem, self.problem.structure);
+        let (w, active) = (&self.w, &self.active);
+        gaps.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, gaps)| {
+            let mut worker = problem.worker();
+            for (i, gap) in gaps.iter_mut().enumerate() {
+                let i = chunk * CHUNK + i;
+                problem.scores(i, w, &mut worker);
+                structure.gold(i, &mut worker.gold);
+                let gold = structure.score(i, &worker.theta, &worker.gold);
+                let score = |one: &Active<S, F>| {
+                    let score = one.vertex.score(structure, i, &worker.theta, w, gold);
+                    one.alpha * (score + one.cost - gold)
+                };
+                let mean: f64 = active[i].iter().map(score).sum();
+                *gap = (structure.share(i) * (*gap - mean)).max(0.0);
+            }
+        });
+        self.gaps.copy_from_slice(gaps);
+        self.best = if of_mean < own { Best::Mean } else { Best::Own };
+        let mut objective = own.min(of_mean);
+        if let Some((_, at_start)) = self.start.as_ref().filter(|start| start.1 < objective) {
+            (self.best, objective) = (Best::Start, *at_start);
+        }
+        Ok((objective, (objective - self.best_dual).max(0.0)))
+    }
+
+    fn weights(&self) -> &[F] {
+        match (self.best, &self.start) {
+            (Best::Mean, _) => &self.mean,
+            (Best::Start, Some((w, _))) => w,
+            _ => &self.w,
+        }
+    }
+}
+
+fn argbest<T>(items: &[T], better: impl Fn(&T, &T) -> bool) -> usize {
+    (0..items.len()).fold(0, |best, i| if better(&items[i], &items[best]) { i } else { best })
+}

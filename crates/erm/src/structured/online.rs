@@ -1,0 +1,223 @@
+//! One example per step: the averaged perceptron, passive–aggressive updates, and stochastic (sub)gradients of the hinge (Pegasos) and of
+//! the logistic loss.
+//!
+//! ```text
+//! perceptron          w ← w + Ψ(x, y) − Ψ(x, ŷ)                       if ŷ ≠ y
+//! passive–aggressive  w ← w + τ (Ψ(x, y) − Ψ(x, ŷ))                   τ = min(C, loss / ‖Ψ(x, y) − Ψ(x, ŷ)‖²), ŷ with the cost
+//! gradient            w ← (1 − ηₜ l2) w − ηₜ ∇ loss
+//! ```
+//!
+//! An [`Iterate`] keeps the weights and the mean of all of them at the cost of the weights that a step touches.
+
+use super::problem::{Problem, Worker, infeasible};
+use super::{LearnError, LearnPass, Loss, OnPass, Update};
+use lineal_linalg::Rng;
+use lineal_model::structure::{MaxOracle, PartVector};
+use lineal_solver::{Iterate, Schedule, shuffle};
+
+/// What a run of epochs came to.
+pub(crate) struct Epochs {
+    pub(crate) w: Vec<f32>,
+    pub(crate) passes: usize,
+    /// The mean loss that the last pass saw.
+    pub(crate) loss: f64,
+    pub(crate) updates: u64,
+    /// A pass changed nothing.
+    pub(crate) still: bool,
+    /// The observer ended it.
+    pub(crate) broken: bool,
+}
+
+/// Settings that have been decided.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Steps {
+    rate: f64,
+    schedule: Schedule,
+    average: bool,
+    pub(crate) epochs: usize,
+}
+
+/// Decisions of an example to which the rate of stochastic steps is fit.
+const USUAL: f64 = 100.0;
+
+impl Steps {
+    pub(crate) fn new<S: MaxOracle<f32>>(problem: &Problem<'_, S, f32>) -> Self {
+        let spec = problem.spec;
+        let by_default = || match spec.loss {
+            Loss::Logistic => 0.1 * shortness(problem),
+            _ => 1.0,
+        };
+        Self {
+            rate: spec.rate.unwrap_or_else(by_default),
+            schedule: spec.schedule.unwrap_or(match spec.loss {
+                Loss::Perceptron => Schedule::Constant,
+                Loss::Hinge if spec.l2 > 0.0 => Schedule::Pegasos,
+                _ => Schedule::Inverse,
+            }),
+            average: spec.average.unwrap_or(spec.loss != Loss::Logistic),
+            epochs: spec.passes,
+        }
+    }
+}
+
+/// 1, and less where examples take more than a hundred decisions in the square mean: an example's gradient and its curvature grow with its
+/// size, so that a step must shrink.
+fn shortness<S: MaxOracle<f32>>(problem: &Problem<'_, S, f32>) -> f64 {
+    let squares = (0..problem.n()).map(|i| (problem.structure.size(i) as f64).powi(2));
+    let size = (squares.sum::<f64>() / problem.n().max(1) as f64).sqrt();
+    (USUAL / size.max(1.0)).min(1.0)
+}
+
+/// The state of a run.
+struct Run<'p, 'a, S: MaxOracle<f32>> {
+    problem: &'p Problem<'a, S, f32>,
+    steps: Steps,
+    worker: Worker<S, f32>,
+    iterate: Iterate<f32>,
+    /// Zeros, between steps; empty until they are needed.
+    spare: Vec<f32>,
+    /// Ψ(x, y) − Ψ(x, ŷ), weight by weight.
+    difference: Vec<(usize, f32)>,
+}
+
+pub(crate) fn epochs<S: MaxOracle<f32>>(
+    problem: &Problem<'_, S, f32>,
+    steps: Steps,
+    w: Vec<f32>,
+    on_pass: &mut OnPass<'_>,
+) -> Result<Epochs, LearnError> {
+    let (structure, spec) = (problem.structure, problem.spec);
+    let mut run = Run {
+        problem,
+        steps,
+        worker: problem.worker(),
+        iterate: Iterate::new(w, structure.n_penalised()),
+        spare: Vec::new(),
+        difference: Vec::new(),
+    };
+    if steps.average {
+        run.iterate.start_average();
+    }
+    let mut rng = Rng::new(spec.seed);
+    let mut order: Vec<u32> = (0..problem.n() as u32).collect();
+    let mut seen =
+        Epochs { w: Vec::new(), passes: 0, loss: 0.0, updates: 0, still: false, broken: false };
+    let shrinks = spec.l2 > 0.0 && spec.update == Update::Gradient;
+    let mut t = 0u64;
+    for epoch in 1..=steps.epochs {
+        shuffle(&mut order, &mut rng);
+        let (mut loss, mut moved) = (0.0, 0);
+        for &i in &order {
+            t += 1;
+            let i = i as usize;
+            let (value, changed) = run.step(t, i)?;
+            loss += value * structure.share(i);
+            moved += u64::from(changed);
+            run.iterate.end_step(if spec.loss == Loss::Perceptron { 1.0 } else { t as f64 });
+        }
+        run.iterate.fold();
+        seen.passes = epoch;
+        seen.loss = loss;
+        seen.updates += moved;
+        // With a penalty there is something to do even where no example asks for it.
+        seen.still = moved == 0 && !shrinks;
+        if !loss.is_finite() {
+            return Err(LearnError::Diverged { value: loss, pass: epoch });
+        }
+        let pass = LearnPass {
+            pass: epoch,
+            loss: Some(loss),
+            objective: None,
+            gap: None,
+            gap_estimate: None,
+            grad_norm: None,
+            weights: &|| run.iterate.weights(),
+        };
+        seen.broken = on_pass(&pass).is_break();
+        if seen.broken || seen.still {
+            break;
+        }
+    }
+    seen.w = run.iterate.weights();
+    Ok(seen)
+}
+
+impl<S: MaxOracle<f32>> Run<'_, '_, S> {
+    /// One example; its loss before, and whether anything moved.
+    fn step(&mut self, t: u64, i: usize) -> Result<(f64, bool), LearnError> {
+        let Self { problem, steps, worker, iterate, .. } = self;
+        let (structure, spec, n) = (problem.structure, problem.spec, problem.n() as f64);
+        // An example of twice the weight is one that comes twice.
+        let times = structure.share(i) * n;
+        let (v, scale) = (iterate.direction(), iterate.scale());
+        structure.scores(i, v, scale, &mut worker.s, &mut worker.theta);
+        structure.load(v, scale, false, &mut worker.s);
+        let loss = problem.loss(i, worker).map_err(infeasible(i))?.seen;
+        let eta = steps.schedule.rate(steps.rate, spec.l2, t as f64, t as f64 / n);
+        if spec.loss == Loss::Logistic {
+            iterate.shrink(1.0 - eta * spec.l2);
+            worker.grad.scale((-eta * times / iterate.factor()) as f32);
+            self.add_gradient(i);
+            return Ok((loss, true));
+        }
+        let changed = worker.y_hat != worker.gold;
+        let moved = match spec.update {
+            Update::Gradient => {
+                iterate.shrink(1.0 - eta * spec.l2);
+                let by = eta * times;
+                changed && by > 0.0 && self.add_difference(i, by)
+            }
+            // A margin that rounding alone keeps from its goal is there.
+            Update::PassiveAggressive { aggressiveness } => {
+                changed && loss >= 1e-6 && self.add_margin(i, loss, aggressiveness * times)
+            }
+        };
+        Ok((loss, moved))
+    }
+
+    /// v += Ψᵀ grad.
+    fn add_gradient(&mut self, i: usize) {
+        let Self { problem, worker, iterate, spare, .. } = self;
+        let Worker { grad, s, .. } = worker;
+        if !iterate.is_averaged() {
+            problem.structure.accumulate(i, grad, s, iterate.direction_mut());
+            return;
+        }
+        spare.resize(problem.dim(), 0.0);
+        problem.structure.accumulate(i, grad, s, spare);
+        problem.structure.each_touched(i, grad, s, |range| iterate.take_range(range, spare));
+    }
+
+    /// w += by · (Ψ(x, y) − Ψ(x, ŷ)).
+    fn add_difference(&mut self, i: usize, by: f64) -> bool {
+        let Self { problem, worker, iterate, .. } = self;
+        let Worker { s, y_hat, gold, .. } = worker;
+        let step = (by / iterate.factor()) as f32;
+        let add = |place: usize, x: f32| iterate.add(place, step * x);
+        problem.structure.each_difference(i, gold, y_hat, s, add);
+        true
+    }
+
+    /// As much of the difference as the loss asks for, but no more than `most`.
+    fn add_margin(&mut self, i: usize, loss: f64, most: f64) -> bool {
+        let Self { problem, worker, iterate, spare, difference, .. } = self;
+        let Worker { s, y_hat, gold, .. } = worker;
+        spare.resize(problem.dim(), 0.0);
+        difference.clear();
+        // A weight may come more than once, so that the norm needs its sum so far.
+        let mut norm = 0.0;
+        problem.structure.each_difference(i, gold, y_hat, s, |place, x| {
+            let (sum, more) = (f64::from(spare[place]), f64::from(x));
+            norm += more * (sum + sum + more);
+            spare[place] += x;
+            difference.push((place, x));
+        });
+        difference.iter().for_each(|&(place, _)| spare[place] = 0.0);
+        let by = if norm > 0.0 { (loss / norm).min(most) } else { 0.0 };
+        if by > 0.0 {
+            let step = (by / iterate.factor()) as f32;
+            difference.iter().for_each(|&(place, x)| iterate.add(place, step * x));
+        }
+        by > 0.0
+    }
+}
