@@ -12,4 +12,14 @@
 //! assert!(tree::is_tree(&heads) && tree::is_projective(&heads));
 //! ```
 
+mod arcs;
+pub mod features;
+mod infeasible;
+pub mod problem;
+mod projective;
+mod second_order;
 pub mod tree;
+
+pub use arcs::Arcs;
+pub use projective::Projective;
+pub use second_order::{SecondOrder, SecondOrderProjective};

@@ -1,0 +1,36 @@
+//! Where the candidates of a sentence leave no tree.
+
+use crate::Arcs;
+use lineal_model::structure::Infeasible;
+
+/// The first word (from 0) whose candidates, with those of the words before it, leave no tree even if the words after it could have any head.
+///
+/// More candidates never take a tree away, so that the word is found by bisection. `feasible` tells whether a set of candidates has a tree;
+/// that of `arcs` itself has none.
+pub(crate) fn first_conflict(arcs: &Arcs, mut feasible: impl FnMut(&Arcs) -> bool) -> Infeasible {
+    let n = arcs.n_words();
+    if let Some(word) = (1..=n).find(|&word| arcs.heads(word).is_empty()) {
+        return Infeasible { at: word - 1 };
+    }
+    let mut relaxed = Arcs::default();
+    // The first `low` words alone have a tree, the first `high` have none.
+    let (mut low, mut high) = (0, n);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        relaxed.reset(n, arcs.single_root());
+        for modifier in 1..=n as u32 {
+            if modifier as usize <= middle {
+                arcs.heads(modifier as usize).iter().for_each(|&head| relaxed.push(head, modifier));
+            } else {
+                let heads = (0..=n as u32).filter(|&head| head != modifier);
+                heads.for_each(|head| relaxed.push(head, modifier));
+            }
+        }
+        if feasible(&relaxed) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Infeasible { at: high.saturating_sub(1) }
+}

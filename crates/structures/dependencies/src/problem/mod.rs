@@ -1,0 +1,15 @@
+//! Problems to learn: heads one by one (the pruner), trees, and the relations of a known tree.
+
+mod candidates;
+mod heads;
+mod parts;
+mod projectivize;
+mod relations;
+mod trees;
+
+pub use candidates::Candidates;
+pub use heads::{Heads, HeadsScratch, PruneSpec};
+pub use parts::TreeParts;
+pub use projectivize::projectivize;
+pub use relations::Relations;
+pub use trees::{TreeKind, TreeSpec, Trees, TreesScratch};

@@ -1,0 +1,5 @@
+//! The oracles of dependency trees against sums and maxima over all trees, up to 6 words.
+
+mod enumeration;
+mod first_order;
+mod second_order;
