@@ -8,6 +8,7 @@ mod classes;
 mod compare;
 mod convert;
 mod demo;
+mod dependency;
 mod eval;
 mod exit;
 mod explain;

@@ -76,6 +76,7 @@ macro_rules! with_model {
         match lineal::AnyModel::open($path)? {
             lineal::AnyModel::Rows($model) => $body,
             lineal::AnyModel::Tag($model) => $body,
+            lineal::AnyModel::Dependency($model) => $body,
         }
     };
 }

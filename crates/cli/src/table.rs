@@ -52,6 +52,14 @@ fn len(text: &str) -> usize {
     text.chars().count()
 }
 
+/// A cell by RFC 4180.
+pub fn quoted(cell: &str) -> Cow<'_, str> {
+    if !cell.contains([',', '"', '\n', '\r']) && cell.trim() == cell {
+        return Cow::Borrowed(cell);
+    }
+    Cow::Owned(format!("\"{}\"", cell.replace('"', "\"\"")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

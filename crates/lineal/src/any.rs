@@ -1,6 +1,7 @@
 //! A model of any task, opened once.
 
 use crate::Error;
+use crate::dependency::DependencyModel;
 use crate::predict::model::{Model, Provenance};
 use crate::request::spec::{Task, TrainSpec};
 use crate::tag::TagModel;
@@ -15,6 +16,7 @@ use std::path::Path;
 /// match AnyModel::open("m.lineal".as_ref())? {
 ///     AnyModel::Rows(model) => println!("{} features", model.n_features()),
 ///     AnyModel::Tag(model) => println!("{} labels", model.labels().len()),
+///     AnyModel::Dependency(model) => println!("{} relations", model.relations().len()),
 /// }
 /// # Ok::<(), lineal::Error>(())
 /// ```
@@ -24,6 +26,8 @@ pub enum AnyModel {
     Rows(Box<Model>),
     /// A label for each position of a sequence.
     Tag(Box<TagModel>),
+    /// A head and a relation for each word of a sentence.
+    Dependency(Box<DependencyModel>),
 }
 
 impl AnyModel {
@@ -40,6 +44,7 @@ impl AnyModel {
     fn from_file(file: ModelFile) -> Result<Self, Error> {
         Ok(match file.model()["task"].as_str() {
             Some("tag") => Self::Tag(Box::new(TagModel::from_file(&file)?)),
+            Some("dependency") => Self::Dependency(Box::new(DependencyModel::from_file(&file)?)),
             _ => Self::Rows(Box::new(Model::from_file(file)?)),
         })
     }
@@ -49,6 +54,7 @@ impl AnyModel {
         match self {
             Self::Rows(model) => model.report(),
             Self::Tag(model) => model.report(),
+            Self::Dependency(model) => model.report(),
         }
     }
 
@@ -57,6 +63,7 @@ impl AnyModel {
         match self {
             Self::Rows(model) => model.spec(),
             Self::Tag(model) => model.spec(),
+            Self::Dependency(model) => model.spec(),
         }
     }
 
@@ -65,6 +72,7 @@ impl AnyModel {
         match self {
             Self::Rows(model) => model.provenance(),
             Self::Tag(model) => model.provenance(),
+            Self::Dependency(model) => model.provenance(),
         }
     }
 

@@ -38,9 +38,11 @@ mod tune;
 pub use lineal_calibrate as calibrate;
 pub use lineal_chain as chain;
 pub use lineal_data as data;
+pub use lineal_dependencies as dependencies;
 pub use lineal_data::{
     Dataset, Format, Labels, ReadOptions, Schema, Sequence, SequenceOptions, SequenceSchema,
-    Sequences, Source, TargetKind, Targets, UNLABELLED, UNSEEN,
+    Sequences, Source, TargetKind, Targets, Treebank, TreebankOptions, TreebankSchema, UNLABELLED,
+    UNSEEN,
 };
 pub use lineal_erm as erm;
 pub use lineal_features::map;
@@ -59,7 +61,10 @@ pub use lineal_reduce as reduce;
 pub use lineal_solver as solver;
 
 pub use any::AnyModel;
-pub use dependency::DependencySpec;
+pub use dependency::{
+    ArcEnd, ArcExplanation, ArcReason, DecoderKind, DependencyModel, DependencySpec, LabellerKind,
+    ParseAsk, Parsed, RankedTree, TagsKind, read_forbidden_arcs,
+};
 pub use error::Error;
 pub use explain::highlight::Lit;
 pub use explain::{Contribution, Decision, ExplainSpec, Explanation};
@@ -100,6 +105,14 @@ pub fn read_sequences(
     options: &SequenceOptions,
 ) -> Result<Sequences, Error> {
     Ok(lineal_data::read_sequences(source, options)?)
+}
+
+/// Reads a treebank and learns its relations.
+pub fn read_treebank(
+    source: impl Into<Source>,
+    options: &TreebankOptions,
+) -> Result<Treebank, Error> {
+    Ok(lineal_data::read_treebank(source, options)?)
 }
 
 /// Runs `f` on a pool of that many threads (all cores for `None`). Results do not depend on the number.

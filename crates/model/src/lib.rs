@@ -26,6 +26,7 @@ pub mod file;
 mod joint;
 pub mod label_tree;
 mod linear;
+pub mod packed;
 pub mod space;
 pub mod structure;
 

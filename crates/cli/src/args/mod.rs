@@ -4,6 +4,7 @@ mod choice;
 mod classes;
 mod compare;
 mod convert;
+mod dependency;
 mod explain;
 mod fit;
 mod maps;

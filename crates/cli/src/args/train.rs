@@ -7,6 +7,7 @@ use clap::Args;
 use lineal::{LossKind, Precision, ScheduleKind, SolverKind, Strategy, Task};
 
 use super::choice::{at_least_one, choice, not_negative, positive};
+use super::dependency::DependencyArgs;
 use super::classes::{CLASSES, ProbaArgs, ReductionArgs};
 use super::fit::{MODEL, ModelArgs, PENALTY, PenaltyArgs, SOLVER, StopArgs};
 use super::maps::MapArgs;
@@ -62,7 +63,9 @@ Examples:
   lineal train train.conll --task tag --template chunk.tpl -o m.lineal \\
       --test test.conll
   lineal train en.conllu --task tag --label upos --loss perceptron --epochs 10 \\
-      --features word,lower,shape,suffix:1-4,window:2 -o pos.lineal --dev dev.conllu";
+      --features word,lower,shape,suffix:1-4,window:2 -o pos.lineal --dev dev.conllu
+  lineal train en.conllu --task dependency -o parser.lineal --test test.conllu
+  lineal train en.conllu --task dependency --loss logistic -o parser.lineal";
 
 /// Train a model on DATA and write it to MODEL
 ///
@@ -85,6 +88,7 @@ pub struct TrainArgs {
         ("multilabel", "any number of labels a row, none included"),
         ("regress", "a number"),
         ("tag", "a label for each position of a sequence"),
+        ("dependency", "a head and a relation for each word of a sentence (CoNLL-U)"),
     ]))]
     pub task: Task,
 
@@ -235,6 +239,9 @@ pub struct TrainArgs {
 
     #[command(flatten)]
     pub tag: TagArgs,
+
+    #[command(flatten)]
+    pub dependency: DependencyArgs,
 
     #[command(flatten)]
     pub text: TextArgs,

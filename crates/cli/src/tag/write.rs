@@ -7,6 +7,7 @@ use lineal::{Format, Sequence, TagModel, Tagged};
 use serde_json::{Map, Value, json};
 
 use crate::args::Output;
+use crate::table::quoted;
 
 /// Writes sequences, one after the other.
 pub struct Writer<'m> {
@@ -218,12 +219,4 @@ fn printable(cell: &str) -> Cow<'_, str> {
     let escape =
         |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     Cow::Owned(cell.chars().map(escape).collect())
-}
-
-/// A cell by RFC 4180.
-fn quoted(cell: &str) -> Cow<'_, str> {
-    if !cell.contains([',', '"', '\n', '\r']) && cell.trim() == cell {
-        return Cow::Borrowed(cell);
-    }
-    Cow::Owned(format!("\"{}\"", cell.replace('"', "\"\"")))
 }

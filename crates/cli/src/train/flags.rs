@@ -12,6 +12,8 @@ enum For {
     Rows,
     /// Sequences alone.
     Tag,
+    /// Dependency trees alone.
+    Dependency,
     /// Everything with structured outputs.
     Structures,
 }
@@ -22,6 +24,7 @@ pub fn check(args: &TrainArgs) -> anyhow::Result<()> {
     let foreign = |of: For| match of {
         For::Rows => task.is_structured(),
         For::Tag => task != Task::Tag,
+        For::Dependency => task != Task::Dependency,
         For::Structures => !task.is_structured(),
     };
     let given = table(args).into_iter().find(|(_, given, of)| *given && foreign(*of));
@@ -30,8 +33,11 @@ pub fn check(args: &TrainArgs) -> anyhow::Result<()> {
             "{flag} is about rows and has no meaning for --task {task}: leave it out"
         )),
         Some((flag, _, For::Tag)) => usage(format!("{flag} is about sequences: add --task tag")),
+        Some((flag, _, For::Dependency)) => {
+            usage(format!("{flag} is about dependency trees: add --task dependency"))
+        }
         Some((flag, _, For::Structures)) => {
-            usage(format!("{flag} is about sequences: add --task tag"))
+            usage(format!("{flag} is about sequences or trees: add --task tag or dependency"))
         }
         None if task.is_structured() => check_learner(args),
         None => Ok(()),
@@ -68,7 +74,6 @@ fn table(args: &TrainArgs) -> Vec<(&'static str, bool, For)> {
         ("--features", tag.features.is_some(), For::Tag),
         ("--min-count", tag.min_count.is_some(), For::Tag),
         ("--scheme", tag.scheme.is_some(), For::Tag),
-        ("--forbid", tag.forbid.is_some(), For::Tag),
         ("--legal-rivals", tag.legal_rivals, For::Tag),
         ("--label-weights", tag.label_weights.is_some(), For::Tag),
         ("--no-ends", tag.no_ends, For::Tag),
@@ -77,6 +82,12 @@ fn table(args: &TrainArgs) -> Vec<(&'static str, bool, For)> {
         ("--order", tag.order.is_some(), For::Structures),
         ("--passive-aggressive", tag.passive_aggressive.is_some(), For::Structures),
         ("--max-size", tag.max_size.is_some(), For::Structures),
+        ("--forbid", tag.forbid.is_some(), For::Structures),
+        ("--decoder", args.dependency.decoder.is_some(), For::Dependency),
+        ("--candidates", args.dependency.candidates.is_some(), For::Dependency),
+        ("--labeller", args.dependency.labeller.is_some(), For::Dependency),
+        ("--tags", args.dependency.tags.is_some(), For::Dependency),
+        ("--many-roots", args.dependency.many_roots, For::Dependency),
     ];
     let of_rows = text.first().or(args.stream.given());
     table.extend(of_rows.map(|flag| (flag, true, For::Rows)));

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use lineal::{CurvePoint, Model, Report, Source, TagModel, Task};
+use lineal::{CurvePoint, DependencyModel, Model, Report, Source, TagModel, Task};
 use serde_json::Value;
 
 use crate::args::TrainArgs;
@@ -129,6 +129,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<()> {
     flags::check(args)?;
     match args.task {
         Task::Tag => learn::<TagModel>(args),
+        Task::Dependency => learn::<DependencyModel>(args),
         _ if args.stream.is_on() => stream::run(args),
         _ => learn::<Model>(args),
     }

@@ -98,7 +98,7 @@ pub fn spec(args: &TrainArgs) -> anyhow::Result<TrainSpec> {
             average: args.average.then_some(true),
             shuffle: !args.no_shuffle,
             with_replacement: args.with_replacement,
-            passive_aggressive: args.tag.passive_aggressive,
+            passive_aggressive: passive_aggressive(args, &defaults),
         },
         validation,
         patience: args.patience,
@@ -107,6 +107,17 @@ pub fn spec(args: &TrainArgs) -> anyhow::Result<TrainSpec> {
         seed: args.seed,
         ..defaults
     })
+}
+
+/// Updates that are just large enough, where they are asked for, or the task's default and no other learner is.
+fn passive_aggressive(args: &TrainArgs, defaults: &TrainSpec) -> Option<f64> {
+    let another = args.loss.is_some()
+        || args.solver != SolverKind::Auto
+        || args.penalty.c.is_some()
+        || args.penalty.l2.is_some()
+        || args.rate.is_some()
+        || args.schedule.is_some();
+    args.tag.passive_aggressive.or(defaults.sgd.passive_aggressive.filter(|_| !another))
 }
 
 /// `auto` with a flag of sgd is sgd; another solver with one is a mistake.

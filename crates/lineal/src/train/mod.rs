@@ -20,6 +20,7 @@ use crate::features::Features;
 use crate::predict::layout::Layout;
 use crate::predict::model::{Body, Model, Provenance};
 use crate::request::Request;
+use crate::tag::TagModel;
 use crate::request::spec::{LossKind, Precision, SolverKind, TrainSpec};
 use crate::train::certify::Fit;
 use crate::train::crossfit::OnFold;
@@ -29,7 +30,7 @@ use crate::train::report::{CodeReport, Report, TreeReport};
 use crate::train::strategy::Plan;
 use crate::train::watch::{OnPass, Watch};
 use crate::train::weights::{Number, Weights};
-use lineal_data::{Dataset, Targets};
+use lineal_data::{Dataset, Targets, Treebank};
 use lineal_loss::{Epsilon, Hinge, Huber, Logistic, SquaredHinge, SumHinge, SumSquaredHinge};
 use lineal_model::cost::{NoCost, ZeroOne};
 use lineal_model::label_tree::LabelTree;
@@ -60,13 +61,22 @@ pub struct Training<'a, D: Trainable = Dataset> {
     pub(crate) start: Option<&'a D::Model>,
     pub(crate) on_pass: Option<&'a mut OnPass<'a>>,
     pub(crate) on_fold: Option<&'a mut OnFold<'a>>,
+    pub(crate) tagger: Option<&'a TagModel>,
 }
 
 impl<'a, D: Trainable> Training<'a, D> {
     /// This data, this spec.
     pub fn new(data: &'a D, spec: &'a TrainSpec) -> Self {
-        let (features, held_out, start, on_pass, on_fold) = (None, None, None, None, None);
-        Self { data, spec, features, held_out, start, on_pass, on_fold }
+        Self {
+            data,
+            spec,
+            features: None,
+            held_out: None,
+            start: None,
+            on_pass: None,
+            on_fold: None,
+            tagger: None,
+        }
     }
 
     /// Watch this set, read with the training data's schema, in place of a share of the training examples.
@@ -107,11 +117,19 @@ impl<'a> Training<'a> {
     }
 }
 
+impl<'a> Training<'a, Treebank> {
+    /// Tag the sentences with this tagger before parsing is learnt, and keep it in the model: see [`TagsKind::Given`](crate::TagsKind::Given).
+    pub fn tagger(mut self, tagger: &'a TagModel) -> Self {
+        self.tagger = Some(tagger);
+        self
+    }
+}
+
 impl Trainable for Dataset {
     type Model = Model;
 
     fn train(run: Training<'_, Self>) -> Result<(Model, Report), Error> {
-        let Training { data, spec, features, held_out, start, on_pass, on_fold } = run;
+        let Training { data, spec, features, held_out, start, on_pass, on_fold, .. } = run;
         if start.is_some() {
             return Err(Error::request(
                 "models of rows start from another one in a stream only: see resume",

@@ -1,0 +1,49 @@
+//! Flags about dependency trees: `--task dependency`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lineal::{DecoderKind, LabellerKind};
+
+use super::choice::choice;
+
+/// The heading of everything about trees.
+pub const DEPENDENCY: &str = "Dependency trees (--task dependency)";
+
+/// Choices of `train --task dependency`. It also has --order, --template, --forbid, --hash, --passive-aggressive and --max-size of sequences.
+#[derive(Args, Clone, Debug, Default)]
+pub struct DependencyArgs {
+    /// Which trees there are [default: as the training trees have it]
+    #[arg(long, value_name = "D", help_heading = DEPENDENCY, value_parser = choice::<DecoderKind>(&[
+        ("projective", "no two arcs cross: Eisner's algorithm; --order 2 scores siblings and grandparents"),
+        ("nonprojective", "any tree: Chu–Liu–Edmonds"),
+    ]))]
+    pub decoder: Option<DecoderKind>,
+
+    /// Heads per word that a small local model leaves to choose from; 0 for all [default: 10 with --order 2, else 0]
+    #[arg(long, value_name = "K", help_heading = DEPENDENCY)]
+    pub candidates: Option<usize>,
+
+    /// How relations are found [default: second]
+    #[arg(long, value_name = "L", help_heading = DEPENDENCY, value_parser = choice::<LabellerKind>(&[
+        ("second", "by a second model that sees the tree"),
+        ("joint", "together with the heads"),
+    ]))]
+    pub labeller: Option<LabellerKind>,
+
+    /// Learn from predicted parts of speech: `jackknife` for those of taggers that did not see the sentence, or the file of a tagger; the model then tags
+    /// sentences before it parses them
+    #[arg(long, value_name = "jackknife|MODEL", help_heading = DEPENDENCY)]
+    pub tags: Option<String>,
+
+    /// Let several words depend on the root
+    #[arg(long, help_heading = DEPENDENCY)]
+    pub many_roots: bool,
+}
+
+impl DependencyArgs {
+    /// The tagger's file, if one is named.
+    pub fn tagger(&self) -> Option<PathBuf> {
+        self.tags.as_deref().filter(|tags| !matches!(*tags, "jackknife" | "gold")).map(PathBuf::from)
+    }
+}

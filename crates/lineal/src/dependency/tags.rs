@@ -1,0 +1,78 @@
+//! Parts of speech that a tagger predicts, so that a parser learns from tags like those that it will meet.
+
+use crate::Error;
+use crate::request::spec::{LossKind, TrainSpec};
+use crate::tag::{TagModel, TagSpec};
+use crate::train::train;
+use lineal_data::{
+    ConlluColumn, Format, SequenceOptions, Sequences, Source, Treebank, read_sequences,
+    read_sequences_with,
+};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64Mcg;
+
+/// Parts of the data, each tagged by a tagger that saw the others.
+const FOLDS: usize = 5;
+const EPOCHS: usize = 8;
+
+fn options() -> SequenceOptions {
+    let label = Some(ConlluColumn::Upos.name().to_owned());
+    SequenceOptions { format: Some(Format::Conllu), label, unlabelled: None }
+}
+
+fn source(data: &Treebank) -> Source {
+    Source::Memory { name: data.source.clone(), bytes: data.text().as_bytes().to_vec() }
+}
+
+/// The tags of each word, by a tagger of the column `upos`.
+pub(super) fn tags(tagger: &TagModel, data: &Treebank) -> Result<Vec<String>, Error> {
+    let sequences = read_sequences_with(source(data), &options(), tagger.schema())?;
+    let tagged = tagger.tag(&sequences)?;
+    let labels = tagged.iter().flat_map(|tagged| &tagged.labels);
+    Ok(labels.map(|&label| tagger.label(label).to_owned()).collect())
+}
+
+/// The data with these tags.
+pub(super) fn with_tags(data: &Treebank, tags: &[String]) -> Treebank {
+    let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
+    data.with_columns(&[(ConlluColumn::Upos, &tags)])
+}
+
+/// Data whose tags come from taggers that did not see the sentence, and a tagger that saw all.
+pub(super) fn jackknife(data: &Treebank, seed: u64) -> Result<(Treebank, TagModel), Error> {
+    if !data.has_column(ConlluColumn::Upos) {
+        return Err(Error::request(format!(
+            "{}: there are no parts of speech (UPOS) to learn a tagger from; leave --tags out, or give a tagger",
+            data.source
+        )));
+    }
+    let n = data.len();
+    if n < FOLDS {
+        return Err(Error::request(format!(
+            "{}: {n} sentences are too few to tag each by a tagger of the others; give a tagger by --tags FILE",
+            data.source
+        )));
+    }
+    let sequences = read_sequences(source(data), &options())?;
+    let mut order: Vec<usize> = (0..n).collect();
+    order.shuffle(&mut Pcg64Mcg::seed_from_u64(seed));
+    let mut fold_of = vec![0; n];
+    order.iter().enumerate().for_each(|(at, &i)| fold_of[i] = at % FOLDS);
+    let mut tags = vec![Vec::new(); n];
+    for fold in 0..FOLDS {
+        let (held, kept): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| fold_of[i] == fold);
+        let tagger = learn(&sequences.select(&kept), seed)?;
+        for (&i, tagged) in held.iter().zip(tagger.tag(&sequences.select(&held))?) {
+            tags[i] = tagged.labels.iter().map(|&l| tagger.label(l).to_owned()).collect();
+        }
+    }
+    Ok((with_tags(data, &tags.concat()), learn(&sequences, seed)?))
+}
+
+fn learn(data: &Sequences, seed: u64) -> Result<TagModel, Error> {
+    let mut spec =
+        TrainSpec { loss: Some(LossKind::Perceptron), seed, ..TrainSpec::from(TagSpec::default()) };
+    spec.sgd.epochs = EPOCHS;
+    Ok(train(data, &spec)?.0)
+}
