@@ -159,16 +159,9 @@ fn main() {
     };
     eprintln!("dev: {}, {:.0} tokens/s", report(&dev_candidates), n / prune_seconds);
     if has("--pruner-table") {
-        for (most, threshold) in [
-            (10, 1e-5),
-            (10, 1e-4),
-            (10, 3e-4),
-            (10, 1e-3),
-            (8, 3e-4),
-            (6, 1e-3),
-            (16, 1e-4),
-            (8, 3e-3),
-        ] {
+        for (most, threshold) in
+            [(10, 1e-4), (10, 1e-3), (12, 1e-3), (16, 1e-3), (20, 1e-3), (20, 3e-4), (20, 3e-3)]
+        {
             eprintln!(
                 "  {most} {threshold}: {}",
                 report(&prune(&pruner, &w, PruneSpec { most, threshold }))
