@@ -13,7 +13,9 @@
 //! ```
 
 mod arcs;
+mod forest;
 mod infeasible;
+mod k_best;
 mod projective;
 mod second_order;
 pub mod tree;
@@ -21,3 +23,4 @@ pub mod tree;
 pub use arcs::Arcs;
 pub use projective::Projective;
 pub use second_order::{SecondOrder, SecondOrderProjective};
+pub use tree::RankedTree;
