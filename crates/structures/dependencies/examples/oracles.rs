@@ -4,6 +4,7 @@
 
 use lineal_dependencies::{Arcs, NonProjective, Projective, SecondOrder, SecondOrderProjective};
 use lineal_linalg::{Rng, Scalar};
+use std::hint::black_box;
 use std::time::Instant;
 
 fn main() {
@@ -35,12 +36,12 @@ fn candidates(n: usize, n_heads: usize) -> Arcs {
 }
 
 /// Microseconds.
-fn least(mut f: impl FnMut()) -> f64 {
+fn least<T>(mut f: impl FnMut() -> T) -> f64 {
     let mut least = f64::INFINITY;
     let from = Instant::now();
     while from.elapsed().as_secs_f64() < 0.3 {
         let from = Instant::now();
-        f();
+        black_box(f());
         least = least.min(from.elapsed().as_secs_f64());
     }
     least * 1e6
@@ -55,26 +56,26 @@ fn run<F: Scalar>(name: &str, arcs: &Arcs, second_order: bool) {
 
     let of_arcs = &theta[..arcs.len()];
     let mut oracle = Projective::default();
-    let max = least(|| drop(oracle.max(arcs, of_arcs, &mut heads)));
-    let log_z = least(|| drop(oracle.log_partition(arcs, of_arcs)));
-    let sums = least(|| drop(oracle.expect(arcs, of_arcs, &mut mu[..arcs.len()])));
-    let k_best = least(|| drop(oracle.k_best(arcs, of_arcs, 10)));
+    let max = least(|| oracle.max(arcs, of_arcs, &mut heads));
+    let log_z = least(|| oracle.log_partition(arcs, of_arcs));
+    let sums = least(|| oracle.expect(arcs, of_arcs, &mut mu[..arcs.len()]));
+    let k_best = least(|| oracle.k_best(arcs, of_arcs, 10));
     print_line(name, "projective", [max, log_z, sums, k_best]);
 
     let mut oracle = NonProjective::default();
-    let max = least(|| drop(oracle.max(arcs, of_arcs, &mut heads)));
-    let log_z = least(|| drop(oracle.log_partition(arcs, of_arcs)));
-    let sums = least(|| drop(oracle.expect(arcs, of_arcs, &mut mu[..arcs.len()])));
-    let k_best = least(|| drop(oracle.k_best(arcs, of_arcs, 10)));
+    let max = least(|| oracle.max(arcs, of_arcs, &mut heads));
+    let log_z = least(|| oracle.log_partition(arcs, of_arcs));
+    let sums = least(|| oracle.expect(arcs, of_arcs, &mut mu[..arcs.len()]));
+    let k_best = least(|| oracle.k_best(arcs, of_arcs, 10));
     print_line(name, "non-projective", [max, log_z, sums, k_best]);
 
     if second_order {
         let mut oracle = SecondOrderProjective::default();
         let build = least(|| parts.build(arcs));
-        let max = least(|| drop(oracle.max(&parts, &theta, &mut heads)));
-        let log_z = least(|| drop(oracle.log_partition(&parts, &theta)));
-        let sums = least(|| drop(oracle.expect(&parts, &theta, &mut mu)));
-        let k_best = least(|| drop(oracle.k_best(&parts, &theta, 10)));
+        let max = least(|| oracle.max(&parts, &theta, &mut heads));
+        let log_z = least(|| oracle.log_partition(&parts, &theta));
+        let sums = least(|| oracle.expect(&parts, &theta, &mut mu));
+        let k_best = least(|| oracle.k_best(&parts, &theta, 10));
         print_line(name, "second order", [max, log_z, sums, k_best]);
         println!("  {:>40} {} parts, numbered in {build:.1}", "", parts.len());
     }

@@ -2,6 +2,7 @@
 
 mod eisner;
 mod packed;
+mod sums;
 
 use crate::forest::Forest;
 use crate::k_best::Ranking;
@@ -10,6 +11,7 @@ use eisner::Chart;
 use lineal_linalg::{Rng, Scalar};
 use lineal_model::structure::Infeasible;
 use packed::Items;
+use sums::Sums;
 
 /// Oracles of projective trees: no two arcs cross, the root standing before the first word. Working memory of one thread.
 ///
@@ -27,11 +29,11 @@ use packed::Items;
 #[derive(Clone, Debug, Default)]
 pub struct Projective<F> {
     chart: Chart<F>,
+    sums: Sums,
     items: Items,
     forest: Forest,
     ranking: Ranking,
     scores: Vec<f64>,
-    mu: Vec<f64>,
 }
 
 impl<F: Scalar> Projective<F> {
@@ -51,18 +53,15 @@ impl<F: Scalar> Projective<F> {
 
     /// log Σ exp score over all trees.
     pub fn log_partition(&mut self, arcs: &Arcs, theta: &[F]) -> Result<f64, Infeasible> {
-        self.pack(arcs, theta)?;
-        Ok(self.forest.log_partition(&self.scores))
+        assert_eq!(theta.len(), arcs.len(), "one score for each arc");
+        self.sums.log_partition(arcs, theta).ok_or_else(|| conflict(arcs))
     }
 
     /// log Σ exp score over all trees; the probability of each arc overwrites `mu`.
     pub fn expect(&mut self, arcs: &Arcs, theta: &[F], mu: &mut [F]) -> Result<f64, Infeasible> {
         assert_eq!(mu.len(), arcs.len(), "one marginal for each arc");
-        self.pack(arcs, theta)?;
-        self.mu.clear();
-        self.mu.resize(arcs.len(), 0.0);
-        let log_partition = self.forest.expect(&self.scores, &mut self.mu);
-        mu.iter_mut().zip(&self.mu).for_each(|(mu, &p)| *mu = F::from_f64(p));
+        let log_partition = self.log_partition(arcs, theta)?;
+        self.sums.marginals(arcs, mu);
         Ok(log_partition)
     }
 
@@ -91,7 +90,8 @@ impl<F: Scalar> Projective<F> {
         n_samples: usize,
         rng: &mut Rng,
     ) -> Result<Vec<Vec<u32>>, Infeasible> {
-        self.log_partition(arcs, theta)?;
+        self.pack(arcs, theta)?;
+        self.forest.log_partition(&self.scores);
         let draw = |_| {
             let mut heads = vec![0; arcs.n_words()];
             self.forest.sample(rng, |arc| heads[arcs.modifier(arc) - 1] = arcs.head(arc) as u32);

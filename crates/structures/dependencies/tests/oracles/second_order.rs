@@ -128,6 +128,30 @@ fn first_order_if_other_parts_score_nothing() {
     }
 }
 
+/// More trees than f64 has numbers.
+#[test]
+fn sums_of_very_long_sentences() {
+    let n = 900;
+    let mut arcs = Arcs::default();
+    arcs.reset(n, true);
+    for modifier in 1..=n as u32 {
+        for head in modifier.saturating_sub(4)..=(modifier + 4).min(n as u32) {
+            if head != modifier {
+                arcs.push(head, modifier);
+            }
+        }
+    }
+    let parts = build(&arcs);
+    let (mut mu, mut of_arcs) = (vec![0.0; parts.len()], vec![0.0; arcs.len()]);
+    let log_partition =
+        SecondOrderProjective::default().expect(&parts, &vec![0.0; parts.len()], &mut mu).unwrap();
+    let expected =
+        Projective::default().expect(&arcs, &vec![0.0; arcs.len()], &mut of_arcs).unwrap();
+    assert!(log_partition > f64::MAX.ln());
+    assert!((log_partition - expected).abs() < 1e-7);
+    assert_close(&mu[..arcs.len()], &of_arcs, 1e-9);
+}
+
 #[test]
 fn marginals_are_the_gradient() {
     for arcs in [Arcs::full(7, true), Arcs::full(6, false), sparse(20, 5, 2)] {
