@@ -14,12 +14,17 @@
 
 mod arcs;
 pub mod features;
+mod forest;
 mod infeasible;
+mod k_best;
+mod non_projective;
 pub mod problem;
 mod projective;
 mod second_order;
 pub mod tree;
 
 pub use arcs::Arcs;
+pub use non_projective::NonProjective;
 pub use projective::Projective;
 pub use second_order::{SecondOrder, SecondOrderProjective};
+pub use tree::RankedTree;

@@ -3,6 +3,15 @@
 /// The head of the words that depend on nothing but the sentence.
 pub const ROOT: u32 = 0;
 
+/// A tree and its score.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RankedTree {
+    /// The head of each word.
+    pub heads: Vec<u32>,
+    /// The sum of the scores of its parts.
+    pub score: f64,
+}
+
 /// Whether every word reaches the root.
 pub fn is_tree(heads: &[u32]) -> bool {
     cycle(heads).is_none() && heads.iter().all(|&head| head as usize <= heads.len())

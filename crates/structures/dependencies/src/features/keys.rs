@@ -49,7 +49,8 @@ impl Lists {
 
 impl Keys {
     /// Computes the keys of a sentence.
-    pub(crate) fn load(&mut self, program: &Program, sentence: &Sentence<'_>, is_arcs: bool) {
+    pub(crate) fn load(&mut self, program: &Program, sentence: &Sentence<'_>) {
+        let is_arcs = program.section.is_many(BETWEEN);
         let (single, several) = program.templates.split_at(program.n_single);
         self.n = sentence.n;
         self.n_single = single.len();

@@ -80,7 +80,7 @@ impl<'a> Heads<'a> {
 
     fn prepare(&self, i: usize, s: &mut HeadsScratch) {
         if s.loaded != Some(i) {
-            s.keys.load(self.templates.program(Section::Heads), &self.sentences.get(i), true);
+            s.keys.load(self.templates.program(Section::Heads), &self.sentences.get(i));
             s.loaded = Some(i);
         }
     }

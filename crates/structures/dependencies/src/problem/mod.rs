@@ -5,6 +5,7 @@ mod heads;
 mod parts;
 mod projectivize;
 mod relations;
+mod tree_spec;
 mod trees;
 
 pub use candidates::Candidates;
@@ -12,4 +13,5 @@ pub use heads::{Heads, HeadsScratch, PruneSpec};
 pub use parts::TreeParts;
 pub use projectivize::projectivize;
 pub use relations::Relations;
-pub use trees::{TreeKind, TreeSpec, Trees, TreesScratch};
+pub use tree_spec::{Tree, TreeKind, TreeSpec};
+pub use trees::{Trees, TreesScratch};

@@ -27,13 +27,13 @@ use lineal_linalg::Scalar;
 pub(crate) struct Chart<F> {
     /// θ, `[modifier, head]`; −∞ for arcs that are not candidates.
     scores: Vec<F>,
-    right: Vec<F>,
-    left: Vec<F>,
+    pub(super) right: Vec<F>,
+    pub(super) left: Vec<F>,
     /// `[end, head]`
-    right_to: Vec<F>,
-    left_to: Vec<F>,
-    open_right: Vec<F>,
-    open_left: Vec<F>,
+    pub(super) right_to: Vec<F>,
+    pub(super) left_to: Vec<F>,
+    pub(super) open_right: Vec<F>,
+    pub(super) open_left: Vec<F>,
     stack: Vec<Span>,
 }
 
@@ -53,7 +53,8 @@ impl<F: Scalar> Chart<F> {
         if n == 0 {
             return true;
         }
-        self.fill(arcs, theta);
+        self.load(arcs, theta);
+        self.fill(n, arcs.single_root(), max_sum);
         if self.right[n] == -F::INFINITY {
             return false;
         }
@@ -61,7 +62,8 @@ impl<F: Scalar> Chart<F> {
         true
     }
 
-    fn load(&mut self, arcs: &Arcs, theta: &[F]) {
+    /// Places the scores of the arcs, each less the best one of its word.
+    pub(super) fn load(&mut self, arcs: &Arcs, theta: &[F]) {
         let n = arcs.n_words();
         let stride = n + 1;
         let size = stride * stride;
@@ -90,9 +92,13 @@ impl<F: Scalar> Chart<F> {
         }
     }
 
-    fn fill(&mut self, arcs: &Arcs, theta: &[F]) {
-        self.load(arcs, theta);
-        let n = arcs.n_words();
+    /// Fills the tables. `total` is the maximum of the sums a[i] + b[i], or log Σ exp of them; −∞ for none.
+    pub(super) fn fill(
+        &mut self,
+        n: usize,
+        single_root: bool,
+        mut total: impl FnMut(&[F], &[F]) -> F,
+    ) {
         let s = n + 1;
         for i in 0..=n {
             for table in [&mut self.right, &mut self.left, &mut self.right_to, &mut self.left_to] {
@@ -104,18 +110,18 @@ impl<F: Scalar> Chart<F> {
                 let (down, up) = (self.scores[j * s + i], self.scores[i * s + j]);
                 let mut split = -F::INFINITY;
                 if down > split || up > split {
-                    split = max_sum(
+                    split = total(
                         &self.right[i * s + i..i * s + j],
                         &self.left[j * s + i + 1..=j * s + j],
                     );
                 }
                 self.open_right[i * s + j] = split + down;
                 self.open_left[j * s + i] = split + up;
-                let right = max_sum(
+                let right = total(
                     &self.open_right[i * s + i + 1..=i * s + j],
                     &self.right_to[j * s + i + 1..=j * s + j],
                 );
-                let left = max_sum(
+                let left = total(
                     &self.open_left[j * s + i..j * s + j],
                     &self.left_to[i * s + i..i * s + j],
                 );
@@ -123,12 +129,12 @@ impl<F: Scalar> Chart<F> {
                 (self.left[j * s + i], self.left_to[i * s + j]) = (left, left);
             }
             // The root has no head, and perhaps one modifier only.
-            let splits = if arcs.single_root() { 1 } else { j };
-            let split = max_sum(&self.right[..splits], &self.left[j * s + 1..=j * s + splits]);
+            let splits = if single_root { 1 } else { j };
+            let split = total(&self.right[..splits], &self.left[j * s + 1..=j * s + splits]);
             self.open_right[j] = split + self.scores[j * s];
-            if !arcs.single_root() || j == n {
+            if !single_root || j == n {
                 self.right[j] =
-                    max_sum(&self.open_right[1..=j], &self.right_to[j * s + 1..=j * s + j]);
+                    total(&self.open_right[1..=j], &self.right_to[j * s + 1..=j * s + j]);
             }
         }
     }

@@ -1,13 +1,21 @@
 //! Projective trees, scored by their arcs.
 
 mod eisner;
+mod packed;
+mod sums;
 
-use crate::{Arcs, infeasible};
+use crate::forest::Forest;
+use crate::k_best::Ranking;
+use crate::{Arcs, RankedTree, infeasible};
 use eisner::Chart;
-use lineal_linalg::Scalar;
+use lineal_linalg::{Rng, Scalar};
 use lineal_model::structure::Infeasible;
+use packed::Items;
+use sums::Sums;
 
 /// Oracles of projective trees: no two arcs cross, the root standing before the first word. Working memory of one thread.
+///
+/// All take one finite score for each arc and panic if there is another number of scores.
 ///
 /// ```
 /// use lineal_dependencies::{Arcs, Projective};
@@ -21,13 +29,15 @@ use lineal_model::structure::Infeasible;
 #[derive(Clone, Debug, Default)]
 pub struct Projective<F> {
     chart: Chart<F>,
+    sums: Sums,
+    items: Items,
+    forest: Forest,
+    ranking: Ranking,
+    scores: Vec<f64>,
 }
 
 impl<F: Scalar> Projective<F> {
-    /// The tree with the highest score, left in `heads`, and its score as [`Arcs::score`] gives it. Scores are finite.
-    ///
-    /// # Panics
-    /// If there is not one score for each arc.
+    /// The tree with the highest score, left in `heads`, and its score as [`Arcs::score`] gives it.
     pub fn max(
         &mut self,
         arcs: &Arcs,
@@ -39,6 +49,65 @@ impl<F: Scalar> Projective<F> {
             return Ok(arcs.score(theta, heads));
         }
         Err(conflict(arcs))
+    }
+
+    /// log Σ exp score over all trees.
+    pub fn log_partition(&mut self, arcs: &Arcs, theta: &[F]) -> Result<f64, Infeasible> {
+        assert_eq!(theta.len(), arcs.len(), "one score for each arc");
+        self.sums.log_partition(arcs, theta).ok_or_else(|| conflict(arcs))
+    }
+
+    /// log Σ exp score over all trees; the probability of each arc overwrites `mu`.
+    pub fn expect(&mut self, arcs: &Arcs, theta: &[F], mu: &mut [F]) -> Result<f64, Infeasible> {
+        assert_eq!(mu.len(), arcs.len(), "one marginal for each arc");
+        let log_partition = self.log_partition(arcs, theta)?;
+        self.sums.marginals(arcs, mu);
+        Ok(log_partition)
+    }
+
+    /// The `k` trees with the highest scores, best first (fewer if there are not as many).
+    pub fn k_best(
+        &mut self,
+        arcs: &Arcs,
+        theta: &[F],
+        k: usize,
+    ) -> Result<Vec<RankedTree>, Infeasible> {
+        self.pack(arcs, theta)?;
+        let mut ranked = Vec::new();
+        self.ranking.k_best(&self.forest, &self.scores, k, |parts| {
+            let mut heads = vec![0; arcs.n_words()];
+            parts.iter().for_each(|&arc| heads[arcs.modifier(arc) - 1] = arcs.head(arc) as u32);
+            ranked.push(RankedTree { score: arcs.score(theta, &heads), heads });
+        });
+        Ok(ranked)
+    }
+
+    /// Trees drawn independently, each with probability exp(score) / Σ exp score.
+    pub fn samples(
+        &mut self,
+        arcs: &Arcs,
+        theta: &[F],
+        n_samples: usize,
+        rng: &mut Rng,
+    ) -> Result<Vec<Vec<u32>>, Infeasible> {
+        self.pack(arcs, theta)?;
+        self.forest.log_partition(&self.scores);
+        let draw = |_| {
+            let mut heads = vec![0; arcs.n_words()];
+            self.forest.sample(rng, |arc| heads[arcs.modifier(arc) - 1] = arcs.head(arc) as u32);
+            heads
+        };
+        Ok((0..n_samples).map(draw).collect())
+    }
+
+    fn pack(&mut self, arcs: &Arcs, theta: &[F]) -> Result<(), Infeasible> {
+        assert_eq!(theta.len(), arcs.len(), "one score for each arc");
+        if !self.items.pack(arcs, &mut self.forest) {
+            return Err(conflict(arcs));
+        }
+        self.scores.clear();
+        self.scores.extend(theta.iter().map(|theta| theta.to_f64()));
+        Ok(())
     }
 }
 

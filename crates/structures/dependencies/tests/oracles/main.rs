@@ -2,4 +2,5 @@
 
 mod enumeration;
 mod first_order;
+mod non_projective;
 mod second_order;

@@ -1,0 +1,56 @@
+//! Which trees there are, and what an output is.
+
+/// Which trees there are, and what their scores are sums of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TreeKind {
+    /// No two arcs cross; scores of arcs.
+    #[default]
+    Projective,
+    /// No two arcs cross; scores of arcs, grandparents and siblings.
+    SecondOrder,
+    /// All trees; scores of arcs.
+    NonProjective,
+}
+
+impl TreeKind {
+    /// Whether crossing arcs are excluded.
+    pub fn is_projective(self) -> bool {
+        self != TreeKind::NonProjective
+    }
+}
+
+/// Which trees, with how many weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeSpec {
+    /// The trees.
+    pub kind: TreeKind,
+    /// Exactly one word depends on the root.
+    pub single_root: bool,
+    /// How many relations each arc chooses from; 0 leaves relations to a [second stage](super::Relations).
+    pub n_relations: usize,
+    /// There are 2^`bits` weights, [`MIN_BITS`](Self::MIN_BITS) to [`MAX_BITS`](Self::MAX_BITS), and more than relations.
+    pub bits: u32,
+}
+
+impl TreeSpec {
+    /// The sixteen weights of one feature.
+    pub const MIN_BITS: u32 = 4;
+    /// Hashes have 32 bits.
+    pub const MAX_BITS: u32 = 31;
+}
+
+impl Default for TreeSpec {
+    /// Projective trees of first order with one root, without relations, 2²² weights.
+    fn default() -> Self {
+        Self { kind: TreeKind::Projective, single_root: true, n_relations: 0, bits: 22 }
+    }
+}
+
+/// A tree of a sentence.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tree {
+    /// The head of each word, 0 for the root.
+    pub heads: Vec<u32>,
+    /// The relation of each word to its head; empty where trees have none.
+    pub relations: Vec<u32>,
+}
