@@ -7,7 +7,7 @@
 Gold tags, punctuation and subtypes of relations counted. The flags of Lineal were chosen on the dev set. UDPipe's network has the same shape however long it is
 trained, so that a short training on a part of the sentences serves to measure its speed, and its accuracy is then not measured: say
 `--peer-sentences 0 --peer-iterations 10` for all sentences and its default, which takes hours. Its training time is given per epoch over all words, in proportion
-to the words that it was trained on (200 and 1,000 sentences took 4.9 and 4.0 ms per word). Speeds are compared by CPU seconds on one thread: of UDPipe those of the
+to the words that it was trained on (whole processes of 200 and 1,000 sentences took 4.9 and 3.8 ms of CPU per word). Speeds are compared by CPU seconds on one thread: of UDPipe those of the
 call alone, of Lineal those of the whole process.
 
 Prints tables and writes bench/record/DATE-NAME.md. See bench/README.md for what the figures mean.
