@@ -31,7 +31,7 @@ pub enum Format {
     Idx,
     /// Sequences: a line of columns a token, a blank line between sequences.
     Conll,
-    /// Sequences: the ten columns of Universal Dependencies.
+    /// Sequences and trees: the ten columns of Universal Dependencies.
     Conllu,
     /// Sequences: `label<tab>attribute:value…`, as CRFsuite reads it.
     Crfsuite,
@@ -93,8 +93,7 @@ impl Format {
     }
 }
 
-const KNOWN: &str =
-    "libsvm, csv, tsv, jsonl, fasttext, vw, idx; conll, conllu, crfsuite with --task tag";
+const KNOWN: &str = "libsvm, csv, tsv, jsonl, fasttext, vw, idx; conll, conllu, crfsuite with --task tag; conllu with --task dependency";
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -169,8 +169,10 @@ pub(crate) fn tell_format(file: &str, options: &ReadOptions, head: &[u8]) -> Res
     }
     let format = options.format.map_or_else(|| format::guess(file, head), Ok)?;
     if format.is_for_tags() {
-        let message =
-            format!("{format} holds sequences of tokens: add --task tag, or say --format");
+        let or_trees = if format == Format::Conllu { " or --task dependency" } else { "" };
+        let message = format!(
+            "{format} holds sequences of tokens: add --task tag{or_trees}, or say --format"
+        );
         return Err(Error::new(ErrorKind::Format, file, message));
     }
     Ok(format)

@@ -261,6 +261,8 @@ fn faults_have_their_line() {
     assert_eq!((error.line, error.column), (Some(1), Some(3)));
     let error = read_treebank(memory("a.csv", SAMPLE), &both).unwrap_err().to_string();
     assert!(error.contains("csv does not hold trees; give --format conllu"), "{error}");
+    let error = lineal_data::read(memory("a.conllu", SAMPLE), &Default::default()).unwrap_err();
+    assert!(error.to_string().contains("add --task tag or --task dependency"), "{error}");
     let said = TreebankOptions { format: Some(Format::Conllu), ..both };
     assert_eq!(read_treebank(memory("a.csv", SAMPLE), &said).unwrap().len(), 2);
     assert_eq!(read_treebank(memory("a.conll", SAMPLE), &Default::default()).unwrap().len(), 2);
