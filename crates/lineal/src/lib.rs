@@ -38,12 +38,12 @@ mod tune;
 pub use lineal_calibrate as calibrate;
 pub use lineal_chain as chain;
 pub use lineal_data as data;
-pub use lineal_dependencies as dependencies;
 pub use lineal_data::{
     Dataset, Format, Labels, ReadOptions, Schema, Sequence, SequenceOptions, SequenceSchema,
     Sequences, Source, TargetKind, Targets, Treebank, TreebankOptions, TreebankSchema, UNLABELLED,
     UNSEEN,
 };
+pub use lineal_dependencies as dependencies;
 pub use lineal_erm as erm;
 pub use lineal_features::map;
 pub use lineal_features::sequence;

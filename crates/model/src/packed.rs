@@ -41,7 +41,8 @@ impl PackedTable {
     /// The table of `n` weights, if these are its parts.
     pub fn unpack(bits: &[u8], values: ValuesOf<'_>, n: usize) -> Option<Vec<f32>> {
         let n_set: usize = bits.iter().map(|byte| byte.count_ones() as usize).sum();
-        let past_the_end = bits.last().is_some_and(|&last| !n.is_multiple_of(8) && last >> (n % 8) != 0);
+        let past_the_end =
+            bits.last().is_some_and(|&last| !n.is_multiple_of(8) && last >> (n % 8) != 0);
         if bits.len() != n.div_ceil(8) || n_set != values.len() || past_the_end {
             return None;
         }
@@ -106,7 +107,10 @@ mod tests {
         let w = [0.0, 1.5, -0.25, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, -127.0, 0.5];
         let packed = PackedTable::new(&w, 0.0, None);
         assert_eq!(packed.n_weights(), 5);
-        assert_eq!(PackedTable::unpack(&packed.bits, values(&packed, 1.0), w.len()), Some(w.to_vec()));
+        assert_eq!(
+            PackedTable::unpack(&packed.bits, values(&packed, 1.0), w.len()),
+            Some(w.to_vec())
+        );
         let small = PackedTable::new(&w, 0.3, Some(1.0));
         let back = PackedTable::unpack(&small.bits, values(&small, 1.0), w.len()).unwrap();
         assert_eq!(back[1], 2.0);

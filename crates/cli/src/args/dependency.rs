@@ -44,6 +44,9 @@ pub struct DependencyArgs {
 impl DependencyArgs {
     /// The tagger's file, if one is named.
     pub fn tagger(&self) -> Option<PathBuf> {
-        self.tags.as_deref().filter(|tags| !matches!(*tags, "jackknife" | "gold")).map(PathBuf::from)
+        self.tags
+            .as_deref()
+            .filter(|tags| !matches!(*tags, "jackknife" | "gold"))
+            .map(PathBuf::from)
     }
 }

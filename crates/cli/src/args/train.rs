@@ -7,8 +7,8 @@ use clap::Args;
 use lineal::{LossKind, Precision, ScheduleKind, SolverKind, Strategy, Task};
 
 use super::choice::{at_least_one, choice, not_negative, positive};
-use super::dependency::DependencyArgs;
 use super::classes::{CLASSES, ProbaArgs, ReductionArgs};
+use super::dependency::DependencyArgs;
 use super::fit::{MODEL, ModelArgs, PENALTY, PenaltyArgs, SOLVER, StopArgs};
 use super::maps::MapArgs;
 use super::read::{ColumnArgs, FileArgs};

@@ -23,7 +23,9 @@ pub fn explain(
     talk: Talk,
 ) -> anyhow::Result<Explained> {
     if args.class.is_some() {
-        bail!("--class is of labels; a word is explained against its second best head: leave it out");
+        bail!(
+            "--class is of labels; a word is explained against its second best head: leave it out"
+        );
     }
     let data = model.read(&args.data, &read_options(&args.file))?;
     let sentences = match &args.rows {

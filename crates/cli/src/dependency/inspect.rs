@@ -49,23 +49,23 @@ pub fn facts(model: &DependencyModel) -> Vec<(&'static str, String)> {
         ("passes", format!("{}, {converged}{best}", thousands(report.passes))),
         (
             "examples",
-            format!(
-                "{}, {}",
-                count(report.examples, "sentence"),
-                count(structured.tokens, "word")
-            ),
+            format!("{}, {}", count(report.examples, "sentence"), count(structured.tokens, "word")),
         ),
     ];
     for stage in &structured.stages {
         let figure = stage.figure.as_ref().map(|(name, value)| format!(", {name} {value:.4}"));
         let name = if stage.stage == "pruner" { "pruner" } else { "labeller" };
         let passes = count(stage.passes, "pass");
-        let told = format!("{} loss by {}, {passes}{}", stage.loss, stage.solver, figure.unwrap_or_default());
+        let told = format!(
+            "{} loss by {}, {passes}{}",
+            stage.loss,
+            stage.solver,
+            figure.unwrap_or_default()
+        );
         facts.push((name, told));
     }
-    let templates = Section::ALL.map(|section| {
-        format!("{} of {}", model.templates().n_templates(section), section.name())
-    });
+    let templates = Section::ALL
+        .map(|section| format!("{} of {}", model.templates().n_templates(section), section.name()));
     let columns: Vec<&str> = model.columns().iter().map(|column| column.name()).collect();
     facts.push(("templates", format!("{} over {}", templates.join(", "), columns.join(", "))));
     facts.push((

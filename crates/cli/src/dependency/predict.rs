@@ -65,16 +65,21 @@ fn stream(
     let mut first = 0;
     let mut writer = Writer::new(model, args);
     let options = read_options(&args.file);
-    lineal::data::stream_treebank(&args.data, &options, model.schema(), &mut |block| {
-        match parse(model, block, ask, first, &mut writer, out) {
-            Ok(()) => {
-                first += block.len();
-                ControlFlow::Continue(())
-            }
-            Err(error) => {
-                failed = Some(error);
-                ControlFlow::Break(())
-            }
+    lineal::data::stream_treebank(&args.data, &options, model.schema(), &mut |block| match parse(
+        model,
+        block,
+        ask,
+        first,
+        &mut writer,
+        out,
+    ) {
+        Ok(()) => {
+            first += block.len();
+            ControlFlow::Continue(())
+        }
+        Err(error) => {
+            failed = Some(error);
+            ControlFlow::Break(())
         }
     })?;
     failed.map_or(Ok(()), Err)

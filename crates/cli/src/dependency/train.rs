@@ -55,10 +55,8 @@ impl Learns for DependencyModel {
             ..read_options(&args.file)
         };
         let spec = TrainSpec { dependency, ..request::spec(args)? };
-        let options = TreebankRequest {
-            read,
-            tagger: tagger.as_deref().map(TagModel::load).transpose()?,
-        };
+        let options =
+            TreebankRequest { read, tagger: tagger.as_deref().map(TagModel::load).transpose()? };
         Request::new(args, spec, options, args.tag.files().cloned().chain(tagger))
     }
 
@@ -83,7 +81,10 @@ impl Learns for DependencyModel {
         let options = TreebankOptions { require_heads: false, ..request.options.read.clone() };
         let other = lineal::data::read_treebank_with(source, &options, &data.schema)?;
         if other.n_heads() == 0 {
-            bail!("{}: the words have no heads to compare with; fill the HEAD column", other.source);
+            bail!(
+                "{}: the words have no heads to compare with; fill the HEAD column",
+                other.source
+            );
         }
         warn_unseen(&other, talk);
         Ok(other)
@@ -152,9 +153,14 @@ impl Learns for DependencyModel {
         let stages = report.structured.iter().flat_map(|s| &s.stages);
         let figures = stages.filter_map(|stage| {
             let (name, value) = stage.figure.as_ref()?;
-            Some(format!("{}: {name} {value:.4} after {}", stage.stage, count(stage.passes, "pass")))
+            Some(format!(
+                "{}: {name} {value:.4} after {}",
+                stage.stage,
+                count(stage.passes, "pass")
+            ))
         });
-        let trees = format!("trees: {}, {}", super::inspect::kind(self), super::inspect::choice(self));
+        let trees =
+            format!("trees: {}, {}", super::inspect::kind(self), super::inspect::choice(self));
         let weights = count(self.n_weights(), "weight");
         [[trees].into_iter().chain(figures).collect(), vec![weights]]
     }

@@ -86,8 +86,7 @@ impl<'m> Writer<'m> {
         comments: Vec<String>,
     ) {
         let names: Vec<&str> = relations.iter().map(|&r| self.model.relation(r)).collect();
-        let probabilities: Vec<&str> =
-            probabilities.iter().flatten().map(String::as_str).collect();
+        let probabilities: Vec<&str> = probabilities.iter().flatten().map(String::as_str).collect();
         let misc = [("Prob", &probabilities[..])];
         // The model's own tags stand where the data has none.
         let tags: Vec<&str> = match &parsed.tags {

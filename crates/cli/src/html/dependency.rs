@@ -28,7 +28,11 @@ pub fn dependency_eval_page(
     }
     let mut blocks = vec![section("Metrics", &pairs(&rows), "")];
     for (title, note, rows) in [
-        ("Arcs by length", "Words between a word and its head, the head counted.", length_rows(metrics)),
+        (
+            "Arcs by length",
+            "Words between a word and its head, the head counted.",
+            length_rows(metrics),
+        ),
         ("Relations", "Arcs with their relation.", relation_rows(metrics)),
     ] {
         if let Some((heads, rows)) = rows.split_first() {

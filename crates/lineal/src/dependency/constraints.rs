@@ -29,7 +29,9 @@ fn parse(text: &str) -> Result<Vec<(ArcEnd, ArcEnd)>, String> {
         let fields: Vec<&str> = line.split_whitespace().collect();
         match fields[..] {
             [] => {}
-            [_, ROOT] => return Err(format!("{n}: the root depends on nothing: name a part of speech")),
+            [_, ROOT] => {
+                return Err(format!("{n}: the root depends on nothing: name a part of speech"));
+            }
             [head, word] => arcs.push((end(head), end(word))),
             _ => {
                 return Err(format!(
@@ -65,7 +67,8 @@ impl Constraints<'_> {
 
     /// Leaves the heads of word `t` (from 0) that are allowed.
     pub(super) fn keep(&self, sentence: Sentence<'_>, t: usize, heads: &mut Vec<u32>) {
-        let tag = |word: u32| (word > 0).then(|| sentence.cell(word as usize - 1, ConlluColumn::Upos));
+        let tag =
+            |word: u32| (word > 0).then(|| sentence.cell(word as usize - 1, ConlluColumn::Upos));
         let own = tag(t as u32 + 1);
         let is_forbidden =
             |head: u32| self.forbidden.iter().any(|(h, m)| h.is(tag(head)) && m.is(own));

@@ -19,9 +19,9 @@ impl DependencyModel {
         let ends = (0..data.len()).map(|i| data.tokens(i).end);
         let start: Vec<usize> = [0].into_iter().chain(ends).collect();
         let is_punct: Option<Vec<bool>> = data.has_column(ConlluColumn::Upos).then(|| {
-            let tags = data.iter().flat_map(|s| {
-                (0..s.len()).map(move |t| s.cell(t, ConlluColumn::Upos) == "PUNCT")
-            });
+            let tags = data
+                .iter()
+                .flat_map(|s| (0..s.len()).map(move |t| s.cell(t, ConlluColumn::Upos) == "PUNCT"));
             tags.collect()
         });
         Ok(dependencies(&ParsedTrees {

@@ -8,7 +8,7 @@
 //! ```
 
 use super::model::{DependencyModel, Tables};
-use super::spec::DecoderKind;
+use super::spec::{DecoderKind, LabellerKind};
 use crate::Error;
 use crate::predict::model::Provenance;
 use crate::request::spec::{Task, TrainSpec};
@@ -56,6 +56,10 @@ impl About {
         TreeSpec {
             kind: tree_kind(self.decoder, self.order),
             single_root: self.spec.dependency.single_root,
+            n_relations: match self.spec.dependency.labeller {
+                LabellerKind::Joint => self.schema.relations.len(),
+                LabellerKind::Second => 0,
+            },
             bits: self.spec.dependency.hash_bits,
         }
     }
@@ -106,14 +110,13 @@ impl DependencyModel {
         let about = serde_json::to_value(&self.about)
             .map_err(|e| Error::request(format!("the model cannot be written: {e}")))?;
         let tagger = self.tagger.as_ref().map(|tagger| tagger.to_bytes()).transpose()?;
-        let packed: Vec<PackedTable> = self
-            .tables()
-            .into_iter()
-            .enumerate()
-            .map(|(t, w)| PackedTable::new(w, 0.0, self.about.steps.map(|steps| steps[t])))
-            .collect();
+        let step = |t: usize| self.about.steps.map(|steps| steps[t]);
+        let pack = |(t, w): (usize, Option<&[f32]>)| w.map(|w| PackedTable::new(w, 0.0, step(t)));
+        let packed: Vec<Option<PackedTable>> =
+            self.tables().into_iter().enumerate().map(pack).collect();
         let mut tensors = Vec::new();
         for ([values, bits], table) in TABLES.iter().zip(&packed) {
+            let Some(table) = table else { continue };
             tensors.push((*bits, vec![table.bits.len()], TensorData::U8(&table.bits)));
             let (n, data) = match &table.values {
                 PackedValues::F32(w) => (w.len(), TensorData::F32(w)),
@@ -128,9 +131,9 @@ impl DependencyModel {
     }
 
     /// The tables in the order of their names.
-    pub(super) fn tables(&self) -> Vec<&[f32]> {
+    pub(super) fn tables(&self) -> [Option<&[f32]>; 3] {
         let Tables { pruner, trees, relations } = &self.tables;
-        [trees, relations].into_iter().chain(pruner).map(Vec::as_slice).collect()
+        [Some(&trees[..]), relations.as_deref(), pruner.as_deref()]
     }
 
     pub(crate) fn from_file(file: &ModelFile) -> Result<Self, Error> {
@@ -153,20 +156,28 @@ impl DependencyModel {
         let templates = about.templates().map_err(|e| bad("model", e.to_string()))?;
         let table = |t: usize, bits: u32| {
             let [values, bits_name] = TABLES[t];
-            let set = file.u8(bits_name)?.ok_or_else(|| bad(bits_name, "it is not there".into()))?;
+            let set =
+                file.u8(bits_name)?.ok_or_else(|| bad(bits_name, "it is not there".into()))?;
             let stored = match (file.tensor(values), about.steps) {
                 (Some(TensorData::F32(w)), None) => ValuesOf::F32(w),
                 (Some(TensorData::U8(w)), Some(steps)) => ValuesOf::Bytes(w, steps[t]),
-                _ => return Err(bad(values, "it is not there, or of another type than described".into())),
+                _ => {
+                    return Err(bad(
+                        values,
+                        "it is not there, or of another type than described".into(),
+                    ));
+                }
             };
             PackedTable::unpack(set, stored, 1 << bits)
                 .ok_or_else(|| bad(values, "its weights are not those of the table".into()))
         };
-        let pruner = file.u8(TABLES[2][1])?.map(|_| table(2, PRUNER_BITS)).transpose()?;
+        let maybe =
+            |t: usize, bits: u32| file.u8(TABLES[t][1])?.map(|_| table(t, bits)).transpose();
+        let is_joint = about.spec.dependency.labeller == LabellerKind::Joint;
         let tables = Tables {
-            pruner,
+            pruner: maybe(2, PRUNER_BITS)?,
             trees: table(0, about.spec.dependency.hash_bits)?,
-            relations: table(1, RELATION_BITS)?,
+            relations: if is_joint { None } else { Some(table(1, RELATION_BITS)?) },
         };
         let tagger = match file.u8(TAGGER)? {
             Some(bytes) => Some(Box::new(TagModel::from_bytes(bytes)?)),

@@ -26,7 +26,8 @@ pub(super) struct Tables {
     /// None where all heads are candidates.
     pub(super) pruner: Option<Vec<f32>>,
     pub(super) trees: Vec<f32>,
-    pub(super) relations: Vec<f32>,
+    /// None where relations are found together with the heads.
+    pub(super) relations: Option<Vec<f32>>,
 }
 
 impl DependencyModel {
@@ -100,9 +101,7 @@ impl DependencyModel {
 
     /// How many weights are not zero.
     pub fn n_weights(&self) -> usize {
-        let tables = [&self.tables.trees, &self.tables.relations];
-        let all = tables.into_iter().chain(&self.tables.pruner);
-        all.flatten().filter(|w| **w != 0.0).count()
+        self.tables().into_iter().flatten().flatten().filter(|w| **w != 0.0).count()
     }
 
     /// Reads data for this model.

@@ -8,7 +8,8 @@ use super::train::prune_spec;
 use crate::Error;
 use lineal_data::{ConlluColumn, NO_RELATION, Sentence, Treebank};
 use lineal_dependencies::features::{Sentences, Templates};
-use lineal_dependencies::problem::{Candidates, Heads, Relations, TreeParts, Trees};
+use lineal_dependencies::problem::{Candidates, Heads, Relations, Tree, TreeParts, Trees};
+use lineal_dependencies::{NonProjective, Projective};
 use lineal_linalg::Scalar;
 use lineal_model::structure::{Ask, Infeasible, MaxOracle, Structure, SumOracle};
 use rayon::prelude::*;
@@ -158,7 +159,9 @@ impl<'m> Chunk<'m> {
                 heads.clear();
                 match self.candidates.as_ref().filter(|_| of_candidates) {
                     Some(candidates) => heads.extend_from_slice(candidates.heads(word)),
-                    None => heads.extend((0..=sentence.len() as u32).filter(|&h| h != t as u32 + 1)),
+                    None => {
+                        heads.extend((0..=sentence.len() as u32).filter(|&h| h != t as u32 + 1))
+                    }
                 }
                 constraints.keep(sentence, t, &mut heads);
                 kept.push(heads.iter().copied());
@@ -169,7 +172,7 @@ impl<'m> Chunk<'m> {
 
     pub(super) fn problem(&self) -> Trees<'_> {
         let (model, candidates) = (self.model, self.candidates.as_ref());
-        Trees::new(&model.templates, &self.sentences, candidates, &[], model.trees())
+        Trees::new(&model.templates, &self.sentences, candidates, model.trees())
     }
 
     fn parse<F: Scalar>(mut self, w: &[F], ask: &ParseAsk) -> Result<Vec<Parsed>, Error> {
@@ -181,13 +184,16 @@ impl<'m> Chunk<'m> {
             trees = self.trees(w, ask);
         }
         let mut trees = trees.map_err(|(i, found)| self.no_tree(i, found))?;
-        let best = self.relations(trees.iter().map(|tree| &tree.heads[..]), ask);
+        let Some(table) = &self.model.tables.relations else { return Ok(trees) };
+        let best = self.relations(table, trees.iter().map(|tree| &tree.heads[..]), ask);
         trees.iter_mut().zip(best).for_each(|(tree, relations)| tree.relations = relations);
         for rank in 0..ask.n_best {
             // Where a sentence has fewer trees than asked for, its best one stands in, and what comes of it is dropped.
-            let heads = |tree: &'_ Parsed| tree.n_best.get(rank).map_or(tree.heads.clone(), |r| r.heads.clone());
+            let heads = |tree: &'_ Parsed| {
+                tree.n_best.get(rank).map_or(tree.heads.clone(), |r| r.heads.clone())
+            };
             let heads: Vec<Vec<u32>> = trees.iter().map(heads).collect();
-            let found = self.relations(heads.iter().map(Vec::as_slice), ask);
+            let found = self.relations(table, heads.iter().map(Vec::as_slice), ask);
             for (tree, relations) in trees.iter_mut().zip(found) {
                 if let Some(ranked) = tree.n_best.get_mut(rank) {
                     ranked.relations = relations;
@@ -198,7 +204,11 @@ impl<'m> Chunk<'m> {
     }
 
     /// The trees without relations, or the sentence that has none.
-    fn trees<F: Scalar>(&self, w: &[F], ask: &ParseAsk) -> Result<Vec<Parsed>, (usize, Infeasible)> {
+    fn trees<F: Scalar>(
+        &self,
+        w: &[F],
+        ask: &ParseAsk,
+    ) -> Result<Vec<Parsed>, (usize, Infeasible)> {
         let problem = self.problem();
         let mut s = Structure::<F>::scratch(&problem);
         let (mut theta, mut mu) = (TreeParts::default(), TreeParts::default());
@@ -208,29 +218,26 @@ impl<'m> Chunk<'m> {
             let at = |found: Infeasible| (i + self.which.start, found);
             problem.scores(i, w, F::ONE, &mut s, &mut theta);
             let log_z = match wants_sums {
-                true => Some(
-                    problem.expect(i, &theta, Ask::Plain, &mut s, &mut mu).map_err(at)?,
-                ),
+                true => Some(problem.expect(i, &theta, Ask::Plain, &mut s, &mut mu).map_err(at)?),
                 false => None,
             };
-            let mut heads = Vec::new();
+            let mut tree = Tree::default();
+            problem.argmax(i, &mut theta, Ask::Plain, &mut s, &mut tree).map_err(at)?;
             if ask.by_arc {
-                problem.best_by_arc(i, &mut mu, &mut s, &mut heads).map_err(at)?;
-            } else {
-                problem.argmax(i, &mut theta, Ask::Plain, &mut s, &mut heads).map_err(at)?;
+                by_arc(&mu, problem.spec().kind.is_projective(), &mut tree.heads).map_err(at)?;
             }
-            let score = problem.score(i, &theta, &heads);
+            let score = problem.score(i, &theta, &tree);
             let probability = |score: f64| log_z.map(|z| (score - z).exp().min(1.0));
             let mut n_best = Vec::new();
             if ask.n_best > 0 {
-                for ranked in problem.k_best(i, &theta, ask.n_best, &mut s).map_err(at)? {
-                    let probability = probability(ranked.score);
-                    let (heads, score) = (ranked.heads, ranked.score);
-                    n_best.push(RankedTree { heads, relations: Vec::new(), score, probability });
+                for (tree, score) in problem.k_best(i, &theta, ask.n_best, &mut s).map_err(at)? {
+                    let (probability, Tree { heads, relations }) = (probability(score), tree);
+                    n_best.push(RankedTree { heads, relations, score, probability });
                 }
             }
+            let Tree { heads, relations } = tree;
             trees.push(Parsed {
-                relations: Vec::new(),
+                relations,
                 score,
                 probability: probability(score).filter(|_| ask.proba),
                 arcs: ask.proba.then(|| marginals(&mu, heads.len())),
@@ -245,6 +252,7 @@ impl<'m> Chunk<'m> {
     /// The relations of a tree for each sentence.
     fn relations<'h>(
         &self,
+        table: &[f32],
         trees: impl Iterator<Item = &'h [u32]>,
         ask: &ParseAsk,
     ) -> Vec<Vec<u32>> {
@@ -256,14 +264,15 @@ impl<'m> Chunk<'m> {
         let mut theta = Vec::new();
         let mut relation = |word: usize| {
             let mut y = 0;
-            problem.scores(word, &model.tables.relations, 1.0, &mut (), &mut theta);
+            problem.scores(word, table, 1.0, &mut (), &mut theta);
             // A word has one of n relations whatever the scores: there is always a best one.
             let _ = problem.argmax(word, &mut theta, Ask::Plain, &mut (), &mut y);
             y
         };
         let first = self.data.tokens(self.which.start).start;
         let known = |word: usize| {
-            let (head, given) = (self.data.heads()[first + word], self.data.deprels()[first + word]);
+            let (head, given) =
+                (self.data.heads()[first + word], self.data.deprels()[first + word]);
             let holds = ask.known && given != NO_RELATION && (given as usize) < n;
             (holds && head == heads[word]).then_some(given)
         };
@@ -291,6 +300,20 @@ fn marginals<F: Scalar>(mu: &TreeParts<F>, n: usize) -> Vec<Vec<(u32, f64)>> {
         arcs.range(m).map(|arc| (arcs.head(arc) as u32, p(arc))).collect()
     };
     (1..=n).map(of_word).collect()
+}
+
+/// The tree with the most heads expected to be right.
+fn by_arc<F: Scalar>(
+    mu: &TreeParts<F>,
+    is_projective: bool,
+    heads: &mut Vec<u32>,
+) -> Result<(), Infeasible> {
+    let amounts = &mu.values[..mu.arcs().len()];
+    match is_projective {
+        true => Projective::default().max(mu.arcs(), amounts, heads)?,
+        false => NonProjective::default().max(mu.arcs(), amounts, heads)?,
+    };
+    Ok(())
 }
 
 /// The sentences as features see them.
@@ -337,13 +360,14 @@ pub(super) fn best_trees(problem: &Trees<'_>, w: &[f32]) -> Result<Vec<u32>, (us
         .par_chunks(CHUNK)
         .map(|chunk| {
             let mut s = Structure::<f32>::scratch(problem);
-            let (mut theta, mut heads, mut found) = (TreeParts::default(), Vec::new(), Vec::new());
+            let (mut theta, mut tree, mut found) =
+                (TreeParts::default(), Tree::default(), Vec::new());
             for &i in chunk {
                 problem.scores(i, w, 1.0, &mut s, &mut theta);
                 problem
-                    .argmax(i, &mut theta, Ask::Plain, &mut s, &mut heads)
+                    .argmax(i, &mut theta, Ask::Plain, &mut s, &mut tree)
                     .map_err(|found| (i, found))?;
-                found.extend_from_slice(&heads);
+                found.extend_from_slice(&tree.heads);
             }
             Ok(found)
         })

@@ -13,14 +13,15 @@ impl DependencyModel {
         let largest = |w: &[f32]| w.iter().fold(0.0f32, |a, w| a.max(w.abs()));
         let mut steps = [1.0; 3];
         for (step, w) in steps.iter_mut().zip(self.tables()) {
-            *step = if largest(w) > 0.0 { largest(w) / 127.0 } else { 1.0 };
+            let largest = largest(w.unwrap_or_default());
+            *step = if largest > 0.0 { largest / 127.0 } else { 1.0 };
         }
         // Sizes in units of the step, so that the tables give up what matters least to each of them.
         let mut sizes: Vec<f32> = self
             .tables()
             .into_iter()
             .zip(steps)
-            .flat_map(|(w, step)| w.iter().map(move |w| (w / step).abs()))
+            .flat_map(|(w, step)| w.unwrap_or_default().iter().map(move |w| (w / step).abs()))
             .filter(|size| *size >= 0.5)
             .collect();
         sizes.sort_by(f32::total_cmp);
@@ -45,7 +46,7 @@ impl DependencyModel {
         let mut small = self.clone();
         small.about.steps = Some(steps);
         let tables = &mut small.tables;
-        let all = [Some(&mut tables.trees), Some(&mut tables.relations), tables.pruner.as_mut()];
+        let all = [Some(&mut tables.trees), tables.relations.as_mut(), tables.pruner.as_mut()];
         for (table, step) in all.into_iter().zip(steps) {
             for w in table.into_iter().flatten() {
                 let units = (*w / step).round().clamp(-128.0, 127.0);

@@ -99,13 +99,16 @@ impl Trainable for Treebank {
                 (Some(w), Some(candidates))
             }
         };
+        let is_joint = spec.dependency.labeller == LabellerKind::Joint;
         let trees = TreeSpec {
             kind: tree_kind(decoder, order),
             single_root: spec.dependency.single_root,
+            n_relations: if is_joint { data.schema.relations.len() } else { 0 },
             bits: spec.dependency.hash_bits,
         };
         let learning = spec.learning(data.len())?;
-        let problem = Trees::new(&templates, &sentences, candidates.as_ref(), &gold, trees);
+        let problem = Trees::new(&templates, &sentences, candidates.as_ref(), trees)
+            .with_gold(&gold, if is_joint { data.deprels() } else { &[] });
         let start = start.map(|old| old.start(trees, &templates)).transpose()?;
         let metric = held_out.as_deref().map(|held_out| {
             heads_metric(held_out, &columns, &templates, pruner.as_deref(), most, trees)
@@ -115,8 +118,14 @@ impl Trainable for Treebank {
             .map_err(|e| stage.placed(e))?;
         let seen = observer.finish()?;
         let (best_pass, best) = seen.best.unzip();
-        let (relations, labeller) = stage.relations()?;
-        stages.push(labeller);
+        let relations = match is_joint {
+            true => None,
+            false => {
+                let (w, labeller) = stage.relations()?;
+                stages.push(labeller);
+                Some(w)
+            }
+        };
 
         let tables = Tables { pruner, trees: best.unwrap_or(learnt.w), relations };
         let structured = StructuredReport {
@@ -164,13 +173,12 @@ fn check(spec: &TrainSpec, data: &Treebank) -> Result<(), Error> {
         return refuse(format!("--hash {hash_bits}: choose from {least} to {most} bits"));
     }
     if candidates == Some(1) {
-        return refuse("--candidates 1 leaves nothing to choose: give 2 or more, or 0 for all".into());
+        return refuse(
+            "--candidates 1 leaves nothing to choose: give 2 or more, or 0 for all".into(),
+        );
     }
     if spec.cost.is_some() {
         return refuse("--cost has no place in dependency trees, whose cost is the number of wrong heads: leave it out".into());
-    }
-    if spec.dependency.labeller == LabellerKind::Joint && spec.dependency.templates.is_none() {
-        // Joint labels are scored by the templates of relations that look at the arc alone.
     }
     let unknown = data.heads().iter().position(|&head| head == NO_HEAD);
     let unnamed = data.deprels().iter().position(|&relation| relation == NO_RELATION);
@@ -179,7 +187,9 @@ fn check(spec: &TrainSpec, data: &Treebank) -> Result<(), Error> {
             let of = |i: &usize| data.tokens(*i).contains(&at);
             let sentence = (0..data.len()).find(of).unwrap_or(0);
             let word = at - data.tokens(sentence).start;
-            let message = format!("the word has no {what}, and trees are learnt whole: annotate it, or leave the sentence out");
+            let message = format!(
+                "the word has no {what}, and trees are learnt whole: annotate it, or leave the sentence out"
+            );
             return Err(data.error_at(sentence, word, message).into());
         }
     }
@@ -261,8 +271,7 @@ impl Stage<'_> {
         };
         let n = self.data.schema.relations.len();
         let (heads, gold) = (self.data.heads(), self.data.deprels());
-        let problem =
-            Relations::new(self.templates, self.sentences, heads, gold, n, RELATION_BITS);
+        let problem = Relations::new(self.templates, self.sentences, heads, gold, n, RELATION_BITS);
         let mut wrong = 0.0;
         let learnt = learn_max(&problem, &request, None, &mut |pass| {
             wrong = pass.loss.unwrap_or_default();
@@ -302,15 +311,28 @@ fn heads_metric<'h>(
     trees: TreeSpec,
 ) -> Metric<'h> {
     let sentences = hash(templates, columns, data.iter());
-    let candidates = pruner.map(|w| prune(&Heads::new(templates, &sentences, &[], PRUNER_BITS), w, most));
+    let candidates =
+        pruner.map(|w| prune(&Heads::new(templates, &sentences, &[], PRUNER_BITS), w, most));
     Box::new(move |w| {
-        let problem = Trees::new(templates, &sentences, candidates.as_ref(), &[], trees);
+        let problem = Trees::new(templates, &sentences, candidates.as_ref(), trees);
         let found = super::parser::best_trees(&problem, w)
             .map_err(|(i, found)| data.error_at(i, found.at, "no tree is possible"))?;
         let pairs = || data.heads().iter().zip(&found).filter(|(gold, _)| **gold != NO_HEAD);
         let right = pairs().filter(|(gold, found)| gold == found).count();
         Ok(right as f64 / pairs().count().max(1) as f64)
     })
+}
+
+impl DependencyModel {
+    /// The weights to start from, if they are of the same trees and templates.
+    fn start(&self, trees: TreeSpec, templates: &Templates) -> Result<&[f32], Error> {
+        match self.trees() == trees && self.templates.text() == templates.text() {
+            true => Ok(&self.tables.trees),
+            false => Err(Error::request(
+                "the model to start from has other templates, relations or trees; give the same --template, --order, --decoder, --labeller and --hash",
+            )),
+        }
+    }
 }
 
 /// How many heads pruning leaves.

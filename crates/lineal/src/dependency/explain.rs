@@ -1,0 +1,145 @@
+//! Why a word has its head: what speaks for the best tree against the best one in which the word has another head.
+
+use super::model::DependencyModel;
+use super::parser::{Chunk, ParseAsk};
+use super::tags;
+use crate::Error;
+use lineal_data::Treebank;
+use lineal_dependencies::problem::{Candidates, Tree, TreeParts, Trees};
+use lineal_model::structure::{Ask, MaxOracle, Structure, SumOracle};
+use serde::Serialize;
+use std::borrow::Cow;
+
+/// What decided a word's head. The lead is the sum of the amounts of the reasons.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ArcExplanation {
+    /// From 0.
+    pub word: usize,
+    /// Its head; 0 is the root.
+    pub head: u32,
+    /// Its relation.
+    pub relation: String,
+    /// The runner-up: its head in the best tree that has another one there; none where no other is possible.
+    pub other: Option<u32>,
+    /// By how much the best tree outscores the runner-up's.
+    pub lead: f64,
+    /// The probability of the arc, where the model has any.
+    pub probability: Option<f64>,
+    /// The same of the runner-up's arc.
+    pub other_probability: Option<f64>,
+    /// Largest first.
+    pub reasons: Vec<ArcReason>,
+}
+
+/// A feature by which the two trees differ.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ArcReason {
+    /// The feature: its template and the cells that it found.
+    pub feature: String,
+    /// The part of the tree that has it: `saw → dog`.
+    pub part: String,
+    /// What it adds to the lead: its weight, with the sign of its side.
+    pub amount: f64,
+}
+
+impl DependencyModel {
+    /// Explains each word of a sentence, or one of them.
+    pub fn explain(
+        &self,
+        data: &Treebank,
+        sentence: usize,
+        word: Option<usize>,
+    ) -> Result<Vec<ArcExplanation>, Error> {
+        let data = Cow::<Treebank>::Owned(data.select(&[sentence]));
+        let data = match &self.tagger {
+            Some(tagger) => Cow::Owned(tags::with_tags(&data, &tags::tags(tagger, &data)?)),
+            None => data,
+        };
+        let n = data.get(0).len();
+        let words = match word {
+            Some(t) if t >= n => {
+                return Err(Error::request(format!(
+                    "there is no word {} in a sentence of {n}; words are counted from 1",
+                    t + 1
+                )));
+            }
+            Some(t) => t..t + 1,
+            None => 0..n,
+        };
+        let ask = ParseAsk::default();
+        let parsed = self.parse_with(&data, &ask)?;
+        let chunk = Chunk::new(self, &data, 0..1, &ask);
+        let w: Vec<f64> = self.tables.trees.iter().map(|&w| f64::from(w)).collect();
+        let problem = chunk.problem();
+        let (mut s, mut theta) = (Structure::<f64>::scratch(&problem), TreeParts::default());
+        let no_tree = |found: lineal_model::structure::Infeasible| {
+            Error::from(data.error_at(0, found.at, "no tree is possible"))
+        };
+        problem.scores(0, &w, 1.0, &mut s, &mut theta);
+        let mut best = Tree::default();
+        problem.argmax(0, &mut theta, Ask::Plain, &mut s, &mut best).map_err(no_tree)?;
+        let score = problem.score(0, &theta, &best);
+        let mut mu = TreeParts::default();
+        if self.has_proba() {
+            problem.expect(0, &theta, Ask::Plain, &mut s, &mut mu).map_err(no_tree)?;
+        }
+        let p = |word: usize, head: u32| {
+            let arc = mu.arcs().find(head, word + 1)?;
+            self.has_proba().then(|| mu.values[arc])
+        };
+        let mut explanations = Vec::new();
+        for t in words {
+            let rivals = without(&chunk.candidates, n, t, best.heads[t]);
+            let rival_problem =
+                Trees::new(&self.templates, &chunk.sentences, Some(&rivals), self.trees());
+            let (mut s, mut theta) =
+                (Structure::<f64>::scratch(&rival_problem), TreeParts::default());
+            rival_problem.scores(0, &w, 1.0, &mut s, &mut theta);
+            let mut other = Tree::default();
+            let found = rival_problem.argmax(0, &mut theta, Ask::Plain, &mut s, &mut other).is_ok();
+            let mut reasons = Vec::new();
+            if found {
+                problem.each_named_difference(
+                    0,
+                    &best,
+                    &other,
+                    data.get(0).cells(),
+                    |part, feature, place, sign| {
+                        let amount = sign * w[place];
+                        if amount != 0.0 {
+                            reasons.push(ArcReason { feature, part, amount });
+                        }
+                    },
+                );
+                reasons.sort_by(|a, b| b.amount.abs().total_cmp(&a.amount.abs()));
+            }
+            let lead =
+                if found { score - rival_problem.score(0, &theta, &other) } else { f64::INFINITY };
+            let rival = found.then(|| other.heads[t]);
+            explanations.push(ArcExplanation {
+                word: t,
+                head: best.heads[t],
+                relation: self.relation(parsed[0].relations[t]).to_owned(),
+                other: rival,
+                lead,
+                probability: p(t, best.heads[t]),
+                other_probability: rival.and_then(|head| p(t, head)),
+                reasons,
+            });
+        }
+        Ok(explanations)
+    }
+}
+
+/// The candidates without one head of one word.
+fn without(candidates: &Option<Candidates>, n: usize, word: usize, head: u32) -> Candidates {
+    let mut kept = Candidates::default();
+    for t in 0..n {
+        let is_kept = |&h: &u32| !(t == word && h == head);
+        match candidates {
+            Some(candidates) => kept.push(candidates.heads(t).iter().copied().filter(is_kept)),
+            None => kept.push((0..=n as u32).filter(|&h| h != t as u32 + 1).filter(is_kept)),
+        }
+    }
+    kept
+}
