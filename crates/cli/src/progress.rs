@@ -84,19 +84,6 @@ impl Progress {
         }
     }
 
-    /// Before one of several runs that a model takes.
-    pub fn stage(&mut self, name: &str) {
-        match &mut self.shape {
-            Shape::Nothing => {}
-            Shape::Bar(bar) => bar.set_message(name.to_owned()),
-            Shape::Lines(lines) => {
-                lines.tell_held_back();
-                lines.said = (0, 0);
-                lines.talk.say(name);
-            }
-        }
-    }
-
     /// After the last pass.
     pub fn finish(&mut self) {
         match &mut self.shape {

@@ -1,5 +1,7 @@
 //! Small aligned tables of text.
 
+use std::borrow::Cow;
+
 /// Which side of its column a cell leans on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {

@@ -117,11 +117,6 @@ impl Shown {
     pub fn fold(&self, fold: usize, all: usize) {
         self.lock().fold(fold, all);
     }
-
-    /// A step of several begins.
-    pub fn stage(&self, name: &str) {
-        self.lock().stage(name);
-    }
 }
 
 /// Runs the command.

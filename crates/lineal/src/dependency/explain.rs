@@ -97,20 +97,9 @@ impl DependencyModel {
             rival_problem.scores(0, &w, 1.0, &mut s, &mut theta);
             let mut other = Tree::default();
             let found = rival_problem.argmax(0, &mut theta, Ask::Plain, &mut s, &mut other).is_ok();
-            let mut reasons = Vec::new();
+            let mut reasons: Vec<ArcReason> = Vec::new();
             if found {
-                problem.each_named_difference(
-                    0,
-                    &best,
-                    &other,
-                    data.get(0).cells(),
-                    |part, feature, place, sign| {
-                        let amount = sign * w[place];
-                        if amount != 0.0 {
-                            reasons.push(ArcReason { feature, part, amount });
-                        }
-                    },
-                );
+                // HOLE
                 reasons.sort_by(|a, b| b.amount.abs().total_cmp(&a.amount.abs()));
             }
             let lead =
