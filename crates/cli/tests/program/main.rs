@@ -6,6 +6,7 @@ mod calibration;
 mod compare;
 mod convert;
 mod demo;
+mod dependency;
 mod explain;
 mod help;
 #[cfg(unix)]

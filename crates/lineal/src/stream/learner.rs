@@ -5,6 +5,7 @@ use crate::Error;
 use crate::predict::layout;
 use crate::predict::sparse_rows::MOST_WEIGHTS;
 use crate::request::spec::{ClassWeight, LossKind, ScheduleKind, Strategy, Task, UpdateKind};
+use crate::train::losses::{with_class_loss, with_column_loss, with_real_loss};
 use crate::train::monitor::Judge;
 use crate::train::strategy;
 use lineal_data::{Dataset, Targets, UNSEEN};
@@ -403,28 +404,20 @@ impl Learner {
         1.0 / (curvature * (mean + self.has_bias() as f64)).max(1e-12)
     }
 
-    /// task × loss → concrete space and loss, one line an arm.
+    /// task × loss → concrete space and loss.
     fn teach(&self, lesson: &mut Lesson<'_>, chunk: &Dataset) {
-        use LossKind as L;
         let (spec, loss) = (&self.spec, self.spec.loss());
         let cost = spec.cost.as_ref().map(|cost| &cost.matrix);
-        // A loss with the user's costs, or with its own.
-        macro_rules! costed {
-            ($space:expr, $loss:ident($own:expr), $y:expr) => {
-                match cost {
-                    Some(cost) => lesson.teach($space, &$loss(cost), $y),
-                    None => lesson.teach($space, &$loss($own), $y),
-                }
-            };
-        }
-        let many = Classes(self.n_outputs(self.n_classes));
         match &chunk.y {
             Targets::None => {}
-            Targets::Real(y) => match loss {
-                L::Huber => lesson.teach(Real, &Huber { delta: spec.delta }, y),
-                L::Epsilon => lesson.teach(Real, &Epsilon { epsilon: spec.epsilon }, y),
-                _ => lesson.teach(Real, &Squared, y),
-            },
+            Targets::Real(y) => {
+                macro_rules! run {
+                    ($level:ident, $space:expr, $loss:expr) => {
+                        lesson.teach($space, &$loss, y)
+                    };
+                }
+                with_real_loss!(run, loss, spec.delta, spec.epsilon)
+            }
             Targets::Labels(labels) => {
                 let signs = Signs::Labels { start: labels.starts(), ids: labels.ids() };
                 let kinds: Vec<u32> = (0..labels.n_rows() as u32).collect();
@@ -439,34 +432,26 @@ impl Learner {
                 };
                 self.teach_columns(lesson, Columns::new(signs, n_columns), y);
             }
-            Targets::Classes(y) => match (loss, self.n_classes <= 2, spec.sum) {
-                (L::Perceptron, true, _) => lesson.teach(Binary, &Hinge(NoCost), y),
-                (L::Perceptron, _, false) => lesson.teach(many, &Hinge(NoCost), y),
-                (L::Perceptron, _, true) => lesson.teach(many, &SumHinge(NoCost), y),
-                (L::Hinge, true, _) => costed!(Binary, Hinge(ZeroOne), y),
-                (L::Hinge, _, false) => costed!(many, Hinge(ZeroOne), y),
-                (L::Hinge, _, true) => costed!(many, SumHinge(ZeroOne), y),
-                (L::SquaredHinge, true, _) => costed!(Binary, SquaredHinge(ZeroOne), y),
-                (L::SquaredHinge, _, false) => costed!(many, SquaredHinge(ZeroOne), y),
-                (L::SquaredHinge, _, true) => costed!(many, SumSquaredHinge(ZeroOne), y),
-                (L::Squared, true, _) => lesson.teach(Binary, &Squared, y),
-                (L::Squared, ..) => lesson.teach(many, &Squared, y),
-                (_, true, _) => costed!(Binary, Logistic(NoCost), y),
-                _ => costed!(many, Logistic(NoCost), y),
-            },
+            Targets::Classes(y) => {
+                let (two, many) = (self.n_classes <= 2, Classes(self.n_outputs(self.n_classes)));
+                macro_rules! run {
+                    ($level:ident, $space:expr, $loss:expr) => {
+                        lesson.teach($space, &$loss, y)
+                    };
+                }
+                with_class_loss!(run, loss, two, spec.sum, cost, Binary, many)
+            }
         }
     }
 
     /// Yes-or-no questions side by side.
     fn teach_columns(&self, lesson: &mut Lesson<'_>, space: Columns<'_>, kinds: &[u32]) {
-        match self.spec.loss() {
-            LossKind::Perceptron => lesson.teach(space, &Columnwise(Hinge(NoCost)), kinds),
-            LossKind::Hinge => lesson.teach(space, &Columnwise(Hinge(ZeroOne)), kinds),
-            LossKind::SquaredHinge => {
-                lesson.teach(space, &Columnwise(SquaredHinge(ZeroOne)), kinds);
-            }
-            _ => lesson.teach(space, &Columnwise(Logistic(NoCost)), kinds),
+        macro_rules! run {
+            ($level:ident, $loss:expr) => {
+                lesson.teach(space, &Columnwise($loss), kinds)
+            };
         }
+        with_column_loss!(run, self.spec.loss())
     }
 
     /// Hands over all that was learnt, without room to spare. Nothing is learnt any more unless it is [put back](Self::put_back).

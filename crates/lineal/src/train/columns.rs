@@ -4,6 +4,7 @@ use crate::Error;
 use crate::request::spec::{LossKind, SolverKind, TreeKind};
 use crate::train::certify::{Certificate, Fit};
 use crate::train::fit::{self, Gold, Job};
+use crate::train::losses::with_column_loss;
 use crate::train::monitor::Judge;
 use crate::train::report::CurvePoint;
 use crate::train::strategy::{self, Plan};
@@ -19,30 +20,6 @@ use lineal_reduce::{Examples, Tree, class_centroids};
 use lineal_solver::{self as solver, Outcome};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
-
-/// Runs `$body` with `$loss` bound to the loss of a column.
-macro_rules! with_column_loss {
-    ($kind:expr, $loss:ident => $body:expr) => {
-        match $kind {
-            LossKind::Perceptron => {
-                let $loss = Hinge(NoCost);
-                $body
-            }
-            LossKind::Hinge => {
-                let $loss = Hinge(ZeroOne);
-                $body
-            }
-            LossKind::SquaredHinge => {
-                let $loss = SquaredHinge(ZeroOne);
-                $body
-            }
-            _ => {
-                let $loss = Logistic(NoCost);
-                $body
-            }
-        }
-    };
-}
 
 /// Weights of all columns, by the solver of the job.
 pub(crate) fn fit<F: Number>(
@@ -78,20 +55,19 @@ pub(crate) fn fit<F: Number>(
         report: &plan.report,
         side_by_side: &plan.side_by_side,
     };
-    with_column_loss!(job.loss, loss => {
-        if job.solver == SolverKind::Dual {
-            return in_one_pass::<F, _>(job, &task, loss);
-        }
-        let gold = Gold { train: &kinds, held_out: &held_kinds };
-        let run = (job.loss == LossKind::Logistic || job.loss == LossKind::SquaredHinge)
-            && job.solver != SolverKind::Sgd;
-        let fit = if run {
-            fit::smooth::<F, _, _, _>(job, space, &Columnwise(loss), gold)?
-        } else {
-            fit::convex::<F, _, _, _>(job, space, &Columnwise(loss), gold)?
+    let gold = Gold { train: &kinds, held_out: &held_kinds };
+    macro_rules! run {
+        ($level:ident, $loss:expr) => {
+            match job.solver {
+                SolverKind::Dual => in_one_pass::<F, _>(job, &task, $loss),
+                _ => {
+                    let fit = fit::$level::<F, _, _, _>(job, space, &Columnwise($loss), gold)?;
+                    Ok(by_problem(job, &task, $loss, fit))
+                }
+            }
         };
-        Ok(by_problem(job, &task, loss, fit))
-    })
+    }
+    with_column_loss!(run, job.loss)
 }
 
 /// The certificate of a sum over all rows, as the sum over the problems that the user knows.
@@ -187,10 +163,13 @@ pub(crate) fn fit_tree<F: Number>(
     let config = dual_config(job, 2);
     let (kind, tol) = (job.loss, job.spec.tol);
     let watch = BlockWatch::new(&mut job.watch);
-    let fit = with_column_loss!(kind, loss => {
-        columns::dual_tree::<F, _>(&task, loss, &config, &|pass| watch.see(pass))
-    })
-    .map_err(|why| Error::request(format!("the label tree has {why}")))?;
+    macro_rules! run {
+        ($level:ident, $loss:expr) => {
+            columns::dual_tree::<F, _>(&task, $loss, &config, &|pass| watch.see(pass))
+        };
+    }
+    let fit = with_column_loss!(run, kind)
+        .map_err(|why| Error::request(format!("the label tree has {why}")))?;
     let [objective, gap] = fit.certificate;
     let outcome = Outcome { passes: fit.passes, converged: fit.converged, ..Outcome::default() };
     let certificate = certificate(objective, gap, tol)?;

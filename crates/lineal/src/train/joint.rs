@@ -8,6 +8,7 @@ use crate::request::spec::{LossKind, SolverKind, Strategy, Task, TrainSpec};
 use crate::train::Trained;
 use crate::train::certify::Fit;
 use crate::train::fit::{Gold, Job, convex_on, smooth_on};
+use crate::train::losses::with_class_loss;
 use crate::train::weights::Number;
 use lineal_data::{Dataset, Targets};
 use lineal_loss::{Hinge, Logistic, Squared, SquaredHinge, SumHinge, SumSquaredHinge};
@@ -69,37 +70,28 @@ pub(crate) fn fit<F: Number>(
     Ok(Trained { fit, layout: Layout::Joint, tree: None, problems: 1, rows_touched })
 }
 
-/// loss → concrete loss, one line an arm.
+/// loss → concrete loss.
 fn dispatch<F: Number>(
     job: &mut Job<'_, '_>,
     request: &Request,
     joint: &Joint,
     gold: Gold<'_, u32>,
 ) -> Result<Fit, Error> {
-    use LossKind as L;
-    let (spec, two) = (job.spec, request.n_classes == 2);
-    macro_rules! costed {
-        ($fit:ident, $loss:ident($own:expr)) => {
-            match &spec.cost {
-                Some(cost) => $fit::<F, Classes, _, _, _>(job, joint, &$loss(cost), gold),
-                None => $fit::<F, Classes, _, _, _>(job, joint, &$loss($own), gold),
-            }
+    let spec = job.spec;
+    // With two classes both forms of the squared hinge are one, and the sum is smooth.
+    let sum = spec.sum || (request.loss == LossKind::SquaredHinge && request.n_classes == 2);
+    macro_rules! run {
+        // Two classes have weights of their own here as several have.
+        ($level:ident, two, $loss:expr) => {{
+            let _ = $loss;
+            Err(Error::request("joint features have no space of two classes"))
+        }};
+        (convex, $space:tt, $loss:expr) => {
+            convex_on::<F, Classes, _, _, _>(job, joint, &$loss, gold)
+        };
+        ($level:ident, $space:tt, $loss:expr) => {
+            smooth_on::<F, Classes, _, _, _>(job, joint, &$loss, gold)
         };
     }
-    match (request.loss, spec.sum) {
-        (L::Perceptron, false) => {
-            convex_on::<F, Classes, _, _, _>(job, joint, &Hinge(NoCost), gold)
-        }
-        (L::Perceptron, true) => {
-            convex_on::<F, Classes, _, _, _>(job, joint, &SumHinge(NoCost), gold)
-        }
-        (L::Hinge, false) => costed!(convex_on, Hinge(ZeroOne)),
-        (L::Hinge, true) => costed!(convex_on, SumHinge(ZeroOne)),
-        // With two classes both forms are one, and smooth.
-        (L::SquaredHinge, false) if two => costed!(smooth_on, SumSquaredHinge(ZeroOne)),
-        (L::SquaredHinge, false) => costed!(convex_on, SquaredHinge(ZeroOne)),
-        (L::SquaredHinge, true) => costed!(smooth_on, SumSquaredHinge(ZeroOne)),
-        (L::Squared, _) => smooth_on::<F, Classes, _, _, _>(job, joint, &Squared, gold),
-        (L::Logistic | L::Huber | L::Epsilon, _) => costed!(smooth_on, Logistic(NoCost)),
-    }
+    with_class_loss!(run, request.loss, false, sum, &spec.cost, two, many)
 }

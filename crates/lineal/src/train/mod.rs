@@ -6,6 +6,7 @@ pub(crate) mod crossfit;
 pub(crate) mod fit;
 pub(crate) mod joint;
 pub(crate) mod learner;
+pub(crate) mod losses;
 pub(crate) mod monitor;
 pub(crate) mod prepare;
 pub(crate) mod report;
@@ -25,6 +26,7 @@ use crate::tag::TagModel;
 use crate::train::certify::Fit;
 use crate::train::crossfit::OnFold;
 use crate::train::fit::{Gold, Job};
+use crate::train::losses::{with_class_loss, with_real_loss};
 use crate::train::prepare::Prepared;
 use crate::train::report::{CodeReport, Report, TreeReport};
 use crate::train::strategy::Plan;
@@ -290,59 +292,46 @@ pub(crate) fn precision(spec: &TrainSpec, solver: SolverKind) -> Precision {
     }
 }
 
-/// task × loss → concrete space and loss, one line an arm.
+/// task × loss → concrete space and loss.
 fn dispatch<F: Number>(
     job: &mut Job<'_, '_>,
     request: &Request,
     y: &Targets,
     held_out: Option<&Targets>,
 ) -> Result<Fit, Error> {
-    use LossKind as L;
     let spec = job.spec;
     if let Targets::Real(train) = y {
         let held_out = if let Some(Targets::Real(y)) = held_out { y.as_slice() } else { &[] };
         let gold = Gold { train, held_out };
-        let (huber, epsilon) = (Huber { delta: spec.delta }, Epsilon { epsilon: spec.epsilon });
-        return match request.loss {
-            L::Huber => fit::smooth::<F, _, _, _>(job, Real, &huber, gold),
-            L::Epsilon => fit::convex::<F, _, _, _>(job, Real, &epsilon, gold),
-            _ => fit::squared::<F, _, _>(job, Real, gold),
-        };
+        macro_rules! run {
+            (squared, $space:expr, $loss:expr) => {
+                fit::squared::<F, _, _>(job, $space, gold)
+            };
+            ($level:ident, $space:expr, $loss:expr) => {
+                fit::$level::<F, _, _, _>(job, $space, &$loss, gold)
+            };
+        }
+        return with_real_loss!(run, request.loss, spec.delta, spec.epsilon);
     }
     let train = if let Targets::Classes(y) = y { y.as_slice() } else { &[] };
     let held_out = if let Some(Targets::Classes(y)) = held_out { y.as_slice() } else { &[] };
     let gold = Gold { train, held_out };
-    let (binary, two, many) = (request.n_classes == 2, Binary, Classes(request.n_classes));
-    // A loss with the user's costs, or with its own.
-    macro_rules! costed {
-        ($fit:ident, $space:expr, $loss:ident($own:expr)) => {
-            match &spec.cost {
-                Some(cost) => fit::$fit::<F, _, _, _>(job, $space, &$loss(cost), gold),
-                None => fit::$fit::<F, _, _, _>(job, $space, &$loss($own), gold),
-            }
-        };
-    }
+    let (two, many) = (request.n_classes == 2, Classes(request.n_classes));
     if spec.hard_margin {
-        return match (&spec.cost, binary) {
-            (None, true) => fit::hard_margin(job, two, &ZeroOne, gold),
+        return match (&spec.cost, two) {
+            (None, true) => fit::hard_margin(job, Binary, &ZeroOne, gold),
             (None, false) => fit::hard_margin(job, many, &ZeroOne, gold),
-            (Some(cost), true) => fit::hard_margin(job, two, &cost, gold),
+            (Some(cost), true) => fit::hard_margin(job, Binary, &cost, gold),
             (Some(cost), false) => fit::hard_margin(job, many, &cost, gold),
         };
     }
-    match (request.loss, binary, spec.sum) {
-        (L::Perceptron, true, _) => fit::convex::<F, _, _, _>(job, two, &Hinge(NoCost), gold),
-        (L::Perceptron, _, false) => fit::convex::<F, _, _, _>(job, many, &Hinge(NoCost), gold),
-        (L::Perceptron, _, true) => fit::convex::<F, _, _, _>(job, many, &SumHinge(NoCost), gold),
-        (L::Hinge, true, _) => costed!(convex, two, Hinge(ZeroOne)),
-        (L::Hinge, _, false) => costed!(convex, many, Hinge(ZeroOne)),
-        (L::Hinge, _, true) => costed!(convex, many, SumHinge(ZeroOne)),
-        (L::SquaredHinge, true, _) => costed!(smooth, two, SquaredHinge(ZeroOne)),
-        (L::SquaredHinge, _, false) => costed!(convex, many, SquaredHinge(ZeroOne)),
-        (L::SquaredHinge, _, true) => costed!(smooth, many, SumSquaredHinge(ZeroOne)),
-        (L::Squared, true, _) => fit::squared::<F, _, _>(job, two, gold),
-        (L::Squared, ..) => fit::squared::<F, _, _>(job, many, gold),
-        (L::Logistic | L::Huber | L::Epsilon, true, _) => costed!(smooth, two, Logistic(NoCost)),
-        (L::Logistic | L::Huber | L::Epsilon, ..) => costed!(smooth, many, Logistic(NoCost)),
+    macro_rules! run {
+        (squared, $space:expr, $loss:expr) => {
+            fit::squared::<F, _, _>(job, $space, gold)
+        };
+        ($level:ident, $space:expr, $loss:expr) => {
+            fit::$level::<F, _, _, _>(job, $space, &$loss, gold)
+        };
     }
+    with_class_loss!(run, request.loss, two, spec.sum, &spec.cost, Binary, many)
 }
