@@ -139,7 +139,7 @@ fn main() {
 
     let bits = option("--pruner-bits", 20.0) as u32;
     let start = seconds();
-    let pruner = Heads::new(&templates, &train_words, &train.heads, bits);
+    let pruner = Heads::new(&templates, &train_words, bits).with_gold(&train.heads);
     let spec = LearnSpec {
         loss: Loss::Logistic,
         solver: Solver::Sgd,
@@ -160,7 +160,7 @@ fn main() {
     );
     eprintln!("pruned in {:.2} s", seconds() - start);
     let start = seconds();
-    let pruner = Heads::new(&templates, &dev_words, &[], bits);
+    let pruner = Heads::new(&templates, &dev_words, bits);
     let dev_candidates = prune(&pruner, &w, keep);
     let prune_seconds = seconds() - start;
     let n = dev.heads.len() as f64;
@@ -246,8 +246,8 @@ fn main() {
     }
     let bits = option("--relation-bits", 22.0) as u32;
     let start = seconds();
-    let relations =
-        Relations::new(&templates, &train_words, &true_heads, &gold_relations, names.len(), bits);
+    let relations = Relations::new(&templates, &train_words, &true_heads, names.len(), bits)
+        .with_gold(&gold_relations);
     eprintln!("features of relations in {:.2} s", seconds() - start);
     let passive = LearnSpec {
         update: Update::PassiveAggressive { aggressiveness: option("--relation-c", 0.05) },
@@ -261,10 +261,10 @@ fn main() {
         w.iter().filter(|w| **w != 0.0).count()
     );
     let start = seconds();
-    let relations = Relations::new(&templates, &dev_words, &found, &[], names.len(), bits);
+    let relations = Relations::new(&templates, &dev_words, &found, names.len(), bits);
     let labels = predict(&relations, &w);
     let label_seconds = seconds() - start;
-    let relations = Relations::new(&templates, &dev_words, &dev.heads, &[], names.len(), bits);
+    let relations = Relations::new(&templates, &dev_words, &dev.heads, names.len(), bits);
     let in_gold = same(&predict(&relations, &w), &dev_gold);
     let right =
         (0..labels.len()).filter(|&t| found[t] == dev.heads[t] && labels[t] == dev_gold[t]).count();

@@ -3,6 +3,7 @@
 mod error;
 pub(crate) mod hash;
 pub(crate) mod keys;
+pub(crate) mod names;
 pub(crate) mod relation;
 pub(crate) mod sentences;
 pub(crate) mod slots;

@@ -45,7 +45,7 @@ impl Family {
     }
 
     /// The words at a place of [`Section::Relations`], for word `m`: one, [`NONE`], or many.
-    fn at(&self, place: usize, m: usize, words: &mut Vec<usize>) {
+    pub(crate) fn at(&self, place: usize, m: usize, words: &mut Vec<usize>) {
         let h = self.heads[m - 1] as usize;
         let siblings = self.children(h);
         let at = siblings.partition_point(|&word| (word as usize) < m);

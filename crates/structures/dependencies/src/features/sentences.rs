@@ -147,16 +147,26 @@ impl Spot {
     }
 }
 
+impl Spot {
+    /// What stands for a cell where there is no word.
+    #[inline]
+    pub(crate) fn stand_in(self) -> u64 {
+        match self {
+            Spot::Word(_) | Spot::None => NONE_CELL,
+            Spot::Root => ROOT_CELL,
+            Spot::Before => BEFORE_CELL,
+            Spot::After => AFTER_CELL,
+        }
+    }
+}
+
 impl Sentence<'_> {
     /// The hash of a single channel.
     #[inline]
     pub(crate) fn cell(&self, channel: usize, spot: Spot) -> u64 {
         match spot {
             Spot::Word(word) => self.single[(word - 1) * self.n_single + channel],
-            Spot::Root => ROOT_CELL,
-            Spot::None => NONE_CELL,
-            Spot::Before => BEFORE_CELL,
-            Spot::After => AFTER_CELL,
+            _ => spot.stand_in(),
         }
     }
 

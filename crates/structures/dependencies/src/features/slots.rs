@@ -47,11 +47,35 @@ pub(crate) fn of_grandparent(g: usize, h: usize, m: usize) -> Slots {
     [directions, 4 + directions * 3 + far]
 }
 
-/// In words, for the name of a feature.
-pub(crate) fn name_of_arc(h: usize, m: usize) -> [String; 2] {
-    let side = if h < m { "right" } else { "left" };
-    let distance = ["1", "2", "3", "4-5", "6-9", "10-17", "18+"][distance_bin(h, m) as usize];
-    [side.into(), format!("{side} {distance}")]
+fn side(from: usize, to: usize) -> &'static str {
+    if from < to { "right" } else { "left" }
+}
+
+fn distance_name(a: usize, b: usize) -> &'static str {
+    ["1", "2", "3", "4-5", "6-9", "10-17", "18+"][distance_bin(a, b) as usize]
+}
+
+/// The slots of an arc in words.
+pub(crate) fn names_of_arc(h: usize, m: usize) -> [String; 2] {
+    let side = side(h, m);
+    [side.into(), format!("{side} {}", distance_name(h, m))]
+}
+
+/// The slots of successive modifiers in words.
+pub(crate) fn names_of_sibling(h: usize, s: Option<usize>, m: usize) -> [String; 2] {
+    let side = side(h, m);
+    [side.into(), format!("{side} {}", distance_name(s.unwrap_or(h), m))]
+}
+
+/// The slots of a word, its head and that one's head in words.
+pub(crate) fn names_of_grandparent(g: usize, h: usize, m: usize) -> [String; 2] {
+    let sides = format!("{} {}", side(g, h), side(h, m));
+    let far = match g.abs_diff(m) {
+        0..=2 => "1-2",
+        3..=6 => "3-6",
+        _ => "7+",
+    };
+    [sides.clone(), format!("{sides} {far}")]
 }
 
 #[cfg(test)]

@@ -105,6 +105,20 @@ pub(crate) enum Change {
     Split,
 }
 
+impl Change {
+    /// As it is written after a column.
+    pub(crate) fn mark(self) -> String {
+        match self {
+            Change::Whole => String::new(),
+            Change::Lower => ":lower".into(),
+            Change::Shape => ":shape".into(),
+            Change::Prefix(n) => format!(":prefix{n}"),
+            Change::Suffix(n) => format!(":suffix{n}"),
+            Change::Split => "*".into(),
+        }
+    }
+}
+
 /// One place of a template with what is read there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Atom {

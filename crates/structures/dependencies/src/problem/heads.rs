@@ -4,7 +4,7 @@
 //! softmaxes: log Z = Σ_m log Σ_h exp θ(h → m). Parts are arcs: n for each of n words, `theta[(m − 1)·n + place(h)]`, where the places of the heads of m are the
 //! numbers 0 … n without m, closed up; the same numbers as those of [`Arcs::full`](crate::Arcs).
 
-use super::Candidates;
+use super::{Candidates, TreeSpec};
 use crate::features::keys::Keys;
 use crate::features::{Section, Sentences, Templates};
 use lineal_linalg::Scalar;
@@ -17,7 +17,7 @@ use std::ops::Range;
 pub struct Heads<'a> {
     templates: &'a Templates,
     sentences: &'a Sentences,
-    /// One for each word of all sentences; empty when there is nothing to learn.
+    /// One for each word of all sentences, or none.
     gold: &'a [u32],
     bits: u32,
 }
@@ -47,14 +47,15 @@ pub struct HeadsScratch {
 }
 
 impl<'a> Heads<'a> {
-    /// Sentences with the gold head of each word (none to predict only), and 2^`bits` weights.
-    pub fn new(
-        templates: &'a Templates,
-        sentences: &'a Sentences,
-        gold: &'a [u32],
-        bits: u32,
-    ) -> Self {
-        Self { templates, sentences, gold, bits }
+    /// Heads to predict, with 2^`bits` weights ([`TreeSpec::MIN_BITS`] to [`TreeSpec::MAX_BITS`]).
+    pub fn new(templates: &'a Templates, sentences: &'a Sentences, bits: u32) -> Self {
+        let bits = bits.clamp(TreeSpec::MIN_BITS, TreeSpec::MAX_BITS);
+        Self { templates, sentences, gold: &[], bits }
+    }
+
+    /// The gold head of each word of all sentences.
+    pub fn with_gold(self, gold: &'a [u32]) -> Self {
+        Self { gold, ..self }
     }
 
     /// Adds the best heads of each word of sentence `i` by its scores to `kept`: at most `spec.most`, none whose probability is below `spec.threshold` times the best

@@ -1,6 +1,7 @@
 //! Problems to learn: heads one by one (the pruner), trees, and the relations of a known tree.
 
 mod candidates;
+mod explain;
 mod heads;
 mod parts;
 mod projectivize;
@@ -9,6 +10,7 @@ mod tree_spec;
 mod trees;
 
 pub use candidates::Candidates;
+pub use explain::Contribution;
 pub use heads::{Heads, HeadsScratch, PruneSpec};
 pub use parts::TreeParts;
 pub use projectivize::projectivize;

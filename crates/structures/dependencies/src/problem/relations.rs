@@ -6,6 +6,7 @@
 //! The places of the features of all words are kept, 4 bytes each (EWT: 205,000 words with 60 features, 50 MB): words come in random order in training, and their features
 //! take longer to find than to add up.
 
+use super::TreeSpec;
 use crate::features::relation::{RelationKeys, run_start};
 use crate::features::{Section, Sentences, Templates};
 use lineal_linalg::Scalar;
@@ -27,16 +28,16 @@ pub struct Relations<'a> {
 }
 
 impl<'a> Relations<'a> {
-    /// Sentences with the head of each word, and its gold relation (none to predict only), below `n_relations`; 2^`bits` weights.
+    /// Relations to predict, below `n_relations`, in sentences with the head of each word; 2^`bits` weights, more than relations.
     pub fn new(
         templates: &Templates,
         sentences: &Sentences,
         heads: &[u32],
-        gold: &'a [u32],
         n_relations: usize,
         bits: u32,
     ) -> Self {
-        let dim = 1usize << bits;
+        let dim = (1usize << bits.clamp(TreeSpec::MIN_BITS, TreeSpec::MAX_BITS))
+            .max(n_relations.next_power_of_two());
         let program = templates.program(Section::Relations);
         let of_sentence = |keys: &mut RelationKeys, i: usize| {
             let (sentence, heads) = (sentences.get(i), &heads[sentences.words(i)]);
@@ -61,7 +62,12 @@ impl<'a> Relations<'a> {
             ends.extend(sentence_ends.iter().map(|end| starts.len() + end));
             starts.extend(sentence_starts);
         }
-        Self { ends, starts, gold, n_relations, dim }
+        Self { ends, starts, gold: &[], n_relations, dim }
+    }
+
+    /// The gold relation of each word of all sentences.
+    pub fn with_gold(self, gold: &'a [u32]) -> Self {
+        Self { gold, ..self }
     }
 
     fn features(&self, i: usize) -> &[u32] {

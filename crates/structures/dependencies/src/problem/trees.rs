@@ -12,6 +12,8 @@
 mod features;
 mod oracles;
 
+pub(super) use features::Triple;
+
 use super::parts::Shape;
 use super::{Candidates, Tree, TreeKind, TreeParts, TreeSpec};
 use crate::features::keys::Keys;
@@ -90,6 +92,10 @@ impl<'a> Trees<'a> {
     /// What they are.
     pub fn spec(&self) -> TreeSpec {
         self.spec
+    }
+
+    pub(super) fn templates(&self) -> &'a Templates {
+        self.templates
     }
 
     fn heads_of(&self, i: usize) -> &[u32] {

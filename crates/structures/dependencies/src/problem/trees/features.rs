@@ -14,7 +14,7 @@ const TO_THE_RIGHT: u32 = 0x6a09_e667;
 
 /// The words of a part of second order.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Triple {
+pub(in crate::problem) enum Triple {
     /// g → h → m.
     Grandparent(usize, usize, usize),
     /// h → m, and the modifier of h before m.
@@ -23,7 +23,7 @@ pub(super) enum Triple {
 
 impl Triple {
     /// The parts of second order that word `m` brings into a tree.
-    pub(super) fn of_word(heads: &[u32], m: usize) -> [Option<Triple>; 2] {
+    pub(in crate::problem) fn of_word(heads: &[u32], m: usize) -> [Option<Triple>; 2] {
         let h = heads[m - 1] as usize;
         let is_sibling = |&s: &usize| heads[s - 1] as usize == h;
         let sibling =
@@ -54,7 +54,7 @@ impl Triple {
 /// The features of a labelled arc, each the start of a run of `n` weights out of `dim`.
 #[inline]
 fn each_run(keys: &Keys, h: usize, m: usize, (dim, n): (usize, usize), mut f: impl FnMut(usize)) {
-    let direction = if h < m { TO_THE_RIGHT } else { 0 };
+    let direction = Trees::side_key(h, m);
     for (a, b) in keys.single(0, h).iter().zip(keys.single(1, m)) {
         f(run_start(a ^ b ^ direction, dim, n));
     }
@@ -62,6 +62,11 @@ fn each_run(keys: &Keys, h: usize, m: usize, (dim, n): (usize, usize), mut f: im
 }
 
 impl Trees<'_> {
+    /// Makes the features of labelled arcs differ by their direction.
+    pub(in crate::problem) fn side_key(h: usize, m: usize) -> u32 {
+        if h < m { TO_THE_RIGHT } else { 0 }
+    }
+
     /// Computes the keys of sentence `i`, unless they are there.
     pub(super) fn load_keys<F>(&self, i: usize, s: &mut TreesScratch<F>) {
         if s.loaded == Some(i) {
