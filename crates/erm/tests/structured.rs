@@ -1,7 +1,7 @@
 //! The registry of structures: each one's oracles by enumeration, and every learner on each.
 
 #[path = "../examples/matching.rs"]
-mod matching;
+mod matching_example;
 mod registry;
 
 use lineal_chain::{ChainModel, ChainOptions, ChainProblem, Grammar, Sentences};
@@ -36,10 +36,10 @@ macro_rules! registry {
                 $make(&mut |s| {
                     let outputs = |i, ask| $outputs(s, i, ask);
                     let (learn, losses) = (registry!(@learn $with), registry!(@losses $with));
-                    registry::gradients_are_those_of_differences(s, &outputs, &learn, losses);
-                    registry::learners_agree(s, &outputs, &learn, losses);
-                    registry::certificates_are_honest(s, &outputs, &learn);
-                    registry::weights_equal_repeats(s, &learn, losses);
+                    registry::gradients_are_those_of_differences(s, &outputs, learn, losses);
+                    registry::learners_agree(s, &outputs, learn, losses);
+                    registry::certificates_are_honest(s, &outputs, learn);
+                    registry::weights_equal_repeats(s, learn, losses);
                 });
             }
 
@@ -47,10 +47,10 @@ macro_rules! registry {
             fn runs_are_what_they_say() {
                 $make(&mut |s| {
                     let (learn, losses) = (registry!(@learn $with), registry!(@losses $with));
-                    registry::threads_do_not_change_a_bit(s, &learn, losses);
-                    registry::starting_warm_is_going_on(s, &learn);
+                    registry::threads_do_not_change_a_bit(s, learn, losses);
+                    registry::starting_warm_is_going_on(s, learn);
                     let losses = [losses, &[Loss::Perceptron]].concat();
-                    registry::averages_are_naive_means(s, &learn, registry!(@gradient $with), &losses);
+                    registry::averages_are_naive_means(s, learn, registry!(@gradient $with), &losses);
                 });
             }
         }
@@ -59,12 +59,12 @@ macro_rules! registry {
         registry::sums_are_those_of_enumeration($s, &|i, ask| $outputs($s, i, ask))
     };
     (@sums max $s:ident, $outputs:expr) => {};
-    (@learn sum) => { |s: &_, spec: &_, start: Option<&[f32]>| by_sums(s, spec, start) };
-    (@learn max) => { |s: &_, spec: &_, start: Option<&[f32]>| by_argmax(s, spec, start) };
+    (@learn sum) => { by_sums };
+    (@learn max) => { by_argmax };
     (@losses sum) => { &[Loss::Hinge, Loss::Logistic][..] };
     (@losses max) => { &[Loss::Hinge][..] };
-    (@gradient sum) => { &|s: &_, i, w: &[f64], loss| by_marginals(s, i, w, loss) };
-    (@gradient max) => { &|s: &_, i, w: &[f64], loss| by_best(s, i, w, loss) };
+    (@gradient sum) => { by_marginals };
+    (@gradient max) => { by_best };
 }
 
 registry! {
@@ -72,7 +72,7 @@ registry! {
     chain_of_order_2: sum, |run: &mut dyn FnMut(&ChainProblem<'_>)| with_chain(true, false, run), sequences;
     chain_with_constraints: sum, |run: &mut dyn FnMut(&ChainProblem<'_>)| with_chain(false, true, run), legal_sequences;
     classes: sum, |run: &mut dyn FnMut(&OneHot)| run(&OneHot::new(12, 4, 5, 3)), all_classes;
-    matching: max, |run: &mut dyn FnMut(&super::matching::Matching)| run(&super::matching::example(8, 4, 4, 3)), permutations;
+    matching: max, |run: &mut dyn FnMut(&matching_example::Matching)| run(&matching_example::example(8, 4, 4, 3)), permutations;
 }
 
 const K: usize = 3;
@@ -141,7 +141,7 @@ fn all_classes(s: &OneHot, i: usize, ask: Ask) -> Vec<u32> {
     if ask == Ask::Gold { vec![s.y[i]] } else { (0..s.n_classes as u32).collect() }
 }
 
-fn permutations(s: &super::matching::Matching, i: usize, ask: Ask) -> Vec<Vec<u32>> {
+fn permutations(s: &matching_example::Matching, i: usize, ask: Ask) -> Vec<Vec<u32>> {
     let gold = &s.lists[i].gold;
     if ask == Ask::Gold {
         return vec![gold.clone()];
@@ -206,7 +206,7 @@ fn classes_are_the_flat_model() {
 
 #[test]
 fn a_logistic_loss_without_sums_is_refused_with_a_remedy() {
-    let s = matching::example(3, 3, 2, 1);
+    let s = matching_example::example(3, 3, 2, 1);
     for solver in [Solver::Auto, Solver::Lbfgs, Solver::Sgd] {
         let spec = LearnSpec { solver, ..LearnSpec::default() };
         let error = learn_max(&s, &spec, None, &mut |_| ControlFlow::Continue(())).unwrap_err();
@@ -216,7 +216,7 @@ fn a_logistic_loss_without_sums_is_refused_with_a_remedy() {
 
 #[test]
 fn the_dual_reports_its_gap_as_a_gap_and_no_loss() {
-    let s = matching::example(10, 4, 3, 1);
+    let s = matching_example::example(10, 4, 3, 1);
     let spec = LearnSpec { loss: Loss::Hinge, l2: 0.05, passes: 5, ..LearnSpec::default() };
     let mut passes = 0;
     learn_max(&s, &spec, None, &mut |pass| {
