@@ -4,7 +4,7 @@ use super::model::DependencyModel;
 use super::parser::{Chunk, ParseAsk};
 use super::tags;
 use crate::Error;
-use lineal_data::Treebank;
+use lineal_data::{Sentence, Treebank};
 use lineal_dependencies::problem::{Candidates, Tree, TreeParts, Trees};
 use lineal_model::structure::{Ask, MaxOracle, Structure, SumOracle};
 use serde::Serialize;
@@ -97,9 +97,10 @@ impl DependencyModel {
             rival_problem.scores(0, &w, 1.0, &mut s, &mut theta);
             let mut other = Tree::default();
             let found = rival_problem.argmax(0, &mut theta, Ask::Plain, &mut s, &mut other).is_ok();
-            let mut reasons: Vec<ArcReason> = Vec::new();
+            let mut reasons = Vec::new();
             if found {
-                // HOLE
+                let sides = [(&best, 1.0), (&other, -1.0)];
+                reasons = self.differences(&problem, data.get(0), sides);
                 reasons.sort_by(|a, b| b.amount.abs().total_cmp(&a.amount.abs()));
             }
             let lead =
@@ -117,6 +118,46 @@ impl DependencyModel {
             });
         }
         Ok(explanations)
+    }
+}
+
+impl DependencyModel {
+    /// The features that one of two trees has and the other has not, with the sign of their side.
+    fn differences(
+        &self,
+        problem: &Trees<'_>,
+        sentence: Sentence<'_>,
+        sides: [(&Tree, f64); 2],
+    ) -> Vec<ArcReason> {
+        let columns = self.columns();
+        let cells: Vec<&str> = (0..sentence.len())
+            .flat_map(|t| columns.iter().map(move |&c| sentence.cell(t, c)))
+            .collect();
+        let form = |word: usize| if word == 0 { "(root)" } else { sentence.form(word - 1) };
+        let mut reasons = Vec::new();
+        for m in 1..=sentence.len() {
+            let [plus, minus] = sides.map(|(tree, _)| {
+                let mut all = problem.explain(&cells, &tree.heads, m, &self.tables.trees);
+                if let Some(&relation) = tree.relations.get(m - 1) {
+                    let arc = (tree.heads[m - 1] as usize, m);
+                    let w = &self.tables.trees;
+                    all.extend(problem.explain_relation(&cells, arc, relation, w));
+                }
+                all
+            });
+            for (own, others, (tree, sign)) in
+                [(&plus, &minus, sides[0]), (&minus, &plus, sides[1])]
+            {
+                let head = form(tree.heads[m - 1] as usize);
+                let only = own.iter().filter(|c| c.weight != 0.0 && !others.contains(c));
+                reasons.extend(only.map(|c| ArcReason {
+                    feature: c.name.clone(),
+                    part: format!("{}: {head} → {}", c.section.name(), form(m)),
+                    amount: sign * f64::from(c.weight),
+                }));
+            }
+        }
+        reasons
     }
 }
 

@@ -136,7 +136,7 @@ impl<'m> Chunk<'m> {
         let of_chunk = which.clone().map(|i| data.get(i));
         let sentences = hash(&model.templates, model.columns(), of_chunk);
         let pruned = model.tables.pruner.as_ref().map(|w| {
-            let problem = Heads::new(&model.templates, &sentences, &[], PRUNER_BITS);
+            let problem = Heads::new(&model.templates, &sentences, PRUNER_BITS);
             prune(&problem, w, model.about.candidates)
         });
         let mut chunk = Self { model, data, which, sentences, candidates: pruned };
@@ -259,8 +259,7 @@ impl<'m> Chunk<'m> {
         let model = self.model;
         let n = model.relations().len();
         let heads: Vec<u32> = trees.flatten().copied().collect();
-        let problem =
-            Relations::new(&model.templates, &self.sentences, &heads, &[], n, RELATION_BITS);
+        let problem = Relations::new(&model.templates, &self.sentences, &heads, n, RELATION_BITS);
         let mut theta = Vec::new();
         let mut relation = |word: usize| {
             let mut y = 0;

@@ -241,10 +241,10 @@ impl Stage<'_> {
             seed: self.spec.seed,
             ..LearnSpec::default()
         };
-        let problem = Heads::new(self.templates, self.sentences, gold, PRUNER_BITS);
+        let problem = Heads::new(self.templates, self.sentences, PRUNER_BITS).with_gold(gold);
         let learnt = learn(&problem, &request, None, &mut |_| ControlFlow::Continue(()))?;
         // Recall is of heads that pruning would keep of sentences like these; the gold ones are put back for training.
-        let free = Heads::new(self.templates, self.sentences, &[], PRUNER_BITS);
+        let free = Heads::new(self.templates, self.sentences, PRUNER_BITS);
         let recall = prune(&free, &learnt.w, most).recall(self.data.heads());
         let candidates = prune(&problem, &learnt.w, most);
         let report = StageReport {
@@ -271,7 +271,8 @@ impl Stage<'_> {
         };
         let n = self.data.schema.relations.len();
         let (heads, gold) = (self.data.heads(), self.data.deprels());
-        let problem = Relations::new(self.templates, self.sentences, heads, gold, n, RELATION_BITS);
+        let problem =
+            Relations::new(self.templates, self.sentences, heads, n, RELATION_BITS).with_gold(gold);
         let mut wrong = 0.0;
         let learnt = learn_max(&problem, &request, None, &mut |pass| {
             wrong = pass.loss.unwrap_or_default();
@@ -312,7 +313,7 @@ fn heads_metric<'h>(
 ) -> Metric<'h> {
     let sentences = hash(templates, columns, data.iter());
     let candidates =
-        pruner.map(|w| prune(&Heads::new(templates, &sentences, &[], PRUNER_BITS), w, most));
+        pruner.map(|w| prune(&Heads::new(templates, &sentences, PRUNER_BITS), w, most));
     Box::new(move |w| {
         let problem = Trees::new(templates, &sentences, candidates.as_ref(), trees);
         let found = super::parser::best_trees(&problem, w)
