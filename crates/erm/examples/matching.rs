@@ -14,6 +14,7 @@ use std::ops::{ControlFlow, Range};
 pub struct Matching {
     /// How many features a pair of items has, and so how many weights there are.
     pub n_features: usize,
+    /// The examples.
     pub lists: Vec<Lists>,
 }
 
