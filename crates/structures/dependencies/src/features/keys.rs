@@ -61,12 +61,14 @@ impl Keys {
             if is_arcs && place == BETWEEN {
                 continue;
             }
-            for row in 0..rows {
-                let word = if row > sentence.n { NONE } else { row };
-                keys.extend(single.iter().map(|template| {
-                    let part = template.parts.iter().find(|part| part.place == place);
-                    part.map_or(0, |part| single_key(part, sentence, word))
-                }));
+            keys.resize(rows * single.len(), 0);
+            let parts = single.iter().enumerate().flat_map(|(t, template)| {
+                template.parts.iter().filter(|part| part.place == place).map(move |part| (t, part))
+            });
+            for (t, part) in parts {
+                for (row, keys) in keys.chunks_exact_mut(single.len()).enumerate() {
+                    keys[t] = single_key(part, sentence, if row > sentence.n { NONE } else { row });
+                }
             }
         }
         for (place, lists) in self.lists.iter_mut().enumerate() {
@@ -181,7 +183,7 @@ pub(crate) fn key(hash: u64) -> u32 {
 
 /// The key of a part without split cells.
 #[inline]
-fn single_key(part: &Part, sentence: &Sentence<'_>, word: usize) -> u32 {
+pub(crate) fn single_key(part: &Part, sentence: &Sentence<'_>, word: usize) -> u32 {
     let mut hash = part.seed;
     for atom in &part.atoms {
         if let CellOf::Single { channel, offset } = *atom {

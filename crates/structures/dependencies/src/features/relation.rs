@@ -4,9 +4,9 @@
 //! of `n`: a feature seldom goes with more than a few relations, and runs that overlap let the table be filled by what is used.
 
 use super::hash;
-use super::keys::{key, list_keys};
+use super::keys::{key, list_keys, single_key};
 use super::sentences::{NONE, Sentence};
-use super::syntax::Section;
+use super::syntax::{SHAPES, Section};
 use super::templates::{CellOf, Part, Program};
 
 /// A tree, ready to be asked for the neighbours of its words.
@@ -96,7 +96,10 @@ impl Family {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RelationKeys {
     family: Family,
+    /// The word at each place of one, and the hashes of shapes, for the word that is visited.
     words: Vec<usize>,
+    shapes: [u64; SHAPES.len()],
+    many: Vec<usize>,
     hashes: Vec<u64>,
     /// The hashes of the places so far, one for each combination.
     keys: Vec<u32>,
@@ -109,7 +112,7 @@ impl RelationKeys {
         self.family.load(heads);
     }
 
-    /// The features of word `m`, each as often as it occurs.
+    /// The features of word `m`.
     pub(crate) fn each(
         &mut self,
         program: &Program,
@@ -117,28 +120,34 @@ impl RelationKeys {
         m: usize,
         mut f: impl FnMut(u32),
     ) {
-        let places = program.section.places().len();
-        for template in &program.templates {
+        self.visit(program, m);
+        let (single, several) = program.templates.split_at(program.n_single);
+        for template in single {
+            let keys = template.parts.iter().map(|part| match self.words.get(part.place) {
+                Some(&word) => single_key(part, sentence, word),
+                None => self.shape_key(part),
+            });
+            f(keys.fold(0, |all, key| all ^ key));
+        }
+        for template in several {
             self.keys.clear();
             self.keys.push(0);
             for part in &template.parts {
-                if part.place == places {
-                    let key = key(self.shape_hash(part, m));
-                    self.keys.iter_mut().for_each(|known| *known ^= key);
-                    continue;
-                }
                 self.part_keys.clear();
-                let mut words = std::mem::take(&mut self.words);
-                self.family.at(part.place, m, &mut words);
-                for &word in &words {
-                    list_keys(part, sentence, word, &mut self.hashes);
-                    self.part_keys.extend(self.hashes.iter().map(|&hash| key(hash)));
-                }
-                self.words = words;
-                if program.section.is_many(part.place) {
+                if part.place == self.words.len() {
+                    self.part_keys.push(self.shape_key(part));
+                } else if program.section.is_many(part.place) {
+                    self.family.at(part.place, m, &mut self.many);
+                    for &word in &self.many {
+                        list_keys(part, sentence, word, &mut self.hashes);
+                        self.part_keys.extend(self.hashes.iter().map(|&hash| key(hash)));
+                    }
                     // A value that several children share counts once.
                     self.part_keys.sort_unstable();
                     self.part_keys.dedup();
+                } else {
+                    list_keys(part, sentence, self.words[part.place], &mut self.hashes);
+                    self.part_keys.extend(self.hashes.iter().map(|&hash| key(hash)));
                 }
                 let n = self.keys.len();
                 for at in 0..n {
@@ -151,11 +160,27 @@ impl RelationKeys {
         }
     }
 
-    fn shape_hash(&self, part: &Part, m: usize) -> u64 {
-        part.atoms.iter().fold(part.seed, |hash, atom| match atom {
-            CellOf::Shape(shape) => hash::push(hash, hash::mix(self.family.shape(*shape, m) + 1)),
+    /// Finds the words and shapes around word `m`.
+    fn visit(&mut self, program: &Program, m: usize) {
+        self.words.clear();
+        for place in 0..program.section.places().len() {
+            if program.section.is_many(place) {
+                self.words.push(NONE);
+            } else {
+                self.family.at(place, m, &mut self.many);
+                self.words.push(self.many[0]);
+            }
+        }
+        for (shape, hash) in self.shapes.iter_mut().enumerate() {
+            *hash = hash::mix(self.family.shape(shape, m) + 1);
+        }
+    }
+
+    fn shape_key(&self, part: &Part) -> u32 {
+        key(part.atoms.iter().fold(part.seed, |hash, atom| match atom {
+            CellOf::Shape(shape) => hash::push(hash, self.shapes[*shape]),
             _ => hash,
-        })
+        }))
     }
 }
 
