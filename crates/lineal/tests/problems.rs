@@ -4,7 +4,7 @@
 
 use lineal::{
     Bias, CostMatrix, Dataset, Error, LossKind, Penalty, Precision, ReadOptions, ScheduleKind,
-    SgdSpec, SolverKind, TargetKind, Task, TrainSpec, read, train,
+    SgdSpec, SolverKind, Task, TrainSpec, read, train,
 };
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -42,11 +42,7 @@ fn problems() -> Vec<(Problem, Dataset)> {
     let mut sets: HashMap<String, Dataset> = HashMap::new();
     let with_data = |problem: Problem| {
         let data = sets.entry(problem.data.clone()).or_insert_with(|| {
-            let target = match problem.task {
-                Task::Regress => TargetKind::Real,
-                Task::Classify | Task::Tag => TargetKind::Classes,
-                Task::Multilabel => TargetKind::Labels,
-            };
+            let target = problem.task.target();
             let options = ReadOptions { target, ..ReadOptions::default() };
             read(folder().join(&problem.data), &options).expect("a readable problem")
         });
@@ -124,7 +120,7 @@ fn sgd_comes_close() {
             continue;
         }
         let schedule = Some(ScheduleKind::Inverse);
-        let sgd = SgdSpec { epochs: 400, average: true, schedule, ..SgdSpec::default() };
+        let sgd = SgdSpec { epochs: 400, average: Some(true), schedule, ..SgdSpec::default() };
         let spec = TrainSpec { sgd, precision: Precision::F64, ..problem.spec(SolverKind::Sgd) };
         let (_, report) = train(&data, &spec).expect("a run of sgd");
         let off = report.objective / problem.optimum - 1.0;

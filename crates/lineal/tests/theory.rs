@@ -398,7 +398,7 @@ fn pegasos(l2: f64, bias: Bias, epochs: usize, shuffle: bool, average: bool) -> 
             epochs,
             schedule: Some(ScheduleKind::Pegasos),
             shuffle,
-            average,
+            average: Some(average),
             ..SgdSpec::default()
         },
         ..TrainSpec::default()

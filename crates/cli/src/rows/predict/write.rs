@@ -155,7 +155,7 @@ fn quoted(cell: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::Top;
+    use super::super::answers::Top;
     use super::*;
     use lineal::{Labels, Table};
 
