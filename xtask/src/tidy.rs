@@ -58,6 +58,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/features.md",
     "docs/reductions.md",
     "docs/streaming.md",
+    "docs/parsing.md",
     "docs/tagging.md",
     "docs/tune.md",
 ];

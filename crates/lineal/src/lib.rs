@@ -133,3 +133,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/tagging.md")]
 struct Tagging;
+
+/// And about trees.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/parsing.md")]
+struct Parsing;

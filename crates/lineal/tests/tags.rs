@@ -554,7 +554,7 @@ fn damaged_files_are_refused() {
         |v| v["templates"] = "U0:%x[0,900]\n".into(),
         |v| v["templates"] = "nonsense".into(),
         |v| v["hashed"] = 31.into(),
-        |v| v["spec"]["order"] = 2.into(),
+        |v| v["spec"]["tag"]["order"] = 2.into(),
         |v| v["transitions"] = false.into(),
         |v| v["step"] = 1.0.into(),
     ];

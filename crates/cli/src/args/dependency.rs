@@ -31,9 +31,9 @@ pub struct DependencyArgs {
     ]))]
     pub labeller: Option<LabellerKind>,
 
-    /// Learn from predicted parts of speech: `jackknife` for those of taggers that did not see the sentence, or the file of a tagger; the model then tags
-    /// sentences before it parses them
-    #[arg(long, value_name = "jackknife|MODEL", help_heading = DEPENDENCY)]
+    /// Learn from predicted parts of speech: `jackknife` for those of taggers that did not see the sentence, or the file of a tagger (the model then tags
+    /// sentences before it parses them), or a CoNLL-U file with the same sentences and other tags
+    #[arg(long, value_name = "jackknife|FILE", help_heading = DEPENDENCY)]
     pub tags: Option<String>,
 
     /// Let several words depend on the root
@@ -42,8 +42,8 @@ pub struct DependencyArgs {
 }
 
 impl DependencyArgs {
-    /// The tagger's file, if one is named.
-    pub fn tagger(&self) -> Option<PathBuf> {
+    /// The file of a tagger or of tagged sentences, if one is named.
+    pub fn tags_file(&self) -> Option<PathBuf> {
         self.tags
             .as_deref()
             .filter(|tags| !matches!(*tags, "jackknife" | "gold"))

@@ -1,13 +1,15 @@
 //! Training on treebanks.
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
+use lineal::data::ConlluColumn;
 use lineal::metrics::DependencyMetrics;
 use lineal::{
-    CurvePoint, DependencyModel, DependencySpec, Report, Source, TagModel, TagsKind, TrainSpec,
-    Training, Treebank, TreebankOptions,
+    CurvePoint, DependencyModel, DependencySpec, Format, Report, Source, TagModel, TagsKind,
+    TrainSpec, Training, Treebank, TreebankOptions,
 };
 use serde_json::{Value, json};
 
@@ -17,10 +19,12 @@ use crate::talk::{Talk, count, seconds};
 use crate::train::request::{self, Request};
 use crate::train::{Learns, Shown};
 
-/// How treebanks are read, and the tagger that is given.
+/// How treebanks are read, and where their tags come from.
 pub struct TreebankRequest {
     read: TreebankOptions,
     tagger: Option<TagModel>,
+    /// A file with the same sentences and other tags.
+    tagged: Option<PathBuf>,
 }
 
 impl Learns for DependencyModel {
@@ -30,7 +34,13 @@ impl Learns for DependencyModel {
 
     fn request(args: &TrainArgs) -> anyhow::Result<Request<TreebankRequest>> {
         let defaults = DependencySpec::default();
-        let tagger = args.dependency.tagger();
+        let named = args.dependency.tags_file();
+        let is_conllu =
+            |path: &PathBuf| Format::from_name(&path.to_string_lossy()) == Some(Format::Conllu);
+        let (tagged, tagger) = match named.clone() {
+            Some(path) if is_conllu(&path) => (Some(path), None),
+            other => (None, other),
+        };
         let dependency = DependencySpec {
             decoder: args.dependency.decoder,
             order: args.tag.order,
@@ -55,9 +65,9 @@ impl Learns for DependencyModel {
             ..read_options(&args.file)
         };
         let spec = TrainSpec { dependency, ..request::spec(args)? };
-        let options =
-            TreebankRequest { read, tagger: tagger.as_deref().map(TagModel::load).transpose()? };
-        Request::new(args, spec, options, args.tag.files().cloned().chain(tagger))
+        let tagger = tagger.as_deref().map(TagModel::load).transpose()?;
+        let options = TreebankRequest { read, tagger, tagged };
+        Request::new(args, spec, options, args.tag.files().cloned().chain(named))
     }
 
     fn read(
@@ -69,7 +79,10 @@ impl Learns for DependencyModel {
         let start = Instant::now();
         let data = lineal::read_treebank(source, &request.options.read)?;
         talk(data_lines(&data, start.elapsed().as_secs_f64()));
-        Ok(data)
+        match &request.options.tagged {
+            Some(path) => retagged(&data, path),
+            None => Ok(data),
+        }
     }
 
     fn labelled(
@@ -177,6 +190,28 @@ impl Learns for DependencyModel {
     fn nouns() -> [&'static str; 3] {
         ["sentences", "weights", "relations"]
     }
+}
+
+/// The data with the tags of another file with the same sentences.
+fn retagged(data: &Treebank, path: &Path) -> anyhow::Result<Treebank> {
+    let tagged = lineal::read_treebank(path, &TreebankOptions::default())?;
+    let lengths =
+        |data: &Treebank| (0..data.len()).map(|i| data.tokens(i).len()).collect::<Vec<_>>();
+    if lengths(data) != lengths(&tagged) {
+        bail!(
+            "{}: the sentences are not those of {}; give a file with the same words and other tags",
+            path.display(),
+            data.source
+        );
+    }
+    let cells = |column| -> Vec<&str> {
+        tagged.iter().flat_map(|s| (0..s.len()).map(move |t| s.cell(t, column))).collect()
+    };
+    let columns = [ConlluColumn::Upos, ConlluColumn::Xpos, ConlluColumn::Feats];
+    let cells = columns.map(cells);
+    let columns: Vec<_> =
+        columns.into_iter().zip(&cells).map(|(c, cells)| (c, &cells[..])).collect();
+    Ok(data.with_columns(&columns))
 }
 
 /// How a treebank is read.

@@ -29,9 +29,9 @@ pub fn check(args: &TrainArgs) -> anyhow::Result<()> {
     };
     let given = table(args).into_iter().find(|(_, given, of)| *given && foreign(*of));
     match given {
-        Some((flag, _, For::Rows)) => usage(format!(
-            "{flag} is about rows and has no meaning for --task {task}: leave it out"
-        )),
+        Some((flag, _, For::Rows)) => {
+            usage(format!("{flag} has no meaning for --task {task}: leave it out"))
+        }
         Some((flag, _, For::Tag)) => usage(format!("{flag} is about sequences: add --task tag")),
         Some((flag, _, For::Dependency)) => {
             usage(format!("{flag} is about dependency trees: add --task dependency"))

@@ -21,6 +21,9 @@ const KEYS: [&str; 13] = [
     "passes",
 ];
 
+/// What several binary problems have.
+const PROBLEMS: [&str; 4] = ["problems", "rows_touched", "code", "tree"];
+
 /// What comes last: the longest.
 const LAST: [&str; 3] = ["margins", "warnings", "curve"];
 
@@ -31,7 +34,7 @@ pub fn object<M: Learns>(model: &M, outcome: &Outcome<M>) -> anyhow::Result<Valu
     let mut object = Map::new();
     let mut take = |object: &mut Map<String, Value>, keys: &[&str]| {
         for key in keys {
-            object.insert((*key).to_owned(), report.remove(*key).unwrap_or_default());
+            object.insert((*key).to_owned(), report.shift_remove(*key).unwrap_or_default());
         }
     };
     take(&mut object, &KEYS);
@@ -40,10 +43,16 @@ pub fn object<M: Learns>(model: &M, outcome: &Outcome<M>) -> anyhow::Result<Valu
     if let Some(test) = &outcome.test {
         object.insert("test".into(), M::metrics_json(test)?);
     }
+    if outcome.report.structured.is_none() {
+        take(&mut object, &PROBLEMS);
+    }
     let mut last = Map::new();
     take(&mut last, &LAST);
-    object.append(&mut report);
-    object.extend(model.more_json().into_iter().map(|(key, value)| (key.to_owned(), value)));
+    let more = model.more_json().into_iter().map(|(key, value)| (key.to_owned(), value));
+    // What the model says of itself goes before what the report says by the same name.
+    for (key, value) in more.chain(report) {
+        object.entry(key).or_insert(value);
+    }
     object.insert("certificate".into(), json!(outcome.report.certificate()));
     if let Some(shrunk) = &outcome.shrunk {
         object.insert("shrunk".into(), json!(shrunk));

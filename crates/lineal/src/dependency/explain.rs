@@ -83,9 +83,9 @@ impl DependencyModel {
         if self.has_proba() {
             problem.expect(0, &theta, Ask::Plain, &mut s, &mut mu).map_err(no_tree)?;
         }
-        let p = |word: usize, head: u32| {
-            let arc = mu.arcs().find(head, word + 1)?;
-            self.has_proba().then(|| mu.values[arc])
+        let p = |word: usize, head: u32| match self.has_proba() {
+            true => mu.arcs().find(head, word + 1).map(|arc| mu.values[arc]),
+            false => None,
         };
         let mut explanations = Vec::new();
         for t in words {

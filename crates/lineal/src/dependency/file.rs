@@ -1,10 +1,10 @@
 //! The file of a parser: its tables of hashed weights without zeros, its templates, its tagger.
 //!
 //! ```text
-//! trees_bits, trees          U8 [weights / 8], F32 or U8 [weights that are not zero]: see `lineal_model::packed`
-//! relations_bits, relations  the same
-//! pruner_bits, pruner        the same, where a word has few candidate heads
-//! tagger                     U8: the file of the tagger, where there is one
+//! trees_places, trees          U8, F32 or U8 [weights that are not zero]: see `lineal_model::packed`
+//! relations_places, relations  the same, unless relations are found together with heads
+//! pruner_places, pruner        the same, where a word has few candidate heads
+//! tagger                       U8: the file of the tagger, where there is one
 //! ```
 
 use super::model::{DependencyModel, Tables};
@@ -30,7 +30,7 @@ pub(super) const HASH_BITS: std::ops::RangeInclusive<u32> = 10..=28;
 
 /// The tables by name: trees, relations, pruner.
 const TABLES: [[&str; 2]; 3] =
-    [["trees", "trees_bits"], ["relations", "relations_bits"], ["pruner", "pruner_bits"]];
+    [["trees", "trees_places"], ["relations", "relations_places"], ["pruner", "pruner_places"]];
 const TAGGER: &str = "tagger";
 
 /// The JSON inside the model file.
@@ -117,7 +117,7 @@ impl DependencyModel {
         let mut tensors = Vec::new();
         for ([values, bits], table) in TABLES.iter().zip(&packed) {
             let Some(table) = table else { continue };
-            tensors.push((*bits, vec![table.bits.len()], TensorData::U8(&table.bits)));
+            tensors.push((*bits, vec![table.places.len()], TensorData::U8(&table.places)));
             let (n, data) = match &table.values {
                 PackedValues::F32(w) => (w.len(), TensorData::F32(w)),
                 PackedValues::Bytes(w) => (w.len(), TensorData::U8(w)),
