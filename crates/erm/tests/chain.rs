@@ -1,11 +1,11 @@
 //! Learning to label sequences: gradients by finite differences, solvers against each other and against the flat models, brute force.
 
 use lineal_chain::{
-    ChainModel, Decoder, Grammar, LabelCost, Observations, Parts, PrunedModel, Scratch, UNLABELLED,
+    ChainModel, ChainOptions, ChainProblem, ChainWeights, Decoder, Error, Grammar, LabelCost,
+    Observations, Parts, PrunedModel, Scratch, Sentences, UNLABELLED,
 };
-use lineal_erm::chain::{
-    ChainError, ChainLoss, ChainReport, ChainSolver, ChainSpec, ChainUpdate, ChainWeights, Learnt,
-    Sentences, learn,
+use lineal_erm::structured::{
+    LearnError, LearnPass, LearnReport, LearnSpec, Loss, Solver, Update, learn,
 };
 use lineal_erm::{Erm, Penalty, Rows};
 use lineal_linalg::Rng;
@@ -14,9 +14,24 @@ use lineal_linalg::{Csr, Matrix};
 use lineal_loss::{Hinge, Logistic};
 use lineal_model::cost::{NoCost, ZeroOne};
 use lineal_model::space::Classes;
+use lineal_model::structure::Structure;
 use lineal_model::{Bias, Linear};
 use lineal_solver::{Lbfgs, Stop, lbfgs, silent};
 use std::ops::ControlFlow;
+
+type Failed = Box<dyn std::error::Error>;
+
+/// What is asked of the learner and of the chain.
+#[derive(Clone)]
+struct Wanted {
+    learn: LearnSpec,
+    options: ChainOptions,
+}
+
+struct Learnt {
+    model: PrunedModel,
+    report: LearnReport,
+}
 
 /// A few random sentences in which attributes say something about labels.
 struct Set {
@@ -62,23 +77,34 @@ impl Set {
         }
     }
 
-    fn learn(&self, spec: &ChainSpec) -> Learnt {
+    fn learn(&self, spec: &Wanted) -> Learnt {
         self.learn_from(spec, None).unwrap()
     }
 
-    fn learn_from(
+    fn learn_from(&self, wanted: &Wanted, start: Option<&PrunedModel>) -> Result<Learnt, Failed> {
+        self.watch(self.sentences(), wanted, start, &mut |_, _| ControlFlow::Continue(()))
+    }
+
+    fn watch(
         &self,
-        spec: &ChainSpec,
+        sentences: Sentences<'_>,
+        wanted: &Wanted,
         start: Option<&PrunedModel>,
-    ) -> Result<Learnt, ChainError> {
-        learn(self.model, self.sentences(), spec, start, &mut |_| ControlFlow::Continue(()))
+        on_pass: &mut dyn FnMut(&LearnPass<'_>, &ChainProblem<'_>) -> ControlFlow<()>,
+    ) -> Result<Learnt, Failed> {
+        let problem = ChainProblem::new(self.model, sentences, &wanted.options, start)?;
+        let start = start.map(|start| problem.weights_of(start)).transpose()?;
+        let run =
+            learn(&problem, &wanted.learn, start.as_deref(), &mut |pass| on_pass(pass, &problem))?;
+        Ok(Learnt { model: problem.pruned(&run.w)?, report: run.report })
     }
 
     /// The mean loss by running over every label sequence.
-    fn brute_force_loss(&self, model: &PrunedModel, spec: &ChainSpec) -> f64 {
+    fn brute_force_loss(&self, model: &PrunedModel, wanted: &Wanted) -> f64 {
         let k = self.model.n_labels;
-        let grammar = spec.grammar.clone().unwrap_or_else(|| Grammar::free(k));
-        let cost = spec.cost.clone().unwrap_or_else(|| LabelCost::hamming(k));
+        let (spec, options) = (&wanted.learn, &wanted.options);
+        let grammar = options.grammar.clone().unwrap_or_else(|| Grammar::free(k));
+        let cost = options.cost.clone().unwrap_or_else(|| LabelCost::hamming(k));
         let mut sum = 0.0;
         let mut start = 0;
         for &end in &self.ends {
@@ -94,8 +120,8 @@ impl Set {
                     && grammar.permits_end(y[y.len() - 1] as usize)
                     && y.windows(2).all(|p| grammar.permits(p[0] as usize, p[1] as usize));
                 let score = parts.score(&y);
-                let delta = if spec.loss == ChainLoss::Hinge { cost.cost(gold, &y) } else { 0.0 };
-                if legal || !spec.legal_rivals {
+                let delta = if spec.loss == Loss::Hinge { cost.cost(gold, &y) } else { 0.0 };
+                if legal || !options.legal_rivals {
                     all.push(score + delta);
                 }
                 if legal && gold.iter().zip(&y).all(|(g, y)| *g == UNLABELLED || g == y) {
@@ -103,7 +129,7 @@ impl Set {
                 }
             }
             sum += match spec.loss {
-                ChainLoss::Logistic => log_sum_exp(&all) - log_sum_exp(&some),
+                Loss::Logistic => log_sum_exp(&all) - log_sum_exp(&some),
                 _ => max(&all) - max(&some),
             };
             start = end;
@@ -125,9 +151,13 @@ fn shape(n_labels: usize, n_pairs: usize, triples: bool) -> ChainModel {
     ChainModel { n_labels, n_unary: 9, n_pairs, transitions: true, ends: true, triples }
 }
 
-fn spec(loss: ChainLoss, solver: ChainSolver) -> ChainSpec {
+fn spec(loss: Loss, solver: Solver) -> LearnSpec {
     let (l2, passes, tol) = (0.05, 3000, 1e-7);
-    ChainSpec { loss, solver, l2, passes, tol, ..ChainSpec::default() }
+    LearnSpec { loss, solver, l2, passes, tol, ..LearnSpec::default() }
+}
+
+fn plain(learn: LearnSpec) -> Wanted {
+    Wanted { learn, options: ChainOptions::default() }
 }
 
 /// Nothing right after itself but label 0, and no end on label 1.
@@ -161,25 +191,27 @@ fn obey(set: &mut Set) {
 }
 
 /// Every option that changes the objective.
-fn cases() -> Vec<(Set, ChainSpec)> {
+fn cases() -> Vec<(Set, Wanted)> {
     let mut cases = Vec::new();
     for (n_pairs, triples) in [(0, false), (3, false), (0, true), (2, true)] {
-        for loss in [ChainLoss::Logistic, ChainLoss::Hinge] {
+        for loss in [Loss::Logistic, Loss::Hinge] {
             for weights in [ChainWeights::All, ChainWeights::Frequent, ChainWeights::Observed] {
                 let set = Set::new(6, 4, shape(3, n_pairs, triples), 7);
-                cases.push((set, ChainSpec { weights, ..spec(loss, ChainSolver::Auto) }));
+                let options = ChainOptions { weights, ..ChainOptions::default() };
+                cases.push((set, Wanted { learn: spec(loss, Solver::Auto), options }));
             }
             for legal_rivals in [false, true] {
                 let mut legal = Set::new(6, 4, shape(3, n_pairs, triples), 8);
                 obey(&mut legal);
                 let grammar = Some(strict(3));
-                let spec = ChainSpec { grammar, legal_rivals, ..spec(loss, ChainSolver::Auto) };
-                cases.push((legal, spec));
+                let options = ChainOptions { grammar, legal_rivals, ..ChainOptions::default() };
+                cases.push((legal, Wanted { learn: spec(loss, Solver::Auto), options }));
             }
             let delta = (0..9).map(|i| if i % 4 == 0 { 0.0 } else { f64::from(i) / 4.0 }).collect();
             let cost = LabelCost::new(3, delta);
             let set = Set::new(6, 4, shape(3, n_pairs, triples), 9);
-            cases.push((set, ChainSpec { cost, ..spec(loss, ChainSolver::Auto) }));
+            let options = ChainOptions { cost, ..ChainOptions::default() };
+            cases.push((set, Wanted { learn: spec(loss, Solver::Auto), options }));
         }
     }
     cases
@@ -198,38 +230,39 @@ fn random_model(set: &Set, seed: u64) -> (Vec<f32>, PrunedModel) {
 }
 
 /// The report of a model as it is: a run that breaks off at once.
-fn report_at(set: &Set, spec: &ChainSpec, model: &PrunedModel) -> ChainReport {
-    let spec = ChainSpec {
-        solver: ChainSolver::Sgd,
+fn report_at(set: &Set, wanted: &Wanted, model: &PrunedModel) -> LearnReport {
+    let learn = LearnSpec {
+        solver: Solver::Sgd,
         passes: 1,
         rate: Some(0.0),
         schedule: Some(lineal_solver::Schedule::Constant),
         average: Some(false),
-        ..spec.clone()
+        ..wanted.learn.clone()
     };
-    set.learn_from(&spec, Some(model)).unwrap().report
+    set.learn_from(&Wanted { learn, ..wanted.clone() }, Some(model)).unwrap().report
 }
 
 #[test]
 fn objectives_are_those_of_brute_force_and_gradients_those_of_differences() {
-    for (mut set, spec) in cases() {
+    for (mut set, wanted) in cases() {
+        let spec = &wanted.learn;
         for partial in [false, true] {
             if partial {
                 (0..set.labels.len()).step_by(3).for_each(|t| set.labels[t] = UNLABELLED);
             }
             let (w, model) = random_model(&set, 3);
-            let report = report_at(&set, &spec, &model);
-            let brute = set.brute_force_loss(&model, &spec);
+            let report = report_at(&set, &wanted, &model);
+            let brute = set.brute_force_loss(&model, &wanted);
             // The models' scores are in f32.
             assert!((report.loss - brute).abs() < 1e-6 * brute, "{} {brute}", report.loss);
-            if spec.loss != ChainLoss::Logistic || spec.weights == ChainWeights::Observed {
+            if spec.loss != Loss::Logistic || wanted.options.weights == ChainWeights::Observed {
                 continue;
             }
             // ‖∇‖ from differences over every weight of the model.
             let objective = |w: &[f32]| {
                 let norm: f64 = w.iter().map(|w| f64::from(*w).powi(2)).sum();
                 let model = PrunedModel::new(set.model, w, 0.0);
-                set.brute_force_loss(&model, &spec) + 0.5 * spec.l2 * norm
+                set.brute_force_loss(&model, &wanted) + 0.5 * spec.l2 * norm
             };
             let mut squares = 0.0;
             for j in 0..w.len() {
@@ -254,24 +287,22 @@ fn objectives_are_those_of_brute_force_and_gradients_those_of_differences() {
 fn every_solver_of_the_logistic_loss_reaches_the_same_optimum() {
     for (n_pairs, triples) in [(0, false), (2, false), (0, true)] {
         let set = Set::new(12, 5, shape(3, n_pairs, triples), 1);
-        let of = |solver, l1| {
-            let spec = ChainSpec { l1, ..spec(ChainLoss::Logistic, solver) };
-            set.learn(&spec).report
-        };
-        let best = of(ChainSolver::Lbfgs, 0.0);
-        for solver in [ChainSolver::Auto, ChainSolver::Dual] {
+        let of =
+            |solver, l1| set.learn(&plain(LearnSpec { l1, ..spec(Loss::Logistic, solver) })).report;
+        let best = of(Solver::Lbfgs, 0.0);
+        for solver in [Solver::Auto, Solver::Dual] {
             let other = of(solver, 0.0);
             assert!(other.converged && other.gap.unwrap() < 1e-6, "{other:?}");
             let difference = (other.objective.unwrap() - best.objective.unwrap()).abs();
             assert!(difference < 1e-6, "{other:?} {best:?}");
         }
-        let sparse = of(ChainSolver::Auto, 0.02);
+        let sparse = of(Solver::Auto, 0.02);
         assert!(sparse.converged && sparse.gap.unwrap() < 1e-6, "{sparse:?}");
-        let steps = set.learn(&ChainSpec {
+        let steps = set.learn(&plain(LearnSpec {
             rate: Some(0.5),
             passes: 4000,
-            ..spec(ChainLoss::Logistic, ChainSolver::Sgd)
-        });
+            ..spec(Loss::Logistic, Solver::Sgd)
+        }));
         let far = steps.report.objective.unwrap() - best.objective.unwrap();
         assert!((-1e-9..1e-3).contains(&far), "{far}");
     }
@@ -280,21 +311,23 @@ fn every_solver_of_the_logistic_loss_reaches_the_same_optimum() {
 #[test]
 fn l1_alone_has_a_gap_too() {
     let set = Set::new(12, 5, shape(3, 0, false), 1);
-    let request = ChainSpec { l2: 0.0, l1: 0.02, ..spec(ChainLoss::Logistic, ChainSolver::Auto) };
-    let report = set.learn(&request).report;
+    let request = LearnSpec { l2: 0.0, l1: 0.02, ..spec(Loss::Logistic, Solver::Auto) };
+    let report = set.learn(&plain(request)).report;
     assert!(report.converged && report.gap.unwrap() < 1e-6, "{report:?}");
 }
 
 #[test]
 fn frank_wolfe_closes_its_gap() {
-    for (set, spec) in cases() {
-        if spec.loss != ChainLoss::Hinge {
+    for (set, Wanted { learn, options }) in cases() {
+        if learn.loss != Loss::Hinge {
             continue;
         }
-        let report = set.learn(&ChainSpec { tol: 1e-6, ..spec.clone() }).report;
+        let exact = LearnSpec { tol: 1e-6, ..learn.clone() };
+        let report = set.learn(&Wanted { learn: exact, options: options.clone() }).report;
         assert!(report.converged && report.gap.unwrap() < 1e-6, "{report:?}");
-        let steps = ChainSpec { solver: ChainSolver::Sgd, passes: 2000, ..spec };
-        let far = set.learn(&steps).report.objective.unwrap() - report.objective.unwrap();
+        let steps = LearnSpec { solver: Solver::Sgd, passes: 2000, ..learn };
+        let far = set.learn(&Wanted { learn: steps, options }).report.objective.unwrap()
+            - report.objective.unwrap();
         assert!((-1e-6..0.02).contains(&far), "{far}");
     }
 }
@@ -325,10 +358,9 @@ fn a_chain_of_one_is_the_flat_model() {
     let mut erm = Erm::new(&flat, &Logistic(NoCost), Rows::new(&x, &set.labels, None), penalty);
     let stop = Stop { tol: 1e-9, max_passes: 2000 };
     lbfgs(&Lbfgs { stop, ..Lbfgs::default() }, &mut erm, &mut w, &mut silent()).unwrap();
-    let all = ChainWeights::All;
-    let request =
-        ChainSpec { weights: all, tol: 1e-9, ..spec(ChainLoss::Logistic, ChainSolver::Lbfgs) };
-    let learnt = set.learn(&request);
+    let options = ChainOptions { weights: ChainWeights::All, ..ChainOptions::default() };
+    let request = LearnSpec { tol: 1e-9, ..spec(Loss::Logistic, Solver::Lbfgs) };
+    let learnt = set.learn(&Wanted { learn: request, options: options.clone() });
     let objective = learnt.report.objective.unwrap();
     assert!((objective - erm.objective(&w)).abs() < 1e-9);
     for a in 0..12 {
@@ -337,8 +369,7 @@ fn a_chain_of_one_is_the_flat_model() {
         }
     }
     // The hinge at the same weights.
-    let request = ChainSpec { weights: all, ..spec(ChainLoss::Hinge, ChainSolver::Dual) };
-    let hinge = set.learn(&request);
+    let hinge = set.learn(&Wanted { learn: spec(Loss::Hinge, Solver::Dual), options });
     let mut w = vec![0.0f64; 48];
     for a in 0..12 {
         hinge.model.unary(a).iter().for_each(|&(l, v)| w[a * 4 + l as usize] = f64::from(v));
@@ -361,16 +392,15 @@ fn weights_of_sentences_equal_repeats() {
     }
     twice.ends.push(twice.labels.len());
     for (loss, solver) in [
-        (ChainLoss::Logistic, ChainSolver::Lbfgs),
-        (ChainLoss::Logistic, ChainSolver::Dual),
-        (ChainLoss::Hinge, ChainSolver::Dual),
+        (Loss::Logistic, Solver::Lbfgs),
+        (Loss::Logistic, Solver::Dual),
+        (Loss::Hinge, Solver::Dual),
     ] {
-        let spec = spec(loss, solver);
+        let wanted = plain(spec(loss, solver));
         let sentences = Sentences { weights: Some(&[2.0, 1.0, 1.0, 1.0, 1.0]), ..once.sentences() };
-        let weighted =
-            learn(once.model, sentences, &spec, None, &mut |_| ControlFlow::Continue(()));
+        let weighted = once.watch(sentences, &wanted, None, &mut |_, _| ControlFlow::Continue(()));
         let weighted = weighted.unwrap().report;
-        let repeated = twice.learn(&spec).report;
+        let repeated = twice.learn(&wanted).report;
         let difference = (weighted.objective.unwrap() - repeated.objective.unwrap()).abs();
         assert!(difference < 1e-6, "{weighted:?} {repeated:?}");
     }
@@ -380,13 +410,13 @@ fn weights_of_sentences_equal_repeats() {
 fn threads_do_not_change_a_bit() {
     let set = Set::new(300, 6, shape(3, 2, false), 4);
     for (loss, solver) in [
-        (ChainLoss::Perceptron, ChainSolver::Auto),
-        (ChainLoss::Hinge, ChainSolver::Dual),
-        (ChainLoss::Logistic, ChainSolver::Auto),
-        (ChainLoss::Logistic, ChainSolver::Dual),
+        (Loss::Perceptron, Solver::Auto),
+        (Loss::Hinge, Solver::Dual),
+        (Loss::Logistic, Solver::Auto),
+        (Loss::Logistic, Solver::Dual),
     ] {
         for tol in [1e-3, 1e-5] {
-            let spec = ChainSpec { passes: 12, tol, ..spec(loss, solver) };
+            let spec = plain(LearnSpec { passes: 12, tol, ..spec(loss, solver) });
             let on = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 pool.install(|| set.learn(&spec).model)
@@ -409,14 +439,14 @@ fn the_perceptron_separates_and_starts_warm() {
         unary.end_row();
     }
     set.unary = unary;
-    for update in [ChainUpdate::Gradient, ChainUpdate::PassiveAggressive { aggressiveness: 1.0 }] {
-        let request = ChainSpec {
+    for update in [Update::Gradient, Update::PassiveAggressive { aggressiveness: 1.0 }] {
+        let request = plain(LearnSpec {
             update,
             l2: 0.0,
             passes: 500,
             average: Some(false),
-            ..spec(ChainLoss::Perceptron, ChainSolver::Auto)
-        };
+            ..spec(Loss::Perceptron, Solver::Auto)
+        });
         let learnt = set.learn(&request);
         assert!(learnt.report.converged, "{:?}", learnt.report);
         let again = set.learn_from(&request, Some(&learnt.model)).unwrap();
@@ -439,15 +469,15 @@ fn the_perceptron_separates_and_starts_warm() {
 #[test]
 fn a_run_can_be_ended_and_started_again() {
     let set = Set::new(30, 5, shape(3, 0, false), 4);
-    for solver in [ChainSolver::Auto, ChainSolver::Lbfgs, ChainSolver::Dual, ChainSolver::Sgd] {
-        let spec = spec(ChainLoss::Logistic, solver);
+    for solver in [Solver::Auto, Solver::Lbfgs, Solver::Dual, Solver::Sgd] {
+        let spec = plain(spec(Loss::Logistic, solver));
         let mut seen = 0;
-        let short = learn(set.model, set.sentences(), &spec, None, &mut |pass| {
+        let look = &mut |pass: &LearnPass<'_>, problem: &ChainProblem<'_>| {
             seen = pass.pass;
-            assert_eq!(pass.model().model(), set.model);
+            assert_eq!(problem.pruned(&pass.weights()).unwrap().model(), set.model);
             if pass.pass == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })
-        .unwrap();
+        };
+        let short = set.watch(set.sentences(), &spec, None, look).unwrap();
         assert_eq!(seen, 3, "{solver:?}");
         let on = set.learn_from(&spec, Some(&short.model)).unwrap().report;
         assert!(on.objective.unwrap() < short.report.objective.unwrap(), "{solver:?}");
@@ -457,27 +487,50 @@ fn a_run_can_be_ended_and_started_again() {
 #[test]
 fn requests_that_make_no_sense_are_refused() {
     let set = Set::new(5, 4, shape(3, 0, false), 2);
-    let refused = |spec: &ChainSpec| set.learn_from(spec, None).unwrap_err().to_string();
-    let hinge = spec(ChainLoss::Hinge, ChainSolver::Lbfgs);
-    assert!(refused(&hinge).contains("smooth"));
-    let bare = ChainSpec { l2: 0.0, ..spec(ChainLoss::Hinge, ChainSolver::Dual) };
-    assert!(refused(&bare).contains("--l2"));
-    let l1 = ChainSpec { l1: 0.1, ..spec(ChainLoss::Logistic, ChainSolver::Sgd) };
-    assert!(refused(&l1).contains("l1"));
+    let refused = |spec: LearnSpec| set.learn_from(&plain(spec), None).err().unwrap().to_string();
+    assert!(refused(spec(Loss::Hinge, Solver::Lbfgs)).contains("smooth"));
+    let bare = LearnSpec { l2: 0.0, ..spec(Loss::Hinge, Solver::Dual) };
+    assert!(refused(bare).contains("l2"));
+    let l1 = LearnSpec { l1: 0.1, ..spec(Loss::Logistic, Solver::Sgd) };
+    assert!(refused(l1).contains("l1"));
+    let of_other_length =
+        learn(&problem_of(&set), &LearnSpec::default(), Some(&[0.0]), &mut |_| {
+            ControlFlow::Continue(())
+        });
+    assert!(matches!(of_other_length, Err(LearnError::Start { given: 1, .. })));
+
+    let problem = |set: &Set, options: &ChainOptions| {
+        ChainProblem::new(set.model, set.sentences(), options, None).map(|_| ()).unwrap_err()
+    };
+    let free = ChainOptions::default();
     let mut grammar = Grammar::free(3);
     (0..3).for_each(|label| grammar.forbid(label, set.labels[1] as usize));
-    let broken = ChainSpec { grammar: Some(grammar), ..ChainSpec::default() };
-    let message = refused(&broken);
-    assert!(message.contains("sentence 1, token 2"), "{message}");
+    let options = ChainOptions { grammar: Some(grammar), ..free.clone() };
+    assert_eq!(problem(&set, &options), Error::Gold { sentence: 0, position: 1 });
+    let cost = LabelCost::new(3, vec![1.0; 9]);
+    assert!(matches!(problem(&set, &ChainOptions { cost, ..free.clone() }), Error::Shape(_)));
     let mut none = Set::new(1, 1, shape(3, 0, false), 2);
     (none.labels, none.ends) = (Vec::new(), Vec::new());
-    assert_eq!(none.learn_from(&ChainSpec::default(), None).unwrap_err(), ChainError::Empty);
+    assert_eq!(problem(&none, &free), Error::Empty);
     let mut wrong = Set::new(5, 4, shape(3, 0, false), 2);
     wrong.labels[0] = 3;
-    assert!(matches!(wrong.learn_from(&ChainSpec::default(), None), Err(ChainError::Shape(_))));
+    assert!(matches!(problem(&wrong, &free), Error::Shape(_)));
     wrong.labels[0] = 0;
     wrong.model.n_unary = 4;
-    assert!(matches!(wrong.learn_from(&ChainSpec::default(), None), Err(ChainError::Shape(_))));
+    assert!(matches!(problem(&wrong, &free), Error::Shape(_)));
+}
+
+fn problem_of(set: &Set) -> ChainProblem<'_> {
+    ChainProblem::new(set.model, set.sentences(), &ChainOptions::default(), None).unwrap()
+}
+
+#[test]
+fn weights_that_do_not_fit_are_no_model_of_zeros() {
+    let set = Set::new(5, 4, shape(3, 0, false), 2);
+    let problem = problem_of(&set);
+    let dim = Structure::<f32>::dim(&problem);
+    assert!(problem.pruned(&vec![0.5f32; dim]).is_ok());
+    assert!(matches!(problem.pruned(&vec![0.5f32; dim - 1]), Err(Error::Shape(_))));
 }
 
 #[test]
@@ -493,7 +546,7 @@ fn a_sentence_of_ten_thousand_positions_is_learnt() {
     let mut set = Set::new(2000, 9, model, 3);
     let n = set.labels.len();
     set.ends = vec![n];
-    let wanted = ChainSpec { tol: 0.01, l2: 1.0, ..ChainSpec::default() };
+    let wanted = plain(LearnSpec { tol: 0.01, l2: 1.0, ..LearnSpec::default() });
     let learnt = set.learn_from(&wanted, None).unwrap();
     assert!(learnt.report.converged, "{:?}", learnt.report);
     let nothing = n as f64 * 3f64.ln();

@@ -35,6 +35,10 @@ pub(crate) struct Batch<'p, 'a, S: MaxOracle<F>, F: Scalar> {
     failed: Mutex<Option<(usize, Infeasible)>>,
 }
 
+/// What to do with a scored example; its part of the loss is returned, and of the gradient added to the slice.
+type PerExample<'f, S, F> =
+    &'f (dyn Fn(usize, &mut Worker<S, F>, &mut [F]) -> Result<f64, Infeasible> + Sync);
+
 impl<'p, 'a, S: MaxOracle<F>, F: Scalar> Batch<'p, 'a, S, F> {
     pub(crate) fn new(problem: &'p Problem<'a, S, F>) -> Self {
         let shards = problem.shards();
@@ -58,12 +62,7 @@ impl<'p, 'a, S: MaxOracle<F>, F: Scalar> Batch<'p, 'a, S, F> {
     }
 
     /// Adds `f` of each example, with its parts scored and its gradient to go into the slice.
-    fn sum(
-        &mut self,
-        w: &[F],
-        out: &mut [F],
-        f: &(dyn Fn(usize, &mut Worker<S, F>, &mut [F]) -> Result<f64, Infeasible> + Sync),
-    ) -> f64 {
+    fn sum(&mut self, w: &[F], out: &mut [F], f: PerExample<'_, S, F>) -> f64 {
         let (problem, failed) = (self.problem, &self.failed);
         self.shards.accumulate(out, &|range, out| {
             let mut worker = problem.worker();

@@ -11,8 +11,8 @@
 //! A block is the list of its outputs with αᵢ(y) > 0. A step finds the output s that the loss-augmented argmax answers, and of the list the one, a, that scores lowest,
 //! and moves γ = min(αᵢ(a), l2 (score(s) − score(a)) / (pᵢ‖Ψ(s) − Ψ(a)‖²)) from a to s, scores with costs. That touches the features by which s and
 //! a differ and nothing else. Where the list already has an output that promises half of the gap that the block last had, the
-//! argmax is not asked for. A list has at most `max_outputs` entries: when it is full, the one of least α gives all of it to s. That may lower D a little; it is
-//! a point of the dual like any other.
+//! argmax is not asked for. A list has at most `max_outputs` entries: when it is full, the one of least α gives all of it to s, if that does
+//! not lower D, and else s has to wait.
 //!
 //! The certificate is taken at w and at the mean of the iterates at the ends of passes, weighted by 2k/(K(K+1)), whose dual point is the mean of α. An inexact
 //! argmax says how much more there may be ([`Found::upper`](lineal_model::structure::Found)): the losses of the certificate, and with them objective and gap, count that as lost.
@@ -24,7 +24,7 @@ use super::LearnError;
 use super::problem::{Problem, Worker, infeasible};
 use super::vertex::Vertex;
 use lineal_linalg::{Scalar, kernels};
-use lineal_model::structure::MaxOracle;
+use lineal_model::structure::{MaxOracle, Structure};
 use lineal_solver::{Blocks, DualStep};
 use rayon::prelude::*;
 
@@ -231,25 +231,33 @@ impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
             }
         }
         gaps[i] = seen;
-        let full = block.len() > problem.spec.max_outputs;
-        let from = match full {
-            true => argbest(&block[..scores.len()], |a, b| a.alpha < b.alpha),
-            false => lowest,
+        let exact_step = |lead: f64, norm: f64| match norm > 0.0 {
+            true => l2 * lead / (share * norm),
+            false => f64::INFINITY,
         };
+        let mut from = lowest;
+        let mut all = false;
+        if block.len() > problem.spec.max_outputs {
+            let least = argbest(&block[..scores.len()], |a, b| a.alpha < b.alpha);
+            let pair = (&block[least].vertex, &block[towards].vertex);
+            let norm_of_least = difference(structure, i, pair, &mut worker.s, spare);
+            clear(structure, i, pair, &mut worker.s, |place| spare[place] = F::ZERO);
+            if block[least].alpha <= 2.0 * exact_step(best - scores[least], norm_of_least) {
+                (from, all) = (least, true);
+            } else {
+                // Beyond twice the exact step D would fall: the new output has to wait.
+                (towards, best) = (highest, scores[highest]);
+            }
+        }
         let lead = best - scores[from];
         let moved = towards != from && lead > 0.0;
         if moved {
-            let mut norm = 0.0;
-            let (a, b) = (&block[from].vertex, &block[towards].vertex);
-            a.each_difference(structure, i, b, &mut worker.s, |place, v| {
-                norm += (v * (spare[place] + spare[place] + v)).to_f64();
-                spare[place] += v;
-            });
+            let pair = (&block[from].vertex, &block[towards].vertex);
+            let norm = difference(structure, i, pair, &mut worker.s, spare);
             let room = block[from].alpha;
-            let gamma =
-                if norm > 0.0 && !full { (l2 * lead / (share * norm)).min(room) } else { room };
+            let gamma = if all { room } else { exact_step(lead, norm).min(room) };
             let by = F::from_f64(gamma * share / l2);
-            a.each_difference(structure, i, b, &mut worker.s, |place, _| {
+            clear(structure, i, pair, &mut worker.s, |place| {
                 w[place] += by * spare[place];
                 spare[place] = F::ZERO;
             });
@@ -308,6 +316,37 @@ impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
             _ => &self.w,
         }
     }
+}
+
+/// Two outputs of a list.
+type Pair<'v, S, F> =
+    (&'v Vertex<<S as Structure<F>>::Output, F>, &'v Vertex<<S as Structure<F>>::Output, F>);
+
+/// Adds Ψ(a) − Ψ(b) to `spare` and returns its squared norm.
+fn difference<S: MaxOracle<F>, F: Scalar>(
+    structure: &S,
+    i: usize,
+    (a, b): Pair<'_, S, F>,
+    s: &mut S::Scratch,
+    spare: &mut [F],
+) -> f64 {
+    let mut norm = 0.0;
+    a.each_difference(structure, i, b, s, |place, v| {
+        norm += (v * (spare[place] + spare[place] + v)).to_f64();
+        spare[place] += v;
+    });
+    norm
+}
+
+/// `f(weight)` for each weight that [`difference`] touched.
+fn clear<S: MaxOracle<F>, F: Scalar>(
+    structure: &S,
+    i: usize,
+    (a, b): Pair<'_, S, F>,
+    s: &mut S::Scratch,
+    mut f: impl FnMut(usize),
+) {
+    a.each_difference(structure, i, b, s, |place, _| f(place));
 }
 
 fn argbest<T>(items: &[T], better: impl Fn(&T, &T) -> bool) -> usize {

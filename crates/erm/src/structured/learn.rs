@@ -43,10 +43,12 @@ struct Both<'a, S: MaxOracle<f32> + MaxOracle<f64>> {
     double: Problem<'a, S, f64>,
 }
 
+type BothSums<S> = (Option<Sums<S, f32>>, Option<Sums<S, f64>>);
+
 fn run<S: MaxOracle<f32> + MaxOracle<f64>>(
     structure: &S,
     spec: &LearnSpec,
-    (single, double): (Option<Sums<S, f32>>, Option<Sums<S, f64>>),
+    (single, double): BothSums<S>,
     start: Option<&[f32]>,
     on_pass: &mut OnPass<'_>,
 ) -> Result<Learnt, LearnError> {

@@ -16,11 +16,13 @@ pub(crate) struct Problem<'a, S: MaxOracle<F>, F: Scalar> {
 
 /// The calls of a [`SumOracle`], as pointers: the learners are compiled once for structures with sums and without, and a call per example is cheap.
 pub(crate) struct Sums<S: Structure<F>, F: Scalar> {
-    expect:
-        fn(&S, usize, &S::Parts, Ask, &mut S::Scratch, &mut S::Parts) -> Result<f64, Infeasible>,
-    log_partition: fn(&S, usize, &S::Parts, Ask, &mut S::Scratch) -> Result<f64, Infeasible>,
+    expect: Expect<S, <S as Structure<F>>::Parts, <S as Structure<F>>::Scratch>,
+    log_partition: LogPartition<S, <S as Structure<F>>::Parts, <S as Structure<F>>::Scratch>,
     concentrate: fn(&S, usize, &mut S::Parts),
 }
+
+type Expect<S, P, M> = fn(&S, usize, &P, Ask, &mut M, &mut P) -> Result<f64, Infeasible>;
+type LogPartition<S, P, M> = fn(&S, usize, &P, Ask, &mut M) -> Result<f64, Infeasible>;
 
 impl<S: SumOracle<F>, F: Scalar> Sums<S, F> {
     pub(crate) fn new() -> Self {

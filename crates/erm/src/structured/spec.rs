@@ -73,7 +73,7 @@ pub struct LearnSpec {
     /// Whether `Sgd` returns the mean of its iterates, one after each step, in place of the last one; by default yes but for the logistic loss. In the mean of the
     /// perceptron all iterates count the same, in that of a convex objective the t-th counts t times.
     pub average: Option<bool>,
-    /// The most outputs that Frank–Wolfe keeps for each example; 100 by default. When there are more, the one of least weight gives its weight to the new one.
+    /// The most outputs that Frank–Wolfe keeps for each example; 100 by default. When a list is full, the one of least weight gives way to a new one, unless that would lower the dual objective.
     pub max_outputs: usize,
     /// Of the order of examples; 0 by default.
     pub seed: u64,
