@@ -10,8 +10,8 @@
 //! outside(v) = Σ over edges e with the tail v of outside(head of e) · share(e),   outside(last) = 1
 //! ```
 //!
-//! outside is the probability of an item, and so of its part. There is one exponential for each edge and one logarithm for each item; all numbers of the second pass
-//! are probabilities, so that nothing overflows for any finite scores (Goodman 1999 has the semirings, Huang and Chiang 2005 the hypergraphs). Sums are taken in f64.
+//! outside is the probability of an item, and so of its part. All numbers of the second pass are probabilities, so that nothing overflows for any finite scores
+//! (Goodman 1999 has the semirings, Huang and Chiang 2005 the hypergraphs). Sums are taken in f64. Memory is 16 bytes for each edge.
 
 use lineal_linalg::{Rng, special};
 
@@ -95,8 +95,8 @@ impl Forest {
     }
 
     /// Sums relative to the best derivation of each item: inside(v) = best(v) + ln ratio(v). The exponentials of all edges are then independent of each
-    /// other and taken at once, 3 times as fast as with [`logarithms`](Self::logarithms). Ratios are at most the numbers of derivations, 6.75ⁿ:
-    /// beyond 350 words they may leave the range of f64, and the result is not finite.
+    /// other and taken at once, and there are no logarithms. Ratios are at most the numbers of derivations, about 6.75ⁿ: beyond 350 words they may leave
+    /// the range of f64, and then the result is not finite.
     fn ratios(&mut self, scores: &[f64]) -> f64 {
         let n = self.n_items();
         let best = &mut self.inside;
@@ -139,6 +139,7 @@ impl Forest {
         best[n - 1] + ratios[n - 1].ln()
     }
 
+    /// The same item by item, for any number of trees.
     fn logarithms(&mut self, scores: &[f64]) -> f64 {
         self.inside.clear();
         self.shares.clear();

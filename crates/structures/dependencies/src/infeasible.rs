@@ -9,9 +9,6 @@ use lineal_model::structure::Infeasible;
 /// that of `arcs` itself has none.
 pub(crate) fn first_conflict(arcs: &Arcs, mut feasible: impl FnMut(&Arcs) -> bool) -> Infeasible {
     let n = arcs.n_words();
-    if let Some(word) = (1..=n).find(|&word| arcs.heads(word).is_empty()) {
-        return Infeasible { at: word - 1 };
-    }
     let mut relaxed = Arcs::default();
     // The first `low` words alone have a tree, the first `high` have none.
     let (mut low, mut high) = (0, n);

@@ -2,6 +2,18 @@
 //!
 //! A tree gives each word 1 … n its head, another word or the root 0. Heads are `u32`, one for each word in order.
 //!
+//! **Oracles** run over the candidate [`Arcs`] of a sentence and know nothing of features. Each finds the best tree (`max`), sums over all (`log_partition`), gives the probability of
+//! each part (`expect`) and ranks trees (`k_best`), with one word at the root or more. What no tree satisfies is [`Infeasible`](lineal_model::structure::Infeasible).
+//!
+//! | oracle | trees | parts | max | sums |
+//! |---|---|---|---|---|
+//! | [`Projective`] | without crossing arcs | arcs | Eisner | inside–outside |
+//! | [`SecondOrderProjective`] | without crossing arcs | [`SecondOrder`]: arcs, grandparents, siblings | Koo and Collins | inside–outside on a packed forest |
+//! | [`NonProjective`] | all | arcs | Chu–Liu–Edmonds | matrix-tree theorem |
+//!
+//! Scores come in `f32` or `f64`. Sums do not overflow for any finite scores, and what training calls (maxima, sums, probabilities) allocates nothing once an oracle has grown.
+//! Cost augmentation, known heads and minimum risk need nothing of their own: add costs to scores, leave one candidate, take the maximum over probabilities.
+//!
 //! This crate must not know files, flags, losses or solvers.
 //!
 //! ```

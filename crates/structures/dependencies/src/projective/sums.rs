@@ -21,7 +21,7 @@ pub(crate) struct Sums {
     left_to: Vec<f64>,
     open_right: Vec<f64>,
     open_left: Vec<f64>,
-    row: Vec<f64>,
+    terms: Terms,
 }
 
 impl Sums {
@@ -34,8 +34,8 @@ impl Sums {
         self.scores.clear();
         self.scores.extend(theta.iter().map(|theta| theta.to_f64()));
         self.inside.load(arcs, &self.scores);
-        let row = &mut self.row;
-        self.inside.fill(n, arcs.single_root(), |a, b| log_sum_exp(a, b, row));
+        let terms = &mut self.terms;
+        self.inside.fill(n, arcs.single_root(), |a, b| terms.log_sum_exp(a, b));
         // What was taken from the scores of each word.
         let taken = (1..=n).map(|word| {
             let own = &self.scores[arcs.range(word)];
@@ -73,7 +73,7 @@ impl Sums {
             table.resize(s * s, 0.0);
         }
         let inside = &self.inside;
-        let row = &mut self.row;
+        let terms = &mut self.terms;
         self.right[n] = 1.0;
         // The order in which the tables were filled, backwards.
         for j in (1..=n).rev() {
@@ -81,81 +81,100 @@ impl Sums {
             if !single_root || j == n {
                 let range = 1..=j;
                 let to = j * s + 1..=j * s + j;
-                spread(
+                terms.spread(
                     self.right[j],
                     [&inside.open_right[range.clone()], &inside.right_to[to.clone()]],
                     [&mut self.open_right[range], &mut self.right_to[to]],
-                    row,
                 );
             }
             let splits = if single_root { 1 } else { j };
             let (range, other) = (0..splits, j * s + 1..=j * s + splits);
-            spread(
+            terms.spread(
                 self.open_right[j],
                 [&inside.right[range.clone()], &inside.left[other.clone()]],
                 [&mut self.right[range], &mut self.left[other]],
-                row,
             );
             for i in 1..j {
                 let (range, to) = (i * s + i + 1..=i * s + j, j * s + i + 1..=j * s + j);
-                spread(
+                terms.spread(
                     self.right[i * s + j] + self.right_to[j * s + i],
                     [&inside.open_right[range.clone()], &inside.right_to[to.clone()]],
                     [&mut self.open_right[range], &mut self.right_to[to]],
-                    row,
                 );
                 let (range, to) = (j * s + i..j * s + j, i * s + i..i * s + j);
-                spread(
+                terms.spread(
                     self.left[j * s + i] + self.left_to[i * s + j],
                     [&inside.open_left[range.clone()], &inside.left_to[to.clone()]],
                     [&mut self.open_left[range], &mut self.left_to[to]],
-                    row,
                 );
                 let (range, other) = (i * s + i..i * s + j, j * s + i + 1..=j * s + j);
-                spread(
+                terms.spread(
                     self.open_right[i * s + j] + self.open_left[j * s + i],
                     [&inside.right[range.clone()], &inside.left[other.clone()]],
                     [&mut self.right[range], &mut self.left[other]],
-                    row,
                 );
             }
         }
     }
 }
 
-/// `row` becomes exp(a[i] + b[i] − max); the maximum and the sum.
-#[inline]
-fn exponentials(a: &[f64], b: &[f64], row: &mut Vec<f64>) -> (f64, f64) {
-    row.clear();
-    row.extend(a.iter().zip(b).map(|(&a, &b)| a + b));
-    let top = row.iter().fold(f64::NEG_INFINITY, |top, &x| if x > top { x } else { top });
-    if top == f64::NEG_INFINITY {
-        return (top, 0.0);
-    }
-    row.iter_mut().for_each(|x| *x -= top);
-    special::exp_slice(row);
-    (top, row.iter().sum())
+/// Exponentials are taken so many at a time.
+const LANES: usize = 4;
+
+/// One sum, worked out: which of its terms are not 0, and exp(term − the largest) of those.
+#[derive(Clone, Debug, Default)]
+struct Terms {
+    len: usize,
+    at: Vec<u32>,
+    exp: Vec<f64>,
 }
 
-fn log_sum_exp(a: &[f64], b: &[f64], row: &mut Vec<f64>) -> f64 {
-    if let ([a], [b]) = (a, b) {
-        return a + b;
+impl Terms {
+    /// The terms a[i] + b[i]; gives the largest, −∞ for none, and Σ exp(term − the largest).
+    #[inline]
+    fn load(&mut self, a: &[f64], b: &[f64]) -> (f64, f64) {
+        if self.at.len() < a.len() + LANES {
+            self.at.resize(a.len() + LANES, 0);
+            self.exp.resize(a.len() + LANES, 0.0);
+        }
+        // Among pruned arcs most terms are −∞: those need no exponential.
+        let (mut len, mut top) = (0, f64::NEG_INFINITY);
+        for (i, (&a, &b)) in a.iter().zip(b).enumerate() {
+            let term = a + b;
+            (self.at[len], self.exp[len]) = (i as u32, term);
+            len += usize::from(term > f64::NEG_INFINITY);
+            top = if term > top { term } else { top };
+        }
+        self.len = len;
+        if len <= 1 {
+            self.exp[..len].fill(1.0);
+            return (top, len as f64);
+        }
+        // Whole vectors: terms of −∞ at the end add nothing, and no exponential is taken alone.
+        self.exp[len..len.next_multiple_of(LANES)].fill(f64::NEG_INFINITY);
+        let exp = &mut self.exp[..len.next_multiple_of(LANES)];
+        exp.iter_mut().for_each(|term| *term -= top);
+        special::exp_slice(exp);
+        (top, exp.iter().sum())
     }
-    let (top, sum) = exponentials(a, b, row);
-    top + sum.ln()
-}
 
-/// Adds to both tails of each way their share of a probability.
-fn spread(probability: f64, inside: [&[f64]; 2], outside: [&mut [f64]; 2], row: &mut Vec<f64>) {
-    if probability <= 0.0 {
-        return;
+    fn log_sum_exp(&mut self, a: &[f64], b: &[f64]) -> f64 {
+        let (top, sum) = self.load(a, b);
+        if self.len <= 1 { top } else { top + sum.ln() }
     }
-    let (_, sum) = exponentials(inside[0], inside[1], row);
-    let scale = probability / sum;
-    let [left, right] = outside;
-    for ((left, right), share) in left.iter_mut().zip(right).zip(row) {
-        let amount = *share * scale;
-        *left += amount;
-        *right += amount;
+
+    /// Adds to both tails of each way their share of a probability.
+    fn spread(&mut self, probability: f64, inside: [&[f64]; 2], outside: [&mut [f64]; 2]) {
+        if probability <= 0.0 {
+            return;
+        }
+        let (_, sum) = self.load(inside[0], inside[1]);
+        let scale = probability / sum;
+        let [left, right] = outside;
+        for (&at, &exp) in self.at[..self.len].iter().zip(&self.exp) {
+            let amount = exp * scale;
+            left[at as usize] += amount;
+            right[at as usize] += amount;
+        }
     }
 }

@@ -97,3 +97,14 @@ fn long_sentences_with_extreme_scores() {
     extreme::<f32>();
     extreme::<f64>();
 }
+
+/// A word without candidates was blamed although the words before it had no tree either.
+#[test]
+fn first_conflict_comes_before_a_word_without_candidates() {
+    let mut arcs = Arcs::default();
+    arcs.reset(3, true);
+    arcs.push(0, 1);
+    arcs.push(0, 2);
+    let infeasible = Projective::default().log_partition(&arcs, &[0.0, 0.0]).unwrap_err();
+    assert_eq!(infeasible.at, 1);
+}

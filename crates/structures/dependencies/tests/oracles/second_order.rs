@@ -131,7 +131,7 @@ fn first_order_if_other_parts_score_nothing() {
 /// More trees than f64 has numbers.
 #[test]
 fn sums_of_very_long_sentences() {
-    let n = 900;
+    let n = 700;
     let mut arcs = Arcs::default();
     arcs.reset(n, true);
     for modifier in 1..=n as u32 {
