@@ -219,7 +219,7 @@ fn main() {
     let trees_dev =
         Trees::new(&templates, &dev_words, Some(&dev_candidates).filter(|_| !full), spec);
     let mut show_trees = |pass: &LearnPass<'_>| {
-        if has("--watch") && pass.pass % 2 == 0 {
+        if has("--watch") && pass.pass.is_multiple_of(2) {
             let found = heads_of(&predict(&trees_dev, &pass.weights()));
             eprintln!("  dev UAS {:.2}", same(&found, &dev.heads));
         }
