@@ -182,6 +182,25 @@ fn heads_and_relations_keep_the_promises_of_the_seam() {
     check_features(&relations.with_gold(&RELATIONS), set_list);
 }
 
+#[test]
+fn features_are_the_same_at_any_number_of_threads() {
+    let templates = templates();
+    let sentences = hashed(&templates);
+    let w = random(&mut Rng::new(2), 512);
+    let scores = |threads: usize| -> Vec<Vec<f64>> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let relations = pool.install(|| Relations::new(&templates, &sentences, &HEADS, 4, 9));
+        let score = |word: usize| {
+            let mut theta = Vec::new();
+            relations.scores(word, &w, 1.0, &mut (), &mut theta);
+            theta
+        };
+        (0..8).map(score).collect()
+    };
+    assert_eq!(scores(1), scores(2));
+    assert_eq!(scores(1), scores(3));
+}
+
 /// All trees over n words with one root, and all their relations.
 fn enumerate(n: usize, n_relations: usize) -> Vec<Tree> {
     let digits = |mut code: usize, base: usize| -> Vec<u32> {

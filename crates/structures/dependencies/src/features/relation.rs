@@ -84,7 +84,7 @@ impl Family {
                 let same_side = |&&word: &&u32| (word as usize > h) == (m > h);
                 let mut side = self.children(h).iter().filter(same_side).map(|&word| word as usize);
                 let first = side.next() == Some(m);
-                let last = side.last().map_or(first, |word| word == m);
+                let last = side.next_back().map_or(first, |word| word == m);
                 u64::from(first) * 2 + u64::from(last)
             }
             _ => self.children(m).len().min(4) as u64,

@@ -23,6 +23,8 @@ pub struct Relations<'a> {
     /// First weights of features.
     starts: Vec<u32>,
     gold: &'a [u32],
+    weights: &'a [f64],
+    total_weight: f64,
     n_relations: usize,
     dim: usize,
 }
@@ -62,12 +64,18 @@ impl<'a> Relations<'a> {
             ends.extend(sentence_ends.iter().map(|end| starts.len() + end));
             starts.extend(sentence_starts);
         }
-        Self { ends, starts, gold: &[], n_relations, dim }
+        let total_weight = (ends.len() - 1) as f64;
+        Self { ends, starts, gold: &[], weights: &[], total_weight, n_relations, dim }
     }
 
     /// The gold relation of each word of all sentences.
     pub fn with_gold(self, gold: &'a [u32]) -> Self {
         Self { gold, ..self }
+    }
+
+    /// How much each word counts; all the same by default.
+    pub fn with_weights(self, weights: &'a [f64]) -> Self {
+        Self { weights, total_weight: weights.iter().sum(), ..self }
     }
 
     fn features(&self, i: usize) -> &[u32] {
@@ -88,8 +96,8 @@ impl<F: Scalar> Structure<F> for Relations<'_> {
         self.dim
     }
 
-    fn share(&self, _: usize) -> f64 {
-        1.0 / (self.ends.len() - 1) as f64
+    fn share(&self, i: usize) -> f64 {
+        self.weights.get(i).copied().unwrap_or(1.0) / self.total_weight
     }
 
     fn work(&self) -> usize {
