@@ -5,6 +5,7 @@ mod matching_example;
 mod registry;
 
 use lineal_chain::{ChainModel, ChainOptions, ChainProblem, Grammar, Sentences};
+use lineal_dependencies::problem::{Heads, Relations, TreeKind, Trees};
 use lineal_erm::structured::{LearnSpec, Loss, Solver, learn_max};
 use lineal_erm::{Erm, Penalty, Rows};
 use lineal_linalg::{Dense, Matrix, Rng, SparseRows};
@@ -14,6 +15,7 @@ use lineal_model::space::Classes;
 use lineal_model::structure::Ask;
 use lineal_model::{Bias, Linear};
 use registry::classes::OneHot;
+use registry::trees;
 use registry::{by_argmax, by_best, by_marginals, by_sums};
 use std::ops::ControlFlow;
 
@@ -72,6 +74,12 @@ registry! {
     chain_of_order_2: sum, |run: &mut dyn FnMut(&ChainProblem<'_>)| with_chain(true, false, run), sequences;
     chain_with_constraints: sum, |run: &mut dyn FnMut(&ChainProblem<'_>)| with_chain(false, true, run), legal_sequences;
     classes: sum, |run: &mut dyn FnMut(&OneHot)| run(&OneHot::new(12, 4, 5, 3)), all_classes;
+    projective_trees: sum, |run: &mut dyn FnMut(&Trees<'_>)| trees::with_trees(TreeKind::Projective, 0, run), trees::trees;
+    trees_of_order_2: sum, |run: &mut dyn FnMut(&Trees<'_>)| trees::with_trees(TreeKind::SecondOrder, 0, run), trees::trees;
+    crossing_trees: sum, |run: &mut dyn FnMut(&Trees<'_>)| trees::with_trees(TreeKind::NonProjective, 0, run), trees::trees;
+    labelled_trees: sum, |run: &mut dyn FnMut(&Trees<'_>)| trees::with_trees(TreeKind::Projective, 2, run), trees::trees;
+    heads: sum, |run: &mut dyn FnMut(&Heads<'_>)| trees::with_heads(run), trees::heads;
+    relations: sum, |run: &mut dyn FnMut(&Relations<'_>)| trees::with_relations(run), trees::relations;
     matching: max, |run: &mut dyn FnMut(&matching_example::Matching)| run(&matching_example::example(8, 4, 4, 3)), permutations;
 }
 
