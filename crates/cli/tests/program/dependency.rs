@@ -70,7 +70,7 @@ fn train_predict_eval_inspect_explain() {
     assert_eq!(report["examples"], 60);
     assert_eq!(report["test"]["uas"], 1.0);
     assert_eq!(report["test"]["las"], 1.0);
-    run.says(&["train.conllu: 60 sentences", "trees: projective", "pruner: recall of heads"]);
+    run.says(&["train.conllu: 60 sentences", "trees: projective", "pruner: recall of heads in the training data"]);
 
     // What it predicts for sentences without annotation is what the data has, and everything else is as it was.
     let bare: String = trees(9)

@@ -215,7 +215,7 @@ impl Stage<'_> {
         for sentence in self.data.iter() {
             let mut heads = sentence.heads().to_vec();
             projectivize(&mut heads, self.spec.dependency.single_root).map_err(|found| {
-                let message = "no tree without crossing arcs has one root: annotate one root, or say --roots any";
+                let message = "no tree without crossing arcs has one root: annotate one root, or add --many-roots";
                 self.data.error_at(sentence.index(), found.at, message)
             })?;
             nearest.extend(heads);
@@ -254,7 +254,7 @@ impl Stage<'_> {
             passes: learnt.report.passes,
             objective: learnt.report.objective,
             gap: learnt.report.gap,
-            figure: Some(("recall of heads".into(), recall)),
+            figure: Some(("recall of heads in the training data".into(), recall)),
         };
         Ok((learnt.w, candidates, report))
     }
