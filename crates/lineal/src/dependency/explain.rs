@@ -68,20 +68,28 @@ impl DependencyModel {
         };
         let ask = ParseAsk::default();
         let parsed = self.parse_with(&data, &ask)?;
-        let chunk = Chunk::new(self, &data, 0..1, &ask);
+        let mut chunk = Chunk::new(self, &data, 0..1, &ask);
         let w: Vec<f64> = self.tables.trees.iter().map(|&w| f64::from(w)).collect();
+        let mut best = Tree { heads: parsed[0].heads.clone(), relations: Vec::new() };
+        let best_in = |chunk: &Chunk<'_>, best: &mut Tree| {
+            let problem = chunk.problem();
+            let (mut s, mut theta) = (Structure::<f64>::scratch(&problem), TreeParts::default());
+            problem.scores(0, &w, 1.0, &mut s, &mut theta);
+            problem.argmax(0, &mut theta, Ask::Plain, &mut s, best)
+        };
+        if best_in(&chunk, &mut best).is_err() {
+            chunk = chunk.alone(0, &ask);
+            best_in(&chunk, &mut best).map_err(|found| chunk.no_tree(0, found))?;
+        }
         let problem = chunk.problem();
         let (mut s, mut theta) = (Structure::<f64>::scratch(&problem), TreeParts::default());
-        let no_tree = |found: lineal_model::structure::Infeasible| {
-            Error::from(data.error_at(0, found.at, "no tree is possible"))
-        };
         problem.scores(0, &w, 1.0, &mut s, &mut theta);
-        let mut best = Tree::default();
-        problem.argmax(0, &mut theta, Ask::Plain, &mut s, &mut best).map_err(no_tree)?;
         let score = problem.score(0, &theta, &best);
         let mut mu = TreeParts::default();
         if self.has_proba() {
-            problem.expect(0, &theta, Ask::Plain, &mut s, &mut mu).map_err(no_tree)?;
+            problem
+                .expect(0, &theta, Ask::Plain, &mut s, &mut mu)
+                .map_err(|found| chunk.no_tree(0, found))?;
         }
         let p = |word: usize, head: u32| match self.has_proba() {
             true => mu.arcs().find(head, word + 1).map(|arc| mu.values[arc]),
@@ -89,14 +97,13 @@ impl DependencyModel {
         };
         let mut explanations = Vec::new();
         for t in words {
-            let rivals = without(&chunk.candidates, n, t, best.heads[t]);
-            let rival_problem =
-                Trees::new(&self.templates, &chunk.sentences, Some(&rivals), self.trees());
-            let (mut s, mut theta) =
-                (Structure::<f64>::scratch(&rival_problem), TreeParts::default());
-            rival_problem.scores(0, &w, 1.0, &mut s, &mut theta);
+            let others = without(&chunk.candidates, n, t, best.heads[t]);
+            let runner_up =
+                Trees::new(&self.templates, &chunk.sentences, Some(&others), self.trees());
+            let (mut s, mut theta) = (Structure::<f64>::scratch(&runner_up), TreeParts::default());
+            runner_up.scores(0, &w, 1.0, &mut s, &mut theta);
             let mut other = Tree::default();
-            let found = rival_problem.argmax(0, &mut theta, Ask::Plain, &mut s, &mut other).is_ok();
+            let found = runner_up.argmax(0, &mut theta, Ask::Plain, &mut s, &mut other).is_ok();
             let mut reasons = Vec::new();
             if found {
                 let sides = [(&best, 1.0), (&other, -1.0)];
@@ -104,7 +111,7 @@ impl DependencyModel {
                 reasons.sort_by(|a, b| b.amount.abs().total_cmp(&a.amount.abs()));
             }
             let lead =
-                if found { score - rival_problem.score(0, &theta, &other) } else { f64::INFINITY };
+                if found { score - runner_up.score(0, &theta, &other) } else { f64::INFINITY };
             let rival = found.then(|| other.heads[t]);
             explanations.push(ArcExplanation {
                 word: t,

@@ -145,9 +145,15 @@ impl DependencyModel {
             .map_err(|e| bad("model", format!("its description does not fit: {e}")))?;
         about.schema.check().map_err(|why| bad("model", format!("its relations: {why}")))?;
         let n_relations = about.schema.relations.len();
+        let is_joint = about.spec.dependency.labeller == LabellerKind::Joint;
+        let hash_bits = about.spec.dependency.hash_bits.min(*HASH_BITS.end());
+        let table_bits = if is_joint { hash_bits } else { RELATION_BITS };
+        let has_pruner = file.u8(TABLES[2][1])?.is_some();
         let steps_fit = about.steps.is_none_or(|steps| steps.iter().all(|s| s.is_finite()));
         let fits = HASH_BITS.contains(&about.spec.dependency.hash_bits)
-            && (1..1 << (RELATION_BITS - 4)).contains(&n_relations)
+            && about.spec.task == Task::Dependency
+            && (1..=(1usize << table_bits) / 16).contains(&n_relations)
+            && (!has_pruner || about.candidates >= 2)
             && matches!((about.decoder, about.order), (_, 1) | (DecoderKind::Projective, 2))
             && steps_fit;
         if !fits {
@@ -173,7 +179,6 @@ impl DependencyModel {
         };
         let maybe =
             |t: usize, bits: u32| file.u8(TABLES[t][1])?.map(|_| table(t, bits)).transpose();
-        let is_joint = about.spec.dependency.labeller == LabellerKind::Joint;
         let tables = Tables {
             pruner: maybe(2, PRUNER_BITS)?,
             trees: table(0, about.spec.dependency.hash_bits)?,

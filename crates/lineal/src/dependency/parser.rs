@@ -8,7 +8,9 @@ use super::train::prune_spec;
 use crate::Error;
 use lineal_data::{ConlluColumn, NO_RELATION, Sentence, Treebank};
 use lineal_dependencies::features::{Sentences, Templates};
-use lineal_dependencies::problem::{Candidates, Heads, Relations, Tree, TreeParts, Trees};
+use lineal_dependencies::problem::{
+    Candidates, Heads, Relations, Tree, TreeKind, TreeParts, TreeSpec, Trees, TreesScratch,
+};
 use lineal_dependencies::{NonProjective, Projective};
 use lineal_linalg::Scalar;
 use lineal_model::structure::{Ask, Infeasible, MaxOracle, Structure, SumOracle};
@@ -23,7 +25,7 @@ pub struct ParseAsk {
     pub known: bool,
     /// Probabilities: of each candidate arc, and of the whole tree.
     pub proba: bool,
-    /// So many best trees.
+    /// The number of best trees to list.
     pub n_best: usize,
     /// Take the tree with the most heads expected to be right, in place of the likeliest one.
     pub by_arc: bool,
@@ -38,7 +40,7 @@ pub struct Parsed {
     pub relations: Vec<u32>,
     /// The score of the tree; the logarithm of its probability, up to a constant of the sentence, where the model has probabilities.
     pub score: f64,
-    /// The probability of the tree without its relations, if asked for.
+    /// The probability of the tree, if asked for: of its heads, and of its relations as well where these are found together with the heads.
     pub probability: Option<f64>,
     /// For each word the candidate heads with their probabilities, if asked for.
     pub arcs: Option<Vec<Vec<(u32, f64)>>>,
@@ -97,7 +99,8 @@ impl DependencyModel {
         let chunks: Vec<Result<Vec<Parsed>, Error>> = all
             .par_chunks(CHUNK)
             .map(|chunk| {
-                let job = Chunk::new(self, &data, chunk[0]..chunk[0] + chunk.len(), ask);
+                let which = chunk[0]..chunk[0] + chunk.len();
+                let job = Chunk::new(self, &data, which, ask);
                 match &wide {
                     Some(w) => job.parse(w, ask),
                     None => job.parse(&self.tables.trees, ask),
@@ -139,17 +142,30 @@ impl<'m> Chunk<'m> {
             let problem = Heads::new(&model.templates, &sentences, PRUNER_BITS);
             prune(&problem, w, model.about.candidates)
         });
-        let mut chunk = Self { model, data, which, sentences, candidates: pruned };
-        let forbidden = &model.spec().dependency.forbidden;
-        let constraints = Constraints { forbidden, known: ask.known };
-        if !constraints.is_empty() {
-            chunk.constrain(&constraints, true);
+        let chunk = Self { model, data, which, sentences, candidates: pruned };
+        let constraints = chunk.constraints(ask);
+        match constraints.is_empty() {
+            true => chunk,
+            false => Self { candidates: Some(chunk.allowed(&constraints, true)), ..chunk },
         }
-        chunk
     }
 
-    /// Leaves the arcs that the constraints allow: of the candidates, or of all.
-    fn constrain(&mut self, constraints: &Constraints<'_>, of_candidates: bool) {
+    /// One sentence of it with every arc that the constraints allow: what pruning left and the constraints may exclude each other.
+    pub(super) fn alone(&self, i: usize, ask: &ParseAsk) -> Self {
+        let at = self.which.start + i;
+        let (model, data) = (self.model, self.data);
+        let sentences = hash(&model.templates, model.columns(), [data.get(at)]);
+        let alone = Self { model, data, which: at..at + 1, sentences, candidates: None };
+        let constraints = alone.constraints(ask);
+        Self { candidates: Some(alone.allowed(&constraints, false)), ..alone }
+    }
+
+    fn constraints(&self, ask: &ParseAsk) -> Constraints<'m> {
+        Constraints { forbidden: &self.model.spec().dependency.forbidden, known: ask.known }
+    }
+
+    /// The arcs that the constraints allow: of the candidates, or of all.
+    fn allowed(&self, constraints: &Constraints<'_>, of_candidates: bool) -> Candidates {
         let mut kept = Candidates::default();
         let mut heads = Vec::new();
         for i in self.which.clone() {
@@ -159,15 +175,13 @@ impl<'m> Chunk<'m> {
                 heads.clear();
                 match self.candidates.as_ref().filter(|_| of_candidates) {
                     Some(candidates) => heads.extend_from_slice(candidates.heads(word)),
-                    None => {
-                        heads.extend((0..=sentence.len() as u32).filter(|&h| h != t as u32 + 1))
-                    }
+                    None => heads.extend(all_heads(sentence.len(), t)),
                 }
                 constraints.keep(sentence, t, &mut heads);
                 kept.push(heads.iter().copied());
             }
         }
-        self.candidates = Some(kept);
+        kept
     }
 
     pub(super) fn problem(&self) -> Trees<'_> {
@@ -175,78 +189,109 @@ impl<'m> Chunk<'m> {
         Trees::new(&model.templates, &self.sentences, candidates, model.trees())
     }
 
-    fn parse<F: Scalar>(mut self, w: &[F], ask: &ParseAsk) -> Result<Vec<Parsed>, Error> {
-        let mut trees = self.trees(w, ask);
-        if trees.is_err() && self.candidates.is_some() {
-            // What pruning left and the constraints may exclude each other: once more with every arc that is allowed.
-            let forbidden = &self.model.spec().dependency.forbidden;
-            self.constrain(&Constraints { forbidden, known: ask.known }, false);
-            trees = self.trees(w, ask);
+    fn parse<F: Scalar>(&self, w: &[F], ask: &ParseAsk) -> Result<Vec<Parsed>, Error> {
+        self.check_lengths()?;
+        let problem = self.problem();
+        let mut s = Structure::<F>::scratch(&problem);
+        let mut trees = Vec::with_capacity(self.which.len());
+        for i in 0..self.which.len() {
+            let found = self.tree(&problem, &mut s, i, w, ask).or_else(|found| {
+                if self.candidates.is_none() {
+                    return Err(found);
+                }
+                let alone = self.alone(i, ask);
+                let problem = alone.problem();
+                alone.tree(&problem, &mut Structure::<F>::scratch(&problem), 0, w, ask)
+            });
+            trees.push(found.map_err(|found| self.no_tree(self.which.start + i, found))?);
         }
-        let mut trees = trees.map_err(|(i, found)| self.no_tree(i, found))?;
-        let Some(table) = &self.model.tables.relations else { return Ok(trees) };
-        let best = self.relations(table, trees.iter().map(|tree| &tree.heads[..]), ask);
-        trees.iter_mut().zip(best).for_each(|(tree, relations)| tree.relations = relations);
-        for rank in 0..ask.n_best {
-            // Where a sentence has fewer trees than asked for, its best one stands in, and what comes of it is dropped.
-            let heads = |tree: &'_ Parsed| {
-                tree.n_best.get(rank).map_or(tree.heads.clone(), |r| r.heads.clone())
-            };
+        if let Some(table) = &self.model.tables.relations {
+            self.label(table, &mut trees);
+        }
+        if ask.known {
+            self.keep_known(&mut trees);
+        }
+        Ok(trees)
+    }
+
+    /// The tree of a sentence, with relations only where they are found together with the heads.
+    fn tree<F: Scalar>(
+        &self,
+        problem: &Trees<'_>,
+        s: &mut TreesScratch<F>,
+        i: usize,
+        w: &[F],
+        ask: &ParseAsk,
+    ) -> Result<Parsed, Infeasible> {
+        let (mut theta, mut mu) = (TreeParts::default(), TreeParts::default());
+        let wants_sums = ask.proba || ask.by_arc || (ask.n_best > 0 && self.model.has_proba());
+        problem.scores(i, w, F::ONE, s, &mut theta);
+        let log_z = match wants_sums {
+            true => Some(problem.expect(i, &theta, Ask::Plain, s, &mut mu)?),
+            false => None,
+        };
+        let mut tree = Tree::default();
+        match ask.by_arc {
+            false => {
+                problem.argmax(i, &mut theta, Ask::Plain, s, &mut tree)?;
+            }
+            true => {
+                let mut heads = Vec::new();
+                by_arc(&mu, problem.spec().kind.is_projective(), &mut heads)?;
+                // The best relations of these arcs: the best tree where there are no others.
+                let mut only = Candidates::default();
+                heads.iter().for_each(|&head| only.push([head]));
+                let one = hash(
+                    &self.model.templates,
+                    self.model.columns(),
+                    [self.data.get(self.which.start + i)],
+                );
+                let problem =
+                    Trees::new(&self.model.templates, &one, Some(&only), self.model.trees());
+                let mut s = Structure::<F>::scratch(&problem);
+                let mut theta = TreeParts::default();
+                problem.scores(0, w, F::ONE, &mut s, &mut theta);
+                problem.argmax(0, &mut theta, Ask::Plain, &mut s, &mut tree)?;
+            }
+        }
+        let score = problem.score(i, &theta, &tree);
+        let probability = |score: f64| log_z.map(|z| (score - z).exp().min(1.0));
+        let mut n_best = Vec::new();
+        if ask.n_best > 0 {
+            for (tree, score) in problem.k_best(i, &theta, ask.n_best, s)? {
+                let (probability, Tree { heads, relations }) = (probability(score), tree);
+                n_best.push(RankedTree { heads, relations, score, probability });
+            }
+        }
+        let Tree { heads, relations } = tree;
+        Ok(Parsed {
+            relations,
+            score,
+            probability: probability(score).filter(|_| ask.proba),
+            arcs: ask.proba.then(|| marginals(&mu, heads.len())),
+            heads,
+            n_best,
+            tags: None,
+        })
+    }
+
+    /// Gives the trees their relations, the best ones first.
+    fn label(&self, table: &[f32], trees: &mut [Parsed]) {
+        let found = self.relations(table, trees.iter().map(|tree| &tree.heads[..]));
+        trees.iter_mut().zip(found).for_each(|(tree, relations)| tree.relations = relations);
+        let most = trees.iter().map(|tree| tree.n_best.len()).max().unwrap_or(0);
+        for rank in 0..most {
+            // Where a sentence has fewer trees its best one stands in, and what comes of it is dropped.
+            let heads =
+                |tree: &Parsed| tree.n_best.get(rank).map_or(&tree.heads, |r| &r.heads).clone();
             let heads: Vec<Vec<u32>> = trees.iter().map(heads).collect();
-            let found = self.relations(table, heads.iter().map(Vec::as_slice), ask);
+            let found = self.relations(table, heads.iter().map(Vec::as_slice));
             for (tree, relations) in trees.iter_mut().zip(found) {
                 if let Some(ranked) = tree.n_best.get_mut(rank) {
                     ranked.relations = relations;
                 }
             }
         }
-        Ok(trees)
-    }
-
-    /// The trees without relations, or the sentence that has none.
-    fn trees<F: Scalar>(
-        &self,
-        w: &[F],
-        ask: &ParseAsk,
-    ) -> Result<Vec<Parsed>, (usize, Infeasible)> {
-        let problem = self.problem();
-        let mut s = Structure::<F>::scratch(&problem);
-        let (mut theta, mut mu) = (TreeParts::default(), TreeParts::default());
-        let wants_sums = ask.proba || ask.by_arc || (ask.n_best > 0 && self.model.has_proba());
-        let mut trees = Vec::with_capacity(self.which.len());
-        for i in 0..self.which.len() {
-            let at = |found: Infeasible| (i + self.which.start, found);
-            problem.scores(i, w, F::ONE, &mut s, &mut theta);
-            let log_z = match wants_sums {
-                true => Some(problem.expect(i, &theta, Ask::Plain, &mut s, &mut mu).map_err(at)?),
-                false => None,
-            };
-            let mut tree = Tree::default();
-            problem.argmax(i, &mut theta, Ask::Plain, &mut s, &mut tree).map_err(at)?;
-            if ask.by_arc {
-                by_arc(&mu, problem.spec().kind.is_projective(), &mut tree.heads).map_err(at)?;
-            }
-            let score = problem.score(i, &theta, &tree);
-            let probability = |score: f64| log_z.map(|z| (score - z).exp().min(1.0));
-            let mut n_best = Vec::new();
-            if ask.n_best > 0 {
-                for (tree, score) in problem.k_best(i, &theta, ask.n_best, &mut s).map_err(at)? {
-                    let (probability, Tree { heads, relations }) = (probability(score), tree);
-                    n_best.push(RankedTree { heads, relations, score, probability });
-                }
-            }
-            let Tree { heads, relations } = tree;
-            trees.push(Parsed {
-                relations,
-                score,
-                probability: probability(score).filter(|_| ask.proba),
-                arcs: ask.proba.then(|| marginals(&mu, heads.len())),
-                heads,
-                n_best,
-                tags: None,
-            });
-        }
-        Ok(trees)
     }
 
     /// The relations of a tree for each sentence.
@@ -254,7 +299,6 @@ impl<'m> Chunk<'m> {
         &self,
         table: &[f32],
         trees: impl Iterator<Item = &'h [u32]>,
-        ask: &ParseAsk,
     ) -> Vec<Vec<u32>> {
         let model = self.model;
         let n = model.relations().len();
@@ -268,27 +312,71 @@ impl<'m> Chunk<'m> {
             let _ = problem.argmax(word, &mut theta, Ask::Plain, &mut (), &mut y);
             y
         };
-        let first = self.data.tokens(self.which.start).start;
-        let known = |word: usize| {
-            let (head, given) =
-                (self.data.heads()[first + word], self.data.deprels()[first + word]);
-            let holds = ask.known && given != NO_RELATION && (given as usize) < n;
-            (holds && head == heads[word]).then_some(given)
-        };
-        let of_sentence = |i: usize| {
-            self.sentences.words(i).map(|t| known(t).unwrap_or_else(|| relation(t))).collect()
-        };
-        (0..self.which.len()).map(of_sentence).collect()
+        (0..self.which.len())
+            .map(|i| self.sentences.words(i).map(&mut relation).collect())
+            .collect()
+    }
+
+    /// Puts relations back that the data has, where the tree has its head as well.
+    fn keep_known(&self, trees: &mut [Parsed]) {
+        let n = self.model.relations().len();
+        for (i, tree) in self.which.clone().zip(trees) {
+            let sentence = self.data.get(i);
+            let keep = |heads: &[u32], relations: &mut [u32]| {
+                for (t, relation) in relations.iter_mut().enumerate() {
+                    let given = sentence.deprels()[t];
+                    let is_known = given != NO_RELATION && (given as usize) < n;
+                    if is_known && sentence.heads()[t] == heads[t] {
+                        *relation = given;
+                    }
+                }
+            };
+            keep(&tree.heads, &mut tree.relations);
+            tree.n_best.iter_mut().for_each(|ranked| keep(&ranked.heads, &mut ranked.relations));
+        }
+    }
+
+    fn check_lengths(&self) -> Result<(), Error> {
+        let is_pruned = self.candidates.is_some();
+        self.which
+            .clone()
+            .try_for_each(|i| check_length(self.data, i, self.model.trees(), is_pruned))
     }
 
     /// A sentence without a tree, at its line.
-    fn no_tree(&self, i: usize, found: Infeasible) -> Error {
-        let message = format!(
-            "no tree is possible for sentence {}: the known heads and the forbidden arcs exclude each other here",
-            i + 1
-        );
+    pub(super) fn no_tree(&self, i: usize, found: Infeasible) -> Error {
+        let message = "no tree is possible: the known heads (which may not cross in a projective parser, nor name two roots) and the forbidden arcs exclude each other here";
         self.data.error_at(i, found.at, message).into()
     }
+}
+
+/// The longest sentences: scores of all arcs take n² numbers, those of all grandparents n³.
+const MAX_WORDS: usize = 2000;
+const MAX_WORDS_OF_ORDER_2: usize = 150;
+
+/// Refuses sentences whose trees would take more memory than there is.
+pub(super) fn check_length(
+    data: &Treebank,
+    i: usize,
+    trees: TreeSpec,
+    is_pruned: bool,
+) -> Result<(), Error> {
+    let most = match trees.kind {
+        TreeKind::SecondOrder if !is_pruned => MAX_WORDS_OF_ORDER_2,
+        _ => MAX_WORDS,
+    };
+    let n = data.get(i).len();
+    if n <= most {
+        return Ok(());
+    }
+    let message =
+        format!("the sentence has {n} words, and trees are found for {most} at most; split it");
+    Err(data.error_at(i, 0, message).into())
+}
+
+/// The root and every word but `t` (from 0).
+fn all_heads(n: usize, t: usize) -> impl Iterator<Item = u32> {
+    (0..=n as u32).filter(move |&head| head != t as u32 + 1)
 }
 
 /// The probability of each candidate arc, by word.

@@ -2,18 +2,18 @@
 
 use super::file::{About, HASH_BITS, PRUNER_BITS, RELATION_BITS, templates, tree_kind};
 use super::model::{DependencyModel, Tables};
-use super::parser::{hash, prune};
+use super::parser::{check_length, hash, prune};
 use super::spec::{DecoderKind, DependencySpec, LabellerKind, TagsKind};
 use super::tags;
 use crate::Error;
 use crate::predict::model::Provenance;
-use crate::request::spec::{LossKind, SolverKind, TrainSpec};
+use crate::request::spec::{LossKind, SolverKind, Task, TrainSpec};
 use crate::structured::{self, Metric, Observer};
 use crate::train::prepare::split;
 use crate::train::report::{Report, StageReport, StructuredReport};
 use crate::train::{Trainable, Training};
-use lineal_data::{ConlluColumn, NO_HEAD, NO_RELATION, Treebank};
-use lineal_dependencies::features::{Sentences, Templates};
+use lineal_data::{ConlluColumn, NO_HEAD, NO_RELATION, Treebank, TreebankSchema};
+use lineal_dependencies::features::{Section, Sentences, Templates};
 use lineal_dependencies::problem::{
     Candidates, Heads, PruneSpec, Relations, TreeSpec, Trees, projectivize,
 };
@@ -40,12 +40,16 @@ const LABELLER_EPOCHS: usize = 5;
 impl From<DependencySpec> for TrainSpec {
     /// Dependency parsing with these choices and the defaults of everything else.
     fn from(dependency: DependencySpec) -> Self {
-        Self { dependency, ..Self::for_task(crate::Task::Dependency) }
+        Self { dependency, ..Self::for_task(Task::Dependency) }
     }
 }
 
 impl Trainable for Treebank {
     type Model = DependencyModel;
+
+    fn is_for(task: Task) -> bool {
+        task == Task::Dependency
+    }
 
     fn train(run: Training<'_, Self>) -> Result<(DependencyModel, Report), Error> {
         let Training { data, spec, held_out, start, on_pass, tagger, .. } = run;
@@ -67,6 +71,13 @@ impl Trainable for Treebank {
             (TagsKind::Given, None) => return Err(Error::request("tags: no tagger is given")),
         };
         let data = &*data;
+        let held_out = match (held_out, &tagger) {
+            (Some(held_out), Some(tagger)) => {
+                let tags = tags::tags(tagger, &held_out)?;
+                Some(Cow::Owned(tags::with_tags(&held_out, &tags)))
+            }
+            (held_out, _) => held_out,
+        };
         let columns: Vec<ConlluColumn> = COLUMNS
             .into_iter()
             // What a tagger does not predict is not there when sentences come without annotation.
@@ -90,6 +101,8 @@ impl Trainable for Treebank {
             ));
         }
         let most = spec.dependency.candidates.unwrap_or(if order == 2 { CANDIDATES } else { 0 });
+        let is_joint = spec.dependency.labeller == LabellerKind::Joint;
+        check_sections(&templates, most > 0, is_joint)?;
         let mut stages = Vec::new();
         let (pruner, candidates) = match most {
             0 => (None, None),
@@ -99,17 +112,18 @@ impl Trainable for Treebank {
                 (Some(w), Some(candidates))
             }
         };
-        let is_joint = spec.dependency.labeller == LabellerKind::Joint;
         let trees = TreeSpec {
             kind: tree_kind(decoder, order),
             single_root: spec.dependency.single_root,
             n_relations: if is_joint { data.schema.relations.len() } else { 0 },
             bits: spec.dependency.hash_bits,
         };
+        (0..data.len()).try_for_each(|i| check_length(data, i, trees, most > 0))?;
         let learning = spec.learning(data.len())?;
         let problem = Trees::new(&templates, &sentences, candidates.as_ref(), trees)
             .with_gold(&gold, if is_joint { data.deprels() } else { &[] });
-        let start = start.map(|old| old.start(trees, &templates)).transpose()?;
+        let start =
+            start.map(|old| old.start(trees, &templates, &columns, &data.schema)).transpose()?;
         let metric = held_out.as_deref().map(|held_out| {
             heads_metric(held_out, &columns, &templates, pruner.as_deref(), most, trees)
         });
@@ -180,6 +194,17 @@ fn check(spec: &TrainSpec, data: &Treebank) -> Result<(), Error> {
     if spec.cost.is_some() {
         return refuse("--cost has no place in dependency trees, whose cost is the number of wrong heads: leave it out".into());
     }
+    let n_relations = data.schema.relations.len();
+    let dim = match spec.dependency.labeller {
+        LabellerKind::Joint => 1 << hash_bits,
+        LabellerKind::Second => 1usize << RELATION_BITS,
+    };
+    if n_relations > dim / 16 {
+        return refuse(format!(
+            "{}: {n_relations} relations are too many for a table of {dim} weights; give more --hash bits, or is DEPREL another column?",
+            data.source
+        ));
+    }
     let unknown = data.heads().iter().position(|&head| head == NO_HEAD);
     let unnamed = data.deprels().iter().position(|&relation| relation == NO_RELATION);
     for (missing, what) in [(unknown, "head"), (unnamed, "relation")] {
@@ -193,7 +218,35 @@ fn check(spec: &TrainSpec, data: &Treebank) -> Result<(), Error> {
             return Err(data.error_at(sentence, word, message).into());
         }
     }
+    if spec.dependency.single_root {
+        let several = data.iter().find(|s| s.heads().iter().filter(|h| **h == 0).count() > 1);
+        if let Some(sentence) = several {
+            let roots = sentence.heads().iter().enumerate().filter(|(_, head)| **head == 0);
+            let second = roots.map(|(t, _)| t).nth(1).unwrap_or(0);
+            let message = "a second root: annotate one root, or add --many-roots";
+            return Err(data.error_at(sentence.index(), second, message).into());
+        }
+    }
     Ok(())
+}
+
+/// Sees that there are templates for every stage.
+fn check_sections(templates: &Templates, prunes: bool, is_joint: bool) -> Result<(), Error> {
+    let needed = [
+        (Section::Heads, prunes, "choose among all heads by --candidates 0"),
+        (Section::Labels, is_joint, "leave out --labeller joint"),
+        (Section::Relations, !is_joint, "add --labeller joint"),
+    ];
+    let missing = needed
+        .into_iter()
+        .find(|(section, is_needed, _)| *is_needed && templates.n_templates(*section) == 0);
+    match missing {
+        None => Ok(()),
+        Some((section, _, otherwise)) => Err(Error::request(format!(
+            "templates: there are none in [{}]; add some, or {otherwise}",
+            section.name()
+        ))),
+    }
 }
 
 /// What all stages share.
@@ -326,11 +379,21 @@ fn heads_metric<'h>(
 
 impl DependencyModel {
     /// The weights to start from, if they are of the same trees and templates.
-    fn start(&self, trees: TreeSpec, templates: &Templates) -> Result<&[f32], Error> {
-        match self.trees() == trees && self.templates.text() == templates.text() {
+    fn start(
+        &self,
+        trees: TreeSpec,
+        templates: &Templates,
+        columns: &[ConlluColumn],
+        schema: &TreebankSchema,
+    ) -> Result<&[f32], Error> {
+        let same = self.trees() == trees
+            && self.templates.text() == templates.text()
+            && self.columns() == columns
+            && (trees.n_relations == 0 || self.schema() == schema);
+        match same {
             true => Ok(&self.tables.trees),
             false => Err(Error::request(
-                "the model to start from has other templates, relations or trees; give the same --template, --order, --decoder, --labeller and --hash",
+                "the model to start from has other templates, columns, relations or trees; give the same --template, --order, --decoder, --labeller and --hash",
             )),
         }
     }

@@ -11,7 +11,7 @@ use super::vectorize::{Rows, Vectorizer};
 use super::warm;
 use crate::Error;
 use crate::predict::model::Provenance;
-use crate::request::spec::TrainSpec;
+use crate::request::spec::{Task, TrainSpec};
 use crate::structured::{self, Metric, Observer};
 use crate::train::prepare::split;
 use crate::train::report::{Report, StructuredReport};
@@ -28,6 +28,10 @@ use std::borrow::Cow;
 
 impl Trainable for Sequences {
     type Model = TagModel;
+
+    fn is_for(task: Task) -> bool {
+        task == Task::Tag
+    }
 
     fn train(run: Training<'_, Self>) -> Result<(TagModel, Report), Error> {
         let Training { data, spec, held_out, start, on_pass, .. } = run;

@@ -21,7 +21,7 @@ use crate::features::Features;
 use crate::predict::layout::Layout;
 use crate::predict::model::{Body, Model, Provenance};
 use crate::request::Request;
-use crate::request::spec::{LossKind, Precision, SolverKind, TrainSpec};
+use crate::request::spec::{LossKind, Precision, SolverKind, Task, TrainSpec};
 use crate::tag::TagModel;
 use crate::train::certify::Fit;
 use crate::train::crossfit::OnFold;
@@ -48,6 +48,10 @@ pub fn train<D: Trainable>(data: &D, spec: &TrainSpec) -> Result<(D::Model, Repo
 pub trait Trainable: Sized {
     /// What comes of it.
     type Model;
+
+    /// Whether it is data for this task.
+    #[doc(hidden)]
+    fn is_for(task: Task) -> bool;
 
     /// Trains.
     #[doc(hidden)]
@@ -101,7 +105,13 @@ impl<'a, D: Trainable> Training<'a, D> {
 
     /// Trains.
     pub fn run(self) -> Result<(D::Model, Report), Error> {
-        D::train(self)
+        match D::is_for(self.spec.task) {
+            true => D::train(self),
+            false => Err(Error::request(format!(
+                "the data is not for the task {}: rows, sequences and treebanks have tasks of their own (see TrainSpec::for_task)",
+                self.spec.task
+            ))),
+        }
     }
 }
 
@@ -129,6 +139,10 @@ impl<'a> Training<'a, Treebank> {
 
 impl Trainable for Dataset {
     type Model = Model;
+
+    fn is_for(task: Task) -> bool {
+        !task.is_structured()
+    }
 
     fn train(run: Training<'_, Self>) -> Result<(Model, Report), Error> {
         let Training { data, spec, features, held_out, start, on_pass, on_fold, .. } = run;
