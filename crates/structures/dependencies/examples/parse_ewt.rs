@@ -148,15 +148,15 @@ fn main() {
     let spec = LearnSpec {
         loss: Loss::Logistic,
         solver: Solver::Sgd,
-        passes: option("--pruner-epochs", 3.0) as usize,
-        rate: Some(option("--rate", 0.1)),
+        passes: option("--pruner-epochs", 2.0) as usize,
+        rate: Some(option("--rate", 0.05)),
         average: Some(has("--pruner-average")),
         ..LearnSpec::default()
     };
     let w = learn(&pruner, &spec, None, &mut show).expect("a pruner").w;
     eprintln!("pruner trained in {:.2} s", seconds() - start);
     let keep =
-        PruneSpec { most: option("--most", 10.0) as usize, threshold: option("--threshold", 1e-4) };
+        PruneSpec { most: option("--most", 20.0) as usize, threshold: option("--threshold", 2e-3) };
     let start = seconds();
     let candidates = prune(&pruner, &w, keep);
     eprintln!(

@@ -28,7 +28,7 @@ pub struct TreeSpec {
     pub single_root: bool,
     /// How many relations each arc chooses from; 0 leaves relations to a [second stage](super::Relations).
     pub n_relations: usize,
-    /// There are 2^`bits` weights, [`MIN_BITS`](Self::MIN_BITS) to [`MAX_BITS`](Self::MAX_BITS), and more than relations.
+    /// There are 2^`bits` weights, [`MIN_BITS`](Self::MIN_BITS) to [`MAX_BITS`](Self::MAX_BITS), and more than relations; others are brought into this range.
     pub bits: u32,
 }
 
