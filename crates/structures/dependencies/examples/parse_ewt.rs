@@ -200,7 +200,7 @@ fn main() {
     };
     let (gold_relations, dev_gold) = (number(&train), number(&dev));
     let spec = TreeSpec {
-        bits: option("--bits", 22.0) as u32,
+        bits: option("--bits", if kind == TreeKind::SecondOrder { 23.0 } else { 22.0 }) as u32,
         n_relations: if has("--joint") { names.len() } else { 0 },
         kind,
         ..TreeSpec::default()
@@ -249,7 +249,7 @@ fn main() {
             .count();
         println!("dev UAS {uas:.2} LAS {:.2}, jointly", right as f64 / n * 100.0);
     }
-    let bits = option("--relation-bits", 22.0) as u32;
+    let bits = option("--relation-bits", 21.0) as u32;
     let start = seconds();
     let relations = Relations::new(&templates, &train_words, &true_heads, names.len(), bits)
         .with_gold(&gold_relations);
