@@ -148,15 +148,15 @@ fn main() {
     let spec = LearnSpec {
         loss: Loss::Logistic,
         solver: Solver::Sgd,
-        passes: option("--pruner-epochs", 3.0) as usize,
-        rate: Some(option("--rate", 0.1)),
+        passes: option("--pruner-epochs", 2.0) as usize,
+        rate: Some(option("--rate", 0.05)),
         average: Some(has("--pruner-average")),
         ..LearnSpec::default()
     };
     let w = learn(&pruner, &spec, None, &mut show).expect("a pruner").w;
     eprintln!("pruner trained in {:.2} s", seconds() - start);
     let keep =
-        PruneSpec { most: option("--most", 10.0) as usize, threshold: option("--threshold", 1e-4) };
+        PruneSpec { most: option("--most", 20.0) as usize, threshold: option("--threshold", 2e-3) };
     let start = seconds();
     let candidates = prune(&pruner, &w, keep);
     eprintln!(
@@ -200,7 +200,7 @@ fn main() {
     };
     let (gold_relations, dev_gold) = (number(&train), number(&dev));
     let spec = TreeSpec {
-        bits: option("--bits", 22.0) as u32,
+        bits: option("--bits", if kind == TreeKind::SecondOrder { 23.0 } else { 22.0 }) as u32,
         n_relations: if has("--joint") { names.len() } else { 0 },
         kind,
         ..TreeSpec::default()
@@ -249,7 +249,7 @@ fn main() {
             .count();
         println!("dev UAS {uas:.2} LAS {:.2}, jointly", right as f64 / n * 100.0);
     }
-    let bits = option("--relation-bits", 22.0) as u32;
+    let bits = option("--relation-bits", 21.0) as u32;
     let start = seconds();
     let relations = Relations::new(&templates, &train_words, &true_heads, names.len(), bits)
         .with_gold(&gold_relations);

@@ -70,7 +70,9 @@ fn some_candidates(sentences: &Sentences) -> Candidates {
     for i in 0..sentences.len() {
         let n = sentences.words(i).len() as u32;
         for (m, word) in (1..=n).zip(sentences.words(i)) {
-            let keep = |h: &u32| *h != m && (*h == m - 1 || *h == HEADS[word] || (h + m) % 3 != 0);
+            let keep = |h: &u32| {
+                *h != m && (*h == m - 1 || *h == HEADS[word] || !(h + m).is_multiple_of(3))
+            };
             candidates.push((0..=n).filter(keep));
         }
     }

@@ -34,9 +34,10 @@ pub struct PruneSpec {
 }
 
 impl Default for PruneSpec {
-    /// Ten heads, down to a ten-thousandth of the best one.
+    /// Twenty heads, down to a five-hundredth of the best one. On EWT that leaves 6.0 heads for each word, with the right one among them for 99.8 %; the ten best without a
+    /// threshold are half as many again and have it for 99.6 %.
     fn default() -> Self {
-        Self { most: 10, threshold: 1e-4 }
+        Self { most: 20, threshold: 2e-3 }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::tree::{ROOT, is_projective};
 use crate::{Arcs, Projective};
 use lineal_model::structure::Infeasible;
 
-/// Leaves the nearest projective tree in `heads`.
+/// Leaves the nearest projective tree in `heads`, each of which must be 0 or a word.
 pub fn projectivize(heads: &mut Vec<u32>, single_root: bool) -> Result<(), Infeasible> {
     if is_projective(heads) {
         return Ok(());

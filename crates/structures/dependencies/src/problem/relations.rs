@@ -30,7 +30,7 @@ pub struct Relations<'a> {
 }
 
 impl<'a> Relations<'a> {
-    /// Relations to predict, below `n_relations`, in sentences with the head of each word; 2^`bits` weights, more than relations.
+    /// Relations to predict, below `n_relations`, in sentences with the head of each word, which must be 0 or a word of its sentence; 2^`bits` weights.
     pub fn new(
         templates: &Templates,
         sentences: &Sentences,
@@ -38,6 +38,7 @@ impl<'a> Relations<'a> {
         n_relations: usize,
         bits: u32,
     ) -> Self {
+        let n_relations = n_relations.max(1);
         let dim = (1usize << bits.clamp(TreeSpec::MIN_BITS, TreeSpec::MAX_BITS))
             .max(n_relations.next_power_of_two());
         let program = templates.program(Section::Relations);

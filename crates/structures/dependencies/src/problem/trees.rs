@@ -65,7 +65,8 @@ impl<'a> Trees<'a> {
         candidates: Option<&'a Candidates>,
         spec: TreeSpec,
     ) -> Self {
-        let bits = spec.bits.clamp(TreeSpec::MIN_BITS, TreeSpec::MAX_BITS);
+        let at_least = TreeSpec::MIN_BITS.max(usize::BITS - spec.n_relations.leading_zeros());
+        let bits = spec.bits.max(at_least).min(TreeSpec::MAX_BITS);
         Self {
             templates,
             sentences,
