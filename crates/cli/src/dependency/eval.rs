@@ -29,7 +29,7 @@ pub fn measure(
     Ok(model.evaluate(&data)?)
 }
 
-/// The few numbers to say in a sentence.
+/// The main metrics in one line.
 pub fn in_short(metrics: &DependencyMetrics) -> String {
     let las = metrics.las.map(|las| format!(", LAS {las:.4}")).unwrap_or_default();
     let exact = metrics.exact.map(|e| format!(", whole trees {e:.4}")).unwrap_or_default();
@@ -39,7 +39,7 @@ pub fn in_short(metrics: &DependencyMetrics) -> String {
 /// Tables of the metrics, of relations, and of lengths.
 pub fn in_full(metrics: &DependencyMetrics) -> Vec<String> {
     let mut lines = table::pairs(&metric_rows(metrics), 0);
-    for rows in [relation_rows(metrics), length_rows(metrics)] {
+    for rows in [relation_rows(metrics), length_rows(metrics), sentence_rows(metrics)] {
         if rows.len() > 1 {
             lines.push(String::new());
             lines.extend(table::lines(&rows, &[Align::Left, Align::Right], 0));
@@ -68,7 +68,7 @@ pub fn metric_rows(metrics: &DependencyMetrics) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// Heads, and one row for each relation, the most frequent first.
+/// A header, then one row for each relation, the most frequent first.
 pub fn relation_rows(metrics: &DependencyMetrics) -> Vec<Vec<String>> {
     let header = ["relation", "precision", "recall", "F1", "gold", "found", "right"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
@@ -82,13 +82,8 @@ pub fn relation_rows(metrics: &DependencyMetrics) -> Vec<Vec<String>> {
     rows
 }
 
-/// Heads, and one row for each length of arcs, then of sentences.
+/// A header, then one row for each length of arcs.
 pub fn length_rows(metrics: &DependencyMetrics) -> Vec<Vec<String>> {
-    let range = |from: u32, to: Option<u32>| match to {
-        Some(to) if to == from => from.to_string(),
-        Some(to) => format!("{from}–{to}"),
-        None => format!("{from}–"),
-    };
     let maybe = |x: Option<f64>| x.map_or("–".to_owned(), |x| format!("{x:.4}"));
     let header = ["arcs of length", "precision", "recall", "gold", "found", "right"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
@@ -98,4 +93,25 @@ pub fn length_rows(metrics: &DependencyMetrics) -> Vec<Vec<String>> {
         [range(bin.from, bin.to)].into_iter().chain(shares).chain(counts).collect()
     }));
     rows
+}
+
+/// A header, then one row for each length of sentences.
+pub fn sentence_rows(metrics: &DependencyMetrics) -> Vec<Vec<String>> {
+    let header = ["sentences of", "uas", "las", "sentences", "words"];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    rows.extend(metrics.by_sentence_length.iter().map(|bin| {
+        let las = bin.las.map_or("–".to_owned(), |las| format!("{las:.4}"));
+        let counts = [bin.sentences, bin.tokens].map(|n| thousands(n as usize));
+        let shares = [range(bin.from, bin.to), format!("{:.4}", bin.uas), las];
+        shares.into_iter().chain(counts).collect()
+    }));
+    rows
+}
+
+fn range(from: u32, to: Option<u32>) -> String {
+    match to {
+        Some(to) if to == from => from.to_string(),
+        Some(to) => format!("{from}–{to}"),
+        None => format!("{from}–"),
+    }
 }

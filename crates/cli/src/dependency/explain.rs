@@ -24,7 +24,7 @@ pub fn explain(
 ) -> anyhow::Result<Explained> {
     if args.class.is_some() {
         bail!(
-            "--class is of labels; a word is explained against its second best head: leave it out"
+            "--class is for labels; a word is explained against its second best head: leave it out"
         );
     }
     let data = model.read(&args.data, &read_options(&args.file))?;

@@ -70,7 +70,11 @@ pub fn facts(model: &DependencyModel) -> Vec<(&'static str, String)> {
     facts.push(("templates", format!("{} over {}", templates.join(", "), columns.join(", "))));
     facts.push((
         "features",
-        format!("{} in tables of 2^{}", count(model.n_weights(), "weight"), spec.hash_bits),
+        format!(
+            "{}, trees in a table of 2^{}",
+            count(model.n_weights(), "weight"),
+            model.trees().bits
+        ),
     ));
     let relations = model.relations();
     let shown = relations.iter().take(RELATIONS).cloned().collect::<Vec<_>>().join(", ");

@@ -8,6 +8,6 @@ mod program;
 mod train;
 mod write;
 
-pub use eval::{length_rows, metric_rows, relation_rows};
+pub use eval::{length_rows, metric_rows, relation_rows, sentence_rows};
 pub use explain::headline;
 pub use program::Explained;

@@ -8,7 +8,7 @@ use lineal::{DependencyModel, ParseAsk, Treebank};
 
 use super::train::read_options;
 use super::write::Writer;
-use crate::args::PredictArgs;
+use crate::args::{Output, PredictArgs};
 use crate::exit::usage;
 use crate::talk::{Talk, count};
 
@@ -33,13 +33,28 @@ pub fn predict(
 /// What a parser has no answer to.
 pub fn check(model: &DependencyModel, args: &PredictArgs) -> anyhow::Result<()> {
     if args.scores {
-        return usage("--scores are of classes; a parser has --proba and --n-best");
+        return usage("--scores are for classes; a parser has --proba and --n-best");
     }
     if args.cost.is_some() {
-        return usage("--cost is of classes; for trees --min-cost counts wrong heads");
+        return usage("--cost is for classes; for trees --min-cost counts wrong heads");
     }
     if args.sample {
-        return usage("--sample is of classes and sequences; a parser has --n-best");
+        return usage("--sample is for classes and sequences; a parser has --n-best");
+    }
+    let column = args.tag.known.as_deref().is_some_and(|column| !column.is_empty());
+    if column || args.tag.unlabelled.is_some() {
+        return usage(
+            "--known of a parser keeps the columns HEAD and DEPREL, where `_` is not known: leave out the column and --unlabelled",
+        );
+    }
+    let ranked = args.tag.n_best.or(args.top).is_some();
+    if ranked && args.output == Output::Csv {
+        return usage(
+            "several trees of a sentence have no place in a CSV file: say --output jsonl, or leave it out for CoNLL-U",
+        );
+    }
+    if ranked && args.proba && args.output == Output::Text {
+        return usage("--proba and --n-best together need --output jsonl");
     }
     if args.top.is_some() && args.tag.n_best.is_some() {
         return usage("--top and --n-best mean the same for trees: give one");

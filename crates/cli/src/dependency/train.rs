@@ -45,7 +45,7 @@ impl Learns for DependencyModel {
             decoder: args.dependency.decoder,
             order: args.tag.order,
             templates: templates(args)?,
-            hash_bits: args.text.hash.map_or(defaults.hash_bits, u32::from),
+            hash_bits: args.text.hash.map(u32::from),
             candidates: args.dependency.candidates,
             labeller: args.dependency.labeller.unwrap_or(defaults.labeller),
             tags: match (args.dependency.tags.as_deref(), &tagger) {
@@ -91,7 +91,8 @@ impl Learns for DependencyModel {
         data: &Treebank,
         talk: Talk,
     ) -> anyhow::Result<Treebank> {
-        let options = TreebankOptions { require_heads: false, ..request.options.read.clone() };
+        let format = request.format_of(&source.name(), request.options.read.format);
+        let options = TreebankOptions { format, ..TreebankOptions::default() };
         let other = lineal::data::read_treebank_with(source, &options, &data.schema)?;
         if other.n_heads() == 0 {
             bail!(
@@ -147,7 +148,7 @@ impl Learns for DependencyModel {
     }
 
     fn main_metric(metrics: &DependencyMetrics) -> (&'static str, f64) {
-        ("las", metrics.las.unwrap_or(metrics.uas))
+        metrics.las.map_or(("uas", metrics.uas), |las| ("las", las))
     }
 
     fn in_short(metrics: &DependencyMetrics) -> String {
@@ -195,12 +196,16 @@ impl Learns for DependencyModel {
 /// The data with the tags of another file with the same sentences.
 fn retagged(data: &Treebank, path: &Path) -> anyhow::Result<Treebank> {
     let tagged = lineal::read_treebank(path, &TreebankOptions::default())?;
-    let lengths =
-        |data: &Treebank| (0..data.len()).map(|i| data.tokens(i).len()).collect::<Vec<_>>();
-    if lengths(data) != lengths(&tagged) {
+    let forms = |data: &Treebank, i: usize| -> Option<Vec<String>> {
+        let sentence = (i < data.len()).then(|| data.get(i))?;
+        Some((0..sentence.len()).map(|t| sentence.form(t).to_owned()).collect())
+    };
+    let n = data.len().max(tagged.len());
+    if let Some(i) = (0..n).find(|&i| forms(data, i) != forms(&tagged, i)) {
         bail!(
-            "{}: the sentences are not those of {}; give a file with the same words and other tags",
+            "{}: sentence {} is not that of {}; give a file with the same words and other tags",
             path.display(),
+            i + 1,
             data.source
         );
     }

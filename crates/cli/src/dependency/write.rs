@@ -62,9 +62,9 @@ impl<'m> Writer<'m> {
             return out.write_all(self.text.as_bytes());
         }
         for (rank, ranked) in parsed.n_best.iter().enumerate() {
-            let mut comments = vec![format!("# rank = {}", rank + 1)];
-            comments.push(format!("# score = {:.6}", ranked.score));
-            comments.extend(ranked.probability.map(|p| format!("# probability = {p:.6}")));
+            let mut comments = vec![format!("rank = {}", rank + 1)];
+            comments.push(format!("score = {:.6}", ranked.score));
+            comments.extend(ranked.probability.map(|p| format!("probability = {p:.6}")));
             self.tree(sentence, parsed, &ranked.heads, &ranked.relations, None, comments);
             out.write_all(self.text.as_bytes())?;
         }
@@ -73,7 +73,7 @@ impl<'m> Writer<'m> {
 
     fn tree_comment(&self, probability: Option<f64>) -> Vec<String> {
         let probability = probability.filter(|_| self.proba);
-        probability.map(|p| format!("# probability = {p:.6}")).into_iter().collect()
+        probability.map(|p| format!("probability = {p:.6}")).into_iter().collect()
     }
 
     fn tree(

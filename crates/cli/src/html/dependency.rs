@@ -5,7 +5,9 @@ use lineal::metrics::DependencyMetrics;
 
 use super::explain::{BARS, draw};
 use super::page::{Page, numbers, pairs, section};
-use crate::dependency::{Explained, headline, length_rows, metric_rows, relation_rows};
+use crate::dependency::{
+    Explained, headline, length_rows, metric_rows, relation_rows, sentence_rows,
+};
 use crate::talk::{count, thousands};
 
 /// Metrics, relations and lengths.
@@ -33,6 +35,7 @@ pub fn dependency_eval_page(
             "Words between a word and its head, the head counted.",
             length_rows(metrics),
         ),
+        ("Sentences by length", "", sentence_rows(metrics)),
         ("Relations", "Arcs with their relation.", relation_rows(metrics)),
     ] {
         if let Some((heads, rows)) = rows.split_first() {

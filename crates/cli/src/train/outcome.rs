@@ -77,7 +77,7 @@ pub fn lines<M: Learns>(model: &M, outcome: &Outcome<M>, args: &TrainArgs) -> Ve
     if args.validation.is_some() && report.curve.iter().all(|point| point.held_out_metric.is_none())
     {
         lines.push(format!(
-            "warning: nobody looked at the held-out rows: {} problems are trained block by block; to watch them add \
+            "warning: the held-out rows were not measured during training: {} problems are trained block by block; to watch them add \
              --solver sgd or lbfgs, to measure them at the end --test",
             report.strategy
         ));

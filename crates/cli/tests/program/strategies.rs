@@ -280,7 +280,7 @@ fn held_out_rows_are_watched_or_it_is_said_that_they_are_not() {
     let watch = ["--strategy", "ova", "--validation", "0.3"];
     train(&world, &watch)
         .done()
-        .says(&["warning: nobody looked at the held-out rows", "--solver sgd"]);
+        .says(&["warning: the held-out rows were not measured", "--solver sgd"]);
     let run = train(&world, &[&watch[..], &["--solver", "sgd"]].concat()).done();
     assert!(run.err.contains("held-out accuracy") && !run.err.contains("nobody"), "{}", run.err);
     train(&world, &[&watch[..], &["--patience", "2"]].concat())

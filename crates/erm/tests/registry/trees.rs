@@ -11,11 +11,11 @@ h.upos m.upos
 m.form
 [arcs]
 h.upos m.upos
-m.form
+h.form m.form
 [siblings]
-h.upos s.upos m.upos
+h.form s.form m.form
 [grandparents]
-g.upos h.upos m.upos
+g.form h.form m.form
 [labels]
 h.upos m.upos
 [relations]
@@ -29,11 +29,11 @@ const SENTENCES: [&str; 6] = [
     "the D old A dog N barks V",
     "saw V she P",
     "bark V",
-    "dogs N saw V the D dogs N",
+    "cats N saw V a D tree N",
 ];
 const HEADS: [u32; 17] = [2, 0, 4, 2, 2, 0, 3, 3, 4, 0, 0, 1, 0, 2, 0, 4, 2];
 const RELATIONS: [u32; 17] = [0, 1, 0, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1, 0, 1, 0, 0];
-const BITS: u32 = 7;
+const BITS: u32 = 9;
 
 fn with_sentences<R>(run: impl FnOnce(&Templates, &Sentences) -> R) -> R {
     let templates = Templates::parse(TEMPLATES, &["form", "upos"]).unwrap();

@@ -14,7 +14,7 @@ use crate::predict::model::Provenance;
 use crate::request::spec::{Task, TrainSpec};
 use crate::tag::TagModel;
 use crate::train::report::Report;
-use lineal_data::{ConlluColumn, TreebankSchema};
+use lineal_data::{ConlluColumn, Format, TreebankSchema};
 use lineal_dependencies::features::Templates;
 use lineal_dependencies::problem::{TreeKind, TreeSpec};
 use lineal_model::file::{self, ModelFile, TensorData};
@@ -24,7 +24,7 @@ use std::path::Path;
 
 /// Bits of the tables of the pruner and of relations; those of the trees can be chosen.
 pub(super) const PRUNER_BITS: u32 = 20;
-pub(super) const RELATION_BITS: u32 = 22;
+pub(super) const RELATION_BITS: u32 = 21;
 /// The bits that can be chosen.
 pub(super) const HASH_BITS: std::ops::RangeInclusive<u32> = 10..=28;
 
@@ -45,6 +45,8 @@ pub(super) struct About {
     pub(super) columns: Vec<ConlluColumn>,
     pub(super) decoder: DecoderKind,
     pub(super) order: u32,
+    /// Of the table of the trees.
+    pub(super) hash_bits: u32,
     /// The most heads of a word after pruning.
     pub(super) candidates: usize,
     /// Of weights in a byte, by table.
@@ -60,7 +62,7 @@ impl About {
                 LabellerKind::Joint => self.schema.relations.len(),
                 LabellerKind::Second => 0,
             },
-            bits: self.spec.dependency.hash_bits,
+            bits: self.hash_bits,
         }
     }
 
@@ -146,11 +148,11 @@ impl DependencyModel {
         about.schema.check().map_err(|why| bad("model", format!("its relations: {why}")))?;
         let n_relations = about.schema.relations.len();
         let is_joint = about.spec.dependency.labeller == LabellerKind::Joint;
-        let hash_bits = about.spec.dependency.hash_bits.min(*HASH_BITS.end());
+        let hash_bits = about.hash_bits.min(*HASH_BITS.end());
         let table_bits = if is_joint { hash_bits } else { RELATION_BITS };
         let has_pruner = file.u8(TABLES[2][1])?.is_some();
         let steps_fit = about.steps.is_none_or(|steps| steps.iter().all(|s| s.is_finite()));
-        let fits = HASH_BITS.contains(&about.spec.dependency.hash_bits)
+        let fits = HASH_BITS.contains(&about.hash_bits)
             && about.spec.task == Task::Dependency
             && (1..=(1usize << table_bits) / 16).contains(&n_relations)
             && (!has_pruner || about.candidates >= 2)
@@ -181,11 +183,14 @@ impl DependencyModel {
             |t: usize, bits: u32| file.u8(TABLES[t][1])?.map(|_| table(t, bits)).transpose();
         let tables = Tables {
             pruner: maybe(2, PRUNER_BITS)?,
-            trees: table(0, about.spec.dependency.hash_bits)?,
+            trees: table(0, about.hash_bits)?,
             relations: if is_joint { None } else { Some(table(1, RELATION_BITS)?) },
         };
         let tagger = match file.u8(TAGGER)? {
-            Some(bytes) => Some(Box::new(TagModel::from_bytes(bytes)?)),
+            Some(bytes) => Some(Box::new(TagModel::from_bytes(bytes)?))
+                .filter(|tagger| tagger.schema().format == Format::Conllu)
+                .map(Some)
+                .ok_or_else(|| bad(TAGGER, "it does not tag CoNLL-U".into()))?,
             None => None,
         };
         Ok(Self { templates, tables, tagger, about })

@@ -35,7 +35,7 @@ impl DependencyModel {
         let bytes = small.to_bytes()?.len() as u64;
         if bytes > max_bytes {
             return Err(Error::request(format!(
-                "the model cannot be made as small as {max_bytes} bytes: without any weight it still takes {bytes}; train with fewer --hash bits"
+                "the model cannot be made as small as {max_bytes} bytes: without any weight it still takes {bytes}"
             )));
         }
         Ok(small)

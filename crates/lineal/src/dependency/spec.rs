@@ -15,9 +15,9 @@ pub struct DependencySpec {
     pub order: Option<u32>,
     /// The text of a template file; the built-in templates if there is none.
     pub templates: Option<String>,
-    /// Weights are in tables of 2 to the power of this.
-    pub hash_bits: u32,
-    /// Heads per word that a small local model leaves to choose from; 0 for all. By default 10 for order 2, all for order 1.
+    /// The weights of trees are in a table of 2 to the power of this; by default 23 for order 2 and 22 for order 1.
+    pub hash_bits: Option<u32>,
+    /// Heads per word that a small local model leaves to choose from; 0 for all. By default 20 for order 2, and fewer for words whose head is clear; all for order 1.
     pub candidates: Option<usize>,
     /// How relations are found.
     pub labeller: LabellerKind,
@@ -35,7 +35,7 @@ impl Default for DependencySpec {
             decoder: None,
             order: None,
             templates: None,
-            hash_bits: 22,
+            hash_bits: None,
             candidates: None,
             labeller: LabellerKind::Second,
             tags: TagsKind::Gold,

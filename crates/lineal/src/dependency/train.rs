@@ -32,9 +32,10 @@ const COLUMNS: [ConlluColumn; 5] = [
 /// With more heads than this share out of projective trees, arcs may cross unless told otherwise.
 const CROSSING: f64 = 0.025;
 /// Heads per word that pruning leaves, where nothing is said.
-const CANDIDATES: usize = 10;
+const CANDIDATES: usize = 20;
 /// Epochs of the pruner and of the labeller.
-const PRUNER_EPOCHS: usize = 3;
+const PRUNER_EPOCHS: usize = 2;
+const PRUNER_RATE: f64 = 0.05;
 const LABELLER_EPOCHS: usize = 5;
 
 impl From<DependencySpec> for TrainSpec {
@@ -112,11 +113,12 @@ impl Trainable for Treebank {
                 (Some(w), Some(candidates))
             }
         };
+        let hash_bits = spec.dependency.hash_bits.unwrap_or(if order == 2 { 23 } else { 22 });
         let trees = TreeSpec {
             kind: tree_kind(decoder, order),
             single_root: spec.dependency.single_root,
             n_relations: if is_joint { data.schema.relations.len() } else { 0 },
-            bits: spec.dependency.hash_bits,
+            bits: hash_bits,
         };
         (0..data.len()).try_for_each(|i| check_length(data, i, trees, most > 0))?;
         let learning = spec.learning(data.len())?;
@@ -168,6 +170,7 @@ impl Trainable for Treebank {
             columns,
             decoder,
             order,
+            hash_bits,
             candidates: most,
             steps: None,
         };
@@ -182,9 +185,9 @@ fn check(spec: &TrainSpec, data: &Treebank) -> Result<(), Error> {
     if let Some(order) = order.filter(|order| !(1..=2).contains(order)) {
         return refuse(format!("--order {order} is not there: choose 1 or 2"));
     }
-    if !HASH_BITS.contains(&hash_bits) {
+    if let Some(bits) = hash_bits.filter(|bits| !HASH_BITS.contains(bits)) {
         let (least, most) = HASH_BITS.into_inner();
-        return refuse(format!("--hash {hash_bits}: choose from {least} to {most} bits"));
+        return refuse(format!("--hash {bits}: choose from {least} to {most} bits"));
     }
     if candidates == Some(1) {
         return refuse(
@@ -196,7 +199,7 @@ fn check(spec: &TrainSpec, data: &Treebank) -> Result<(), Error> {
     }
     let n_relations = data.schema.relations.len();
     let dim = match spec.dependency.labeller {
-        LabellerKind::Joint => 1 << hash_bits,
+        LabellerKind::Joint => 1 << hash_bits.unwrap_or(22),
         LabellerKind::Second => 1usize << RELATION_BITS,
     };
     if n_relations > dim / 16 {
@@ -291,6 +294,7 @@ impl Stage<'_> {
             loss: Loss::Logistic,
             solver: Solver::Sgd,
             passes: PRUNER_EPOCHS,
+            rate: Some(PRUNER_RATE),
             seed: self.spec.seed,
             ..LearnSpec::default()
         };
