@@ -253,6 +253,12 @@ fn main() {
     let start = seconds();
     let relations = Relations::new(&templates, &train_words, &true_heads, names.len(), bits)
         .with_gold(&gold_relations);
+    eprintln!(
+        "{:.1} features per word",
+        Structure::<f32>::work(&relations) as f64
+            / names.len() as f64
+            / train_words.n_words() as f64
+    );
     eprintln!("features of relations in {:.2} s", seconds() - start);
     let passive = LearnSpec {
         update: Update::PassiveAggressive { aggressiveness: option("--relation-c", 0.05) },

@@ -40,7 +40,7 @@ impl TreeSpec {
 }
 
 impl Default for TreeSpec {
-    /// Projective trees of first order with one root, without relations, 2²² weights. Trees of second order gain from 2²³ (EWT: 0.2 points).
+    /// Projective trees of first order with one root, without relations, 2²² weights. Trees of second order gain from 2²³ (EWT's dev part: 90.3 with 2²², 90.5 with 2²³ in one run each).
     fn default() -> Self {
         Self { kind: TreeKind::Projective, single_root: true, n_relations: 0, bits: 22 }
     }
