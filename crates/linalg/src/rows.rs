@@ -14,6 +14,8 @@ pub struct SparseRows {
     /// As many as the longest row.
     ones: Vec<f32>,
     spare: Vec<(u32, f32)>,
+    /// Whether some rows are not in order yet.
+    raw: bool,
 }
 
 impl SparseRows {
@@ -27,6 +29,7 @@ impl SparseRows {
         self.ends.clear();
         self.idx.clear();
         self.val.clear();
+        self.raw = false;
     }
 
     /// How many rows.
@@ -50,8 +53,11 @@ impl SparseRows {
         let places = self.places(i);
         let idx = &self.idx[places.clone()];
         let val = if self.val.is_empty() { &self.ones[..idx.len()] } else { &self.val[places] };
-        // Rows were put in order when they were ended, so that nothing needs to be checked here.
-        Row::Sparse(SparseRow::in_order(idx, val))
+        // Rows were put in order when they were ended, so that nothing needs to be checked here; of raw ones those that are not are empty.
+        match self.raw {
+            false => Row::Sparse(SparseRow::in_order(idx, val)),
+            true => SparseRow::new(idx, val).map_or(Row::Dense(&[]), Row::Sparse),
+        }
     }
 
     /// Adds a column with the value 1 to the row that is being written.
@@ -82,13 +88,15 @@ impl SparseRows {
         self.note_end();
     }
 
-    /// Ends a row of preliminary numbers. It may not be read before [`renumber`](Self::renumber) has put it in order.
+    /// Ends a row of preliminary numbers, to be put in order by [`renumber`](Self::renumber). Before that, a row that is not in order reads as empty.
     pub fn end_raw_row(&mut self) {
+        self.raw = true;
         self.note_end();
     }
 
     /// Gives every column its final number and drops those that have none.
     pub fn renumber(&mut self, number: impl Fn(u32) -> Option<u32>) {
+        self.raw = false;
         let ends = std::mem::take(&mut self.ends);
         let old_idx = std::mem::take(&mut self.idx);
         let old_val = std::mem::take(&mut self.val);
@@ -222,6 +230,16 @@ mod tests {
                 assert!(twice.len() > RANKED || !sort_by_rank(&mut twice) && twice == before);
             }
         }
+    }
+
+    #[test]
+    fn raw_rows_out_of_order_are_not_read() {
+        let mut x = SparseRows::new();
+        [9, 2].into_iter().for_each(|column| x.push(column));
+        x.end_raw_row();
+        assert_eq!(rows(&x), [vec![]]);
+        x.renumber(Some);
+        assert_eq!(rows(&x), [vec![(2, 1.0), (9, 1.0)]]);
     }
 
     #[test]

@@ -43,6 +43,8 @@ impl PackedTable {
     /// The table of `n` weights, if these are its parts.
     pub fn unpack(places: &[u8], values: ValuesOf<'_>, n: usize) -> Option<Vec<f32>> {
         let mut w = vec![0.0; n];
+        // Tables are read all over.
+        lineal_linalg::prefer_large_pages(&w);
         let mut next = 0;
         let mut put = |at: usize| {
             let value = values.get(next)?;
