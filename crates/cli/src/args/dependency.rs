@@ -20,7 +20,7 @@ pub struct DependencyArgs {
     ]))]
     pub decoder: Option<DecoderKind>,
 
-    /// Heads per word that a small local model leaves to choose from; 0 for all [default: 20 with --order 2, else 0]
+    /// The most heads per word that a small local model leaves to choose from; 0 for all [default: 20]
     #[arg(long, value_name = "K", help_heading = DEPENDENCY)]
     pub candidates: Option<usize>,
 

@@ -17,7 +17,7 @@ pub struct DependencySpec {
     pub templates: Option<String>,
     /// The weights of trees are in a table of 2 to the power of this; by default 23 for order 2 and 22 for order 1.
     pub hash_bits: Option<u32>,
-    /// Heads per word that a small local model leaves to choose from; 0 for all. By default 20 for order 2, and fewer for words whose head is clear; all for order 1.
+    /// Heads per word that a small local model leaves to choose from; 0 for all. By default at most 20, and fewer for words whose head is clear.
     pub candidates: Option<usize>,
     /// How relations are found.
     pub labeller: LabellerKind,

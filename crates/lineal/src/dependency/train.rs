@@ -101,7 +101,7 @@ impl Trainable for Treebank {
                 "--order 2 is for projective trees, where it is exact: add --decoder projective, or leave it out",
             ));
         }
-        let most = spec.dependency.candidates.unwrap_or(if order == 2 { CANDIDATES } else { 0 });
+        let most = spec.dependency.candidates.unwrap_or(CANDIDATES);
         let is_joint = spec.dependency.labeller == LabellerKind::Joint;
         check_sections(&templates, most > 0, is_joint)?;
         let mut stages = Vec::new();
