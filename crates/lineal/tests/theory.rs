@@ -488,10 +488,11 @@ fn averaging_returns_the_mean_of_the_iterates() {
     let order: Vec<usize> = (0..3).flat_map(|_| 0..6).collect();
     for bias in [Bias::Free, Bias::None] {
         let iterates = pegasos_by_hand(&data, 3, &order, 0.25, bias);
-        // After the first epoch, or all where there is only one.
-        for (epochs, averaged) in [(1, &iterates[..6]), (3, &iterates[6..18])] {
+        for (epochs, averaged) in [(1, &iterates[..6]), (3, &iterates[..18])] {
+            // The t-th iterate counts t times.
+            let total: f64 = (1..=averaged.len()).map(|t| t as f64).sum();
             let mean = |c: usize, j: usize| {
-                averaged.iter().map(|w| w[c][j]).sum::<f64>() / averaged.len() as f64
+                averaged.iter().zip(1..).map(|(w, t)| f64::from(t) * w[c][j]).sum::<f64>() / total
             };
             let wanted: Vec<Vec<f64>> =
                 (0..3).map(|c| (0..4).map(|j| mean(c, j)).collect()).collect();

@@ -64,6 +64,27 @@ impl Schedule {
     }
 }
 
+/// What is returned of the iterates of stochastic steps, of which there is one after each step t = 1, 2, ….
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Averaging {
+    /// The last one.
+    Last,
+    /// The mean of all: for updates that minimise nothing, as the perceptron's.
+    Equal,
+    /// The mean in which the t-th counts t times: later iterates of a convex objective are worth more (Lacoste-Julien, Schmidt, Bach 2012).
+    Rising,
+}
+
+impl Averaging {
+    /// How much the t-th iterate counts in the mean.
+    pub fn weight(self, t: f64) -> f64 {
+        match self {
+            Averaging::Last | Averaging::Equal => 1.0,
+            Averaging::Rising => t,
+        }
+    }
+}
+
 /// Which examples the steps of an epoch see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draws {
@@ -88,8 +109,8 @@ pub struct Sgd {
     pub schedule: Schedule,
     /// The factor of ½‖w‖².
     pub l2: f64,
-    /// Return the mean of the iterates, one after each step, in place of the last one. The first of several epochs does not count.
-    pub average: bool,
+    /// What is returned of the iterates, of which there is one after each step.
+    pub average: Averaging,
     /// The order of examples.
     pub draws: Draws,
     /// Stop after an epoch in which no example changed the weights (a perceptron that separates).
@@ -106,7 +127,7 @@ impl Default for Sgd {
             rate: 0.1,
             schedule: Schedule::Inverse,
             l2: 0.0,
-            average: false,
+            average: Averaging::Last,
             draws: Draws::Shuffled,
             stop_when_still: false,
             seed: 0,
@@ -131,6 +152,9 @@ pub fn sgd<F: Scalar, P: Stochastic<F>>(
     let mut slopes = vec![F::ZERO; batch * parts];
     let mut lens = vec![0; batch];
     let mut iterate = Iterate::new(w.to_vec(), problem.n_penalised());
+    if config.average != Averaging::Last {
+        iterate.start_average();
+    }
     let mut step = 0u64;
     let mut outcome = Outcome { updates: Some(0), ..Outcome::default() };
 
@@ -139,9 +163,6 @@ pub fn sgd<F: Scalar, P: Stochastic<F>>(
             Draws::Shuffled => order.shuffle(&mut rng),
             Draws::InOrder => {}
             Draws::WithReplacement => order.fill_with(|| rng.random_range(0..n)),
-        }
-        if config.average && (epoch == 2 || config.epochs == 1) {
-            iterate.start_average();
         }
         let (mut loss, mut updates) = (0.0, 0u64);
         for examples in order.chunks(batch) {
@@ -168,7 +189,7 @@ pub fn sgd<F: Scalar, P: Stochastic<F>>(
                 g.iter_mut().for_each(|g| *g *= factor);
                 problem.spread(i, g, &mut iterate);
             }
-            iterate.end_step(1.0);
+            iterate.end_step(config.average.weight(t));
         }
         // Rounding of v is multiplied by big_a in the mean: it must not grow over the epochs.
         if iterate.is_averaged() {
@@ -247,7 +268,7 @@ mod tests {
             rate: 1e-3,
             schedule: Schedule::Constant,
             l2: 1.0,
-            average: true,
+            average: Averaging::Rising,
             ..Sgd::default()
         };
         let mut w = [0.0f32];

@@ -193,7 +193,7 @@ pub struct TrainArgs {
     ]))]
     pub schedule: Option<ScheduleKind>,
 
-    /// Keep the mean of the weights over all steps after the first epoch (over all with one epoch)
+    /// Keep the mean of the weights over all steps, in which the t-th counts t times (for the perceptron all the same)
     #[arg(long, help_heading = SGD)]
     pub average: bool,
 

@@ -13,7 +13,7 @@ use super::problem::{Problem, Worker, infeasible};
 use super::{LearnError, LearnPass, Loss, OnPass, Update};
 use lineal_linalg::Rng;
 use lineal_model::structure::{MaxOracle, PartVector};
-use lineal_solver::{Iterate, Schedule, shuffle};
+use lineal_solver::{Averaging, Iterate, Schedule, shuffle};
 
 /// What a run of epochs came to.
 pub(crate) struct Epochs {
@@ -98,6 +98,10 @@ pub(crate) fn epochs<S: MaxOracle<f32>>(
     if steps.average {
         run.iterate.start_average();
     }
+    let averaging = match spec.loss {
+        Loss::Perceptron => Averaging::Equal,
+        _ => Averaging::Rising,
+    };
     let mut rng = Rng::new(spec.seed);
     let mut order: Vec<u32> = (0..problem.n() as u32).collect();
     let mut seen =
@@ -113,7 +117,7 @@ pub(crate) fn epochs<S: MaxOracle<f32>>(
             let (value, changed) = run.step(t, i)?;
             loss += value * structure.share(i);
             moved += u64::from(changed);
-            run.iterate.end_step(if spec.loss == Loss::Perceptron { 1.0 } else { t as f64 });
+            run.iterate.end_step(averaging.weight(t as f64));
         }
         run.iterate.fold();
         seen.passes = epoch;

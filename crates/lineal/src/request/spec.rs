@@ -256,7 +256,8 @@ pub struct SgdSpec {
     pub rate: Option<f64>,
     /// How η falls; by default constant for the perceptron, else inverse.
     pub schedule: Option<ScheduleKind>,
-    /// Return the mean of the iterates. By default no; for structures yes, but for the logistic loss.
+    /// Return the mean of the iterates, one after each step, in place of the last one; in that of a convex objective the t-th counts t times, in that of the perceptron all count
+    /// the same. By default no; for structures yes, but for the logistic loss.
     pub average: Option<bool>,
     /// A fresh order each epoch.
     pub shuffle: bool,

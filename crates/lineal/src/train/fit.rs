@@ -297,7 +297,11 @@ where
         rate: spec.rate.unwrap_or(if perceptron { 1.0 } else { safe }),
         schedule,
         l2: job.l2,
-        average: spec.average.unwrap_or(false),
+        average: match (spec.average, perceptron) {
+            (Some(true), true) => solver::Averaging::Equal,
+            (Some(true), false) => solver::Averaging::Rising,
+            _ => solver::Averaging::Last,
+        },
         draws: match (spec.with_replacement, spec.shuffle) {
             (true, _) => solver::Draws::WithReplacement,
             (false, true) => solver::Draws::Shuffled,
