@@ -165,7 +165,7 @@ fn describe(point: &CurvePoint, task: Task) -> String {
         Task::Regress => add("rmse", point.held_out_metric.map(|m| -m)),
         // F1 of spans, or the accuracy of tokens where there are none.
         Task::Tag => add("score", point.held_out_metric),
-        Task::Dependency => add("las", point.held_out_metric),
+        Task::Dependency => add("uas", point.held_out_metric),
     }
     words.push(seconds(point.seconds));
     words.join(", ")

@@ -30,7 +30,7 @@ other column; of CoNLL-U the form alone]";
 /// Choices of `train --task tag`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TagArgs {
-    /// A CRF++ template file: what to read off the columns
+    /// What to read off the columns: for sequences a CRF++ template file, for trees the templates of docs/parsing.md
     #[arg(long, value_name = "FILE", help_heading = TAG, conflicts_with = "features")]
     pub template: Option<PathBuf>,
 
@@ -42,7 +42,8 @@ pub struct TagArgs {
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = TAG)]
     pub min_count: Option<usize>,
 
-    /// Labels in a row that have a weight: 1 for two neighbours, 2 for three [default: 1]
+    /// tag: labels in a row that have a weight, 1 for two neighbours, 2 for three [default: 1]; dependency: 1 for scores of arcs, 2 with siblings and
+    /// grandparents [default: 2 where arcs may not cross]
     #[arg(long, value_name = "N", help_heading = TAG)]
     pub order: Option<u32>,
 
@@ -54,7 +55,8 @@ pub struct TagArgs {
     ]))]
     pub scheme: Option<SchemeKind>,
 
-    /// Forbidden transitions: a file of lines `FROM TO`, <edge> for the border of a sequence
+    /// tag: forbidden transitions, a file of lines `FROM TO`, <edge> for the border of a sequence; dependency: forbidden arcs, lines `HEAD WORD` by part
+    /// of speech, <root> for the root, * for any word
     #[arg(long, value_name = "FILE", help_heading = TAG)]
     pub forbid: Option<PathBuf>,
 
@@ -74,7 +76,8 @@ pub struct TagArgs {
     #[arg(long, help_heading = TAG)]
     pub no_ends: bool,
 
-    /// perceptron, hinge: passive–aggressive updates, just large enough to be right and at most this large
+    /// perceptron, hinge: passive–aggressive updates, just large enough to be right and at most this large [default: none; 0.05 with --task
+    /// dependency and no other learner]
     #[arg(long, value_name = "C", value_parser = positive, help_heading = TAG)]
     pub passive_aggressive: Option<f64>,
 
@@ -97,15 +100,15 @@ impl TagArgs {
 /// Choices of `predict` for models of sequences.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TagAskArgs {
-    /// The K best label sequences: a column each, or with --output jsonl a list with their probabilities
-    #[arg(long, value_name = "K", value_parser = at_least_one, help_heading = TAG)]
+    /// The K best label sequences, a column each, or trees, one after the other; with --output jsonl a list with their probabilities
+    #[arg(long, value_name = "K", value_parser = n_best, help_heading = TAG)]
     pub n_best: Option<usize>,
 
-    /// Sequences less probable than P first, the least sure one at the top
+    /// Sequences or trees less probable than P first, the least sure one at the top
     #[arg(long, value_name = "P", value_parser = probability, help_heading = TAG)]
     pub review_below: Option<f64>,
 
-    /// Keep the labels that this column has, and predict the others [default column: the label's]
+    /// Keep the labels that this column has, and predict the others [default column: the label's]; of trees the heads and relations that are there
     #[arg(long, value_name = "COL", num_args = 0..=1, default_missing_value = "", help_heading = TAG)]
     pub known: Option<String>,
 
@@ -123,6 +126,16 @@ impl TagAskArgs {
             ("--known", self.known.is_some()),
         ];
         given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+    }
+}
+
+/// The most label sequences or trees that are listed: all are in memory at a time.
+const N_BEST: usize = 10_000;
+
+fn n_best(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if (1..=N_BEST).contains(&n) => Ok(n),
+        _ => Err(format!("must be a number from 1 to {N_BEST}")),
     }
 }
 

@@ -92,7 +92,7 @@ pub struct TrainArgs {
     ]))]
     pub task: Task,
 
-    /// The loss [default: logistic; squared with --task regress]
+    /// The loss [default: logistic; squared with --task regress; hinge with --task dependency]
     #[arg(long, value_name = "L", help_heading = MODEL, value_parser = choice::<LossKind>(&[
         ("perceptron", "0 unless the argmax is wrong; no penalty unless asked for"),
         ("hinge", "the large margin: support vector machines; Crammer–Singer with several classes"),
@@ -171,7 +171,7 @@ pub struct TrainArgs {
     ]))]
     pub precision: Precision,
 
-    /// Passes over the data [default: 20]
+    /// Passes over the data [default: 20; 8 with --task dependency]
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = SGD,
           conflicts_with = "max_passes")]
     pub epochs: Option<usize>,

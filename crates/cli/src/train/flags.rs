@@ -16,6 +16,8 @@ enum For {
     Dependency,
     /// Everything with structured outputs.
     Structures,
+    /// Everything with labels of its own: rows and sequences.
+    Labels,
 }
 
 /// Refuses a flag that the task has no use for.
@@ -26,10 +28,14 @@ pub fn check(args: &TrainArgs) -> anyhow::Result<()> {
         For::Tag => task != Task::Tag,
         For::Dependency => task != Task::Dependency,
         For::Structures => !task.is_structured(),
+        For::Labels => task == Task::Dependency,
     };
     let given = table(args).into_iter().find(|(_, given, of)| *given && foreign(*of));
     match given {
-        Some((flag, _, For::Rows)) => {
+        Some((flag, _, For::Rows | For::Labels)) => {
+            usage(format!("{flag} has no meaning for --task {task}: leave it out"))
+        }
+        Some((flag, _, For::Tag)) if task.is_structured() => {
             usage(format!("{flag} has no meaning for --task {task}: leave it out"))
         }
         Some((flag, _, For::Tag)) => usage(format!("{flag} is about sequences: add --task tag")),
@@ -71,6 +77,20 @@ fn table(args: &TrainArgs) -> Vec<(&'static str, bool, For)> {
         ("--interact", !args.maps.interact.is_empty(), For::Rows),
         ("--templates (--template is that of tag)", args.templates.templates.is_some(), For::Rows),
         ("--stream", args.stream.stream, For::Rows),
+        ("--text", !args.text.text.is_empty(), For::Rows),
+        ("--no-header", args.file.no_header, For::Rows),
+        ("--labels", args.file.labels.is_some(), For::Rows),
+        ("--folds", args.proba.folds.is_some(), For::Rows),
+        ("--pairs", args.reduction.pairs.is_some(), For::Rows),
+        ("--code", args.reduction.code.is_some(), For::Rows),
+        ("--code-length", args.reduction.code_length.is_some(), For::Rows),
+        ("--decoding", args.reduction.decoding.is_some(), For::Rows),
+        ("--tree", args.reduction.tree.is_some(), For::Rows),
+        ("--leaf-size", args.reduction.leaf_size.is_some(), For::Rows),
+        ("--beam", args.reduction.beam.is_some(), For::Rows),
+        ("--cost", args.model.cost.is_some(), For::Labels),
+        ("--bias", args.model.bias.is_some(), For::Labels),
+        ("--label", args.file.label.is_some(), For::Labels),
         ("--features", tag.features.is_some(), For::Tag),
         ("--min-count", tag.min_count.is_some(), For::Tag),
         ("--scheme", tag.scheme.is_some(), For::Tag),

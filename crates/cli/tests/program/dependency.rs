@@ -247,7 +247,7 @@ fn what_is_refused() {
     fails(&["--order", "3"], 1, &["--order 3"]);
     fails(&["--order", "2", "--decoder", "nonprojective"], 1, &["--decoder projective"]);
     fails(&["--strategy", "ova"], 2, &["--strategy has no meaning"]);
-    fails(&["--scheme", "bio"], 2, &["--scheme is about sequences"]);
+    fails(&["--scheme", "bio"], 2, &["--scheme has no meaning"]);
     fails(&["--loss", "squared"], 2, &["perceptron, hinge and logistic"]);
     fails(&["--candidates", "1"], 1, &["--candidates 1"]);
     world

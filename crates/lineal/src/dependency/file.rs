@@ -47,6 +47,8 @@ pub(super) struct About {
     pub(super) order: u32,
     /// Of the table of the trees.
     pub(super) hash_bits: u32,
+    /// The relation that all roots and no other words have.
+    pub(super) root: Option<u32>,
     /// The most heads of a word after pruning.
     pub(super) candidates: usize,
     /// Of weights in a byte, by table.
@@ -156,6 +158,7 @@ impl DependencyModel {
             && about.spec.task == Task::Dependency
             && (1..=(1usize << table_bits) / 16).contains(&n_relations)
             && (!has_pruner || about.candidates >= 2)
+            && about.root.is_none_or(|root| (root as usize) < n_relations)
             && matches!((about.decoder, about.order), (_, 1) | (DecoderKind::Projective, 2))
             && steps_fit;
         if !fits {

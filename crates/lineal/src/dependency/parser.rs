@@ -209,7 +209,7 @@ impl<'m> Chunk<'m> {
             self.label(table, &mut trees);
         }
         if ask.known {
-            self.keep_known(&mut trees);
+            self.keep_known(&mut trees)?;
         }
         Ok(trees)
     }
@@ -305,9 +305,16 @@ impl<'m> Chunk<'m> {
         let heads: Vec<u32> = trees.flatten().copied().collect();
         let problem = Relations::new(&model.templates, &self.sentences, &heads, n, RELATION_BITS);
         let mut theta = Vec::new();
+        let root = model.about.root;
         let mut relation = |word: usize| {
             let mut y = 0;
             problem.scores(word, table, 1.0, &mut (), &mut theta);
+            match root {
+                Some(root) if heads[word] == 0 => return root,
+                // With one relation in all there is no other to give.
+                Some(root) if n > 1 => theta[root as usize] = f32::NEG_INFINITY,
+                _ => {}
+            }
             // A word has one of n relations whatever the scores: there is always a best one.
             let _ = problem.argmax(word, &mut theta, Ask::Plain, &mut (), &mut y);
             y
@@ -318,15 +325,20 @@ impl<'m> Chunk<'m> {
     }
 
     /// Puts relations back that the data has, where the tree has its head as well.
-    fn keep_known(&self, trees: &mut [Parsed]) {
+    fn keep_known(&self, trees: &mut [Parsed]) -> Result<(), Error> {
         let n = self.model.relations().len();
         for (i, tree) in self.which.clone().zip(trees) {
             let sentence = self.data.get(i);
+            let unknown = |r: &u32| *r != NO_RELATION && *r as usize >= n;
+            if let Some(t) = sentence.deprels().iter().position(unknown) {
+                let name = &self.data.relations[sentence.deprels()[t] as usize];
+                let message = format!("the known relation `{name}` is not one of the model's");
+                return Err(self.data.error_at(i, t, message).into());
+            }
             let keep = |heads: &[u32], relations: &mut [u32]| {
                 for (t, relation) in relations.iter_mut().enumerate() {
                     let given = sentence.deprels()[t];
-                    let is_known = given != NO_RELATION && (given as usize) < n;
-                    if is_known && sentence.heads()[t] == heads[t] {
+                    if given != NO_RELATION && sentence.heads()[t] == heads[t] {
                         *relation = given;
                     }
                 }
@@ -334,6 +346,7 @@ impl<'m> Chunk<'m> {
             keep(&tree.heads, &mut tree.relations);
             tree.n_best.iter_mut().for_each(|ranked| keep(&ranked.heads, &mut ranked.relations));
         }
+        Ok(())
     }
 
     fn check_lengths(&self) -> Result<(), Error> {
@@ -345,7 +358,7 @@ impl<'m> Chunk<'m> {
 
     /// A sentence without a tree, at its line.
     pub(super) fn no_tree(&self, i: usize, found: Infeasible) -> Error {
-        let message = "no tree is possible: the known heads (which may not cross in a projective parser, nor name two roots) and the forbidden arcs exclude each other here";
+        let message = "no tree is possible here: --known heads may not cross in a projective parser nor name two roots, and the arcs that --forbid named in training are never predicted";
         self.data.error_at(i, found.at, message).into()
     }
 }

@@ -25,14 +25,18 @@ impl DependencyModel {
             .filter(|size| *size >= 0.5)
             .collect();
         sizes.sort_by(f32::total_cmp);
-        let all = self.in_bytes(steps, 0.0)?;
-        let too_many = (all.to_bytes()?.len() as u64).saturating_sub(max_bytes) as usize;
-        if too_many == 0 {
-            return Ok(all);
+        let size = |model: &DependencyModel| Ok::<_, Error>(model.to_bytes()?.len() as u64);
+        // The least number of weights to leave out, by the size that the file really has.
+        let (mut low, mut high) = (0, sizes.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match size(&self.in_bytes(steps, cut(&sizes, middle)))? <= max_bytes {
+                true => high = middle,
+                false => low = middle + 1,
+            }
         }
-        let cut = sizes.get(too_many).copied().unwrap_or(f32::INFINITY);
-        let small = self.in_bytes(steps, cut)?;
-        let bytes = small.to_bytes()?.len() as u64;
+        let small = self.in_bytes(steps, cut(&sizes, low));
+        let bytes = size(&small)?;
         if bytes > max_bytes {
             return Err(Error::request(format!(
                 "the model cannot be made as small as {max_bytes} bytes: without any weight it still takes {bytes}"
@@ -42,7 +46,7 @@ impl DependencyModel {
     }
 
     /// Weights as they come back from a byte, without those of at most `cut` steps.
-    fn in_bytes(&self, steps: [f32; 3], cut: f32) -> Result<DependencyModel, Error> {
+    fn in_bytes(&self, steps: [f32; 3], cut: f32) -> DependencyModel {
         let mut small = self.clone();
         small.about.steps = Some(steps);
         let tables = &mut small.tables;
@@ -53,6 +57,11 @@ impl DependencyModel {
                 *w = if (*w / step).abs() > cut { units * step } else { 0.0 };
             }
         }
-        Ok(small)
+        small
     }
+}
+
+/// The size up to which weights are left out, so that the `n` smallest are.
+fn cut(sizes: &[f32], n: usize) -> f32 {
+    n.checked_sub(1).map_or(0.0, |last| sizes[last])
 }

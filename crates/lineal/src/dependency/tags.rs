@@ -25,6 +25,18 @@ fn source(data: &Treebank) -> Source {
     Source::Memory { name: data.source.clone(), bytes: data.text().as_bytes().to_vec() }
 }
 
+/// Refuses a tagger of another column.
+pub(super) fn check(tagger: &TagModel) -> Result<(), Error> {
+    let schema = tagger.schema();
+    let column = schema.columns.get(schema.label).map_or("", String::as_str);
+    match schema.format == Format::Conllu && column == ConlluColumn::Upos.name() {
+        true => Ok(()),
+        false => Err(Error::request(format!(
+            "the tagger predicts `{column}`, and a parser needs one of upos, trained on CoNLL-U (--task tag --label upos)"
+        ))),
+    }
+}
+
 /// The tags of each word, by a tagger of the column `upos`.
 pub(super) fn tags(tagger: &TagModel, data: &Treebank) -> Result<Vec<String>, Error> {
     let sequences = read_sequences_with(source(data), &options(), tagger.schema())?;

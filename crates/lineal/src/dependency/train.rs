@@ -66,6 +66,7 @@ impl Trainable for Treebank {
                 (Cow::Owned(data), Some(Box::new(tagger)))
             }
             (TagsKind::Given, Some(tagger)) => {
+                tags::check(tagger)?;
                 let tagged = tags::with_tags(&data, &tags::tags(tagger, &data)?);
                 (Cow::Owned(tagged), Some(Box::new(tagger.clone())))
             }
@@ -160,6 +161,15 @@ impl Trainable for Treebank {
             rows_touched: data.len() as u64,
             ..report
         };
+        let mut report = report;
+        let kept = gold.iter().zip(data.heads()).filter(|(a, b)| a == b).count();
+        let share = kept as f64 / gold.len().max(1) as f64;
+        if share < 0.99 {
+            report.warnings.push(format!(
+                "the training trees have crossing arcs: what is learnt are their projective forms, which keep {:.1} % of the heads; see --decoder nonprojective",
+                100.0 * share
+            ));
+        }
         let about = About {
             task: spec.task,
             spec: spec.clone(),
@@ -171,6 +181,7 @@ impl Trainable for Treebank {
             decoder,
             order,
             hash_bits,
+            root: root_relation(data),
             candidates: most,
             steps: None,
         };
@@ -302,7 +313,7 @@ impl Stage<'_> {
         let learnt = learn(&problem, &request, None, &mut |_| ControlFlow::Continue(()))?;
         // Recall is of heads that pruning would keep of sentences like these; the gold ones are put back for training.
         let free = Heads::new(self.templates, self.sentences, PRUNER_BITS);
-        let recall = prune(&free, &learnt.w, most).recall(self.data.heads());
+        let recall = prune(&free, &learnt.w, most).recall(gold);
         let candidates = prune(&problem, &learnt.w, most);
         let report = StageReport {
             stage: "pruner".into(),
@@ -401,6 +412,16 @@ impl DependencyModel {
             )),
         }
     }
+}
+
+/// The relation that all roots and no other words have, if there is one.
+fn root_relation(data: &Treebank) -> Option<u32> {
+    let of_root = |is_root: bool| {
+        let words = data.heads().iter().zip(data.deprels());
+        words.filter(move |(head, _)| (**head == 0) == is_root).map(|(_, relation)| *relation)
+    };
+    let root = of_root(true).next()?;
+    (of_root(true).all(|r| r == root) && of_root(false).all(|r| r != root)).then_some(root)
 }
 
 /// How many heads pruning leaves.

@@ -108,8 +108,11 @@ impl Report {
         match &self.structured {
             _ if !self.objective.is_nan() => certificate(self.objective, self.gap, self.grad_norm),
             None => "none: the rows went by in a stream".to_owned(),
+            Some(_) if self.best_pass.is_some() => {
+                "stopped early: there is no certificate of the weights that were kept".to_owned()
+            }
             Some(_) if self.converged => {
-                "a pass changed nothing: every training example is predicted right".to_owned()
+                "a pass changed nothing: no training example is predicted wrong".to_owned()
             }
             Some(structured) => format!(
                 "mean loss {:.6} in the last pass; this update minimises no objective, so there is no certificate",

@@ -57,11 +57,27 @@ pub(crate) enum CellOf {
     Shape(usize),
 }
 
+/// How many atoms of a template may have several values.
+const MANY: usize = 2;
+
 impl Templates {
     /// Reads templates for sentences with these columns. A template that names another column is an error.
     pub fn parse(text: &str, columns: &[&str]) -> Result<Self, TemplateError> {
         let lines = parse(text)?;
         for line in &lines {
+            // Each gives a feature for every value: more of them would give their product.
+            let is_many = |atom: &&Atom| match atom {
+                Atom::Cell { place, change, .. } => {
+                    *change == Change::Split || line.section.is_many(*place)
+                }
+                Atom::Shape(_) => false,
+            };
+            if line.atoms.iter().filter(is_many).count() > MANY {
+                let message = format!(
+                    "at most {MANY} atoms of a template may have several values (`*`, between, child, sibling)"
+                );
+                return Err(TemplateError::Syntax { line: line.number, message });
+            }
             for atom in &line.atoms {
                 if let Atom::Cell { column, .. } = atom
                     && !columns.contains(&column.as_str())
