@@ -23,6 +23,7 @@ mod progress;
 mod random;
 mod rows;
 mod stream;
+mod structured;
 mod table;
 mod tag;
 mod talk;

@@ -8,7 +8,7 @@
 use lineal_erm::structured::{LearnSpec, Loss, Solver, Update, learn_max};
 use lineal_linalg::{Rng, Scalar};
 use lineal_model::structure::{Ask, Found, Infeasible, MaxOracle, Structure};
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 /// Pairs of lists of equal length with the right partner of each item.
 pub struct Matching {
@@ -45,12 +45,6 @@ impl<F: Scalar> Structure<F> for Matching {
     fn dim(&self) -> usize {
         self.n_features
     }
-    fn share(&self, _: usize) -> f64 {
-        1.0 / self.lists.len() as f64
-    }
-    fn work(&self) -> usize {
-        self.lists.iter().map(|lists| lists.features.len()).sum()
-    }
     fn size(&self, i: usize) -> usize {
         self.lists[i].gold.len()
     }
@@ -76,9 +70,6 @@ impl<F: Scalar> Structure<F> for Matching {
             let x = self.pair(i, at / n, at % n);
             into.iter_mut().zip(x).for_each(|(into, &x)| *into += g * F::from_f32(x));
         }
-    }
-    fn each_touched(&self, _: usize, _: &Vec<F>, (): &mut (), mut f: impl FnMut(Range<usize>)) {
-        f(0..self.n_features);
     }
     fn each_difference(
         &self,

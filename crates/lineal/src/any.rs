@@ -4,6 +4,7 @@ use crate::Error;
 use crate::dependency::DependencyModel;
 use crate::predict::model::{Model, Provenance};
 use crate::request::spec::{Task, TrainSpec};
+use crate::structured::StructuredModel;
 use crate::tag::TagModel;
 use crate::train::report::Report;
 use lineal_model::file::ModelFile;

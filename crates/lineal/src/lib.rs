@@ -44,6 +44,7 @@ pub use lineal_data::{
     UNSEEN,
 };
 pub use lineal_dependencies as dependencies;
+pub use lineal_dependencies::parser::{ArcExplanation, ArcReason, Parsed, RankedParse};
 pub use lineal_erm as erm;
 pub use lineal_features::map;
 pub use lineal_features::sequence;
@@ -62,8 +63,8 @@ pub use lineal_solver as solver;
 
 pub use any::AnyModel;
 pub use dependency::{
-    ArcEnd, ArcExplanation, ArcReason, DecoderKind, DependencyModel, DependencySpec, LabellerKind,
-    ParseAsk, Parsed, RankedTree, TagsKind, read_forbidden_arcs,
+    ArcEnd, DecoderKind, DependencyModel, DependencySpec, LabellerKind, TagsKind,
+    read_forbidden_arcs,
 };
 pub use error::Error;
 pub use explain::highlight::Lit;
@@ -81,8 +82,9 @@ pub use request::spec::{
 pub use stream::{
     OnCheckpoint, OnChunk, Progressive, StreamPoint, StreamReport, StreamSpec, Streaming,
 };
+pub use structured::{Ask, Examples, Header, StructuredModel};
 pub use tag::{
-    Ask, Border, Notable, Ranking, Reason, SchemeKind, TagExplanation, TagFeatures, TagMetrics,
+    Border, Notable, Ranking, Reason, SchemeKind, TagExplanation, TagFeatures, TagMetrics,
     TagModel, TagSpec, Tagged, TaggedSpan, Tagger, TypeMetrics, WeightsKind, read_forbidden,
 };
 pub use train::crossfit::OnFold;

@@ -1,8 +1,8 @@
 //! Parsers: files, constraints, probabilities, sizes.
 
 use lineal::{
-    AnyModel, DependencyModel, DependencySpec, LabellerKind, LossKind, ParseAsk, Source, Task,
-    TrainSpec, Treebank, TreebankOptions, read_treebank, train,
+    AnyModel, ArcEnd, Ask, DependencyModel, DependencySpec, LabellerKind, LossKind, Source,
+    StructuredModel, Task, TrainSpec, Treebank, TreebankOptions, read_treebank, train,
 };
 
 fn read(text: &str) -> Treebank {
@@ -76,11 +76,11 @@ fn damaged_files_are_refused() {
     let changes: [Change; 9] = [
         |v| v["schema"]["relations"] = serde_json::json!(["x", "x"]),
         |v| v["schema"]["relations"] = serde_json::json!([]),
-        |v| v["hash_bits"] = 40.into(),
-        |v| v["hash_bits"] = 15.into(),
+        |v| v["tables"][1]["bits"] = 40.into(),
+        |v| v["tables"][1]["name"] = "leaves".into(),
         |v| v["order"] = 3.into(),
         |v| v["candidates"] = 1.into(),
-        |v| v["steps"] = serde_json::json!([1.0, 1.0, 1.0]),
+        |v| v["tables"][0]["step"] = 1.0.into(),
         |v| v["columns"] = serde_json::json!(["colour"]),
         |v| v["spec"]["task"] = "classify".into(),
     ];
@@ -115,8 +115,8 @@ fn known_heads_and_relations_stay() {
                 &TreebankOptions::default(),
             )
             .unwrap();
-        let ask = ParseAsk { known: true, n_best: 2, ..ParseAsk::default() };
-        let parsed = &model.parse_with(&given, &ask).unwrap()[0];
+        let ask = Ask { known: true, n_best: 2, ..Ask::default() };
+        let parsed = &model.answer(&given, &ask).unwrap()[0];
         for (heads, relations) in [
             (&parsed.heads, &parsed.relations),
             (&parsed.n_best[1].heads, &parsed.n_best[1].relations),
@@ -138,9 +138,9 @@ fn probabilities_are_those_of_all_trees() {
         });
         let (model, report) = train(&data, &spec).unwrap();
         assert!(report.gap.is_some());
-        let ask = ParseAsk { proba: true, n_best: 1000, by_arc: true, ..ParseAsk::default() };
+        let ask = Ask { proba: true, n_best: 1000, min_risk: true, ..Ask::default() };
         let short = data.select(&[0]);
-        let parsed = &model.parse_with(&short, &ask).unwrap()[0];
+        let parsed = &model.answer(&short, &ask).unwrap()[0];
         for arcs in parsed.arcs.as_ref().unwrap() {
             let sum: f64 = arcs.iter().map(|(_, p)| p).sum();
             assert!((sum - 1.0).abs() < 1e-6, "{sum}");
@@ -166,4 +166,34 @@ fn data_of_another_task_is_refused() {
     let templates = spec(|s| s.dependency.templates = Some("[arcs]\nh.upos m.upos\n".into()));
     let error = train(&data, &templates).err().unwrap().to_string();
     assert!(error.contains("[heads]"), "{error}");
+}
+
+#[test]
+fn constraints_are_checked() {
+    let data = read(&sentences(5));
+    let noun = |name: &str| ArcEnd::Tag(name.into());
+    for (arc, message) in [
+        ((noun("NOON"), ArcEnd::Any), "has the part of speech `NOON`"),
+        ((ArcEnd::Root, ArcEnd::Any), "leaves no tree"),
+    ] {
+        let forbidden = vec![arc];
+        let error = train(&data, &spec(|s| s.dependency.forbidden = forbidden)).unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
+    }
+    let forbidden = vec![(noun("VERB"), noun("NOUN"))];
+    let (model, report) = train(&data, &spec(|s| s.dependency.forbidden = forbidden)).unwrap();
+    assert!(report.warnings.iter().any(|w| w.contains("10 arcs")), "{:?}", report.warnings);
+    for parsed in model.parse(&data).unwrap() {
+        assert!(parsed.heads[1] != 3 && parsed.heads[4] != 3, "{:?}", parsed.heads);
+    }
+    let given = |misc: &str| {
+        let text =
+            format!("1\tthe\t_\tDET\t_\t_\t_\t_\t_\t{misc}\n2\tdog\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n");
+        let data = read(&text);
+        model.answer(&data, &Ask { known: true, ..Ask::default() })
+    };
+    assert_eq!(given("NotHead=2").unwrap()[0].heads, [0, 1]);
+    for wrong in ["NotHead=two", "NotHead=3", "NotHead="] {
+        assert!(given(wrong).unwrap_err().to_string().contains("NotHead has"), "{wrong}");
+    }
 }

@@ -2,8 +2,8 @@
 
 use lineal::metrics::TagSet;
 use lineal::{
-    Ask, LossKind, SchemeKind, SequenceOptions, Sequences, Source, TagFeatures, TagModel, Task,
-    TrainSpec, Training, UNLABELLED, WeightsKind, read_sequences,
+    Ask, LossKind, SchemeKind, SequenceOptions, Sequences, Source, StructuredModel, TagFeatures,
+    TagModel, Task, TrainSpec, Training, UNLABELLED, WeightsKind, read_sequences,
 };
 use lineal_model::file::{ModelFile, TensorData, encode};
 
@@ -158,7 +158,7 @@ fn named_attributes_are_features_as_they_stand() {
     assert!(own.notable().iter().any(|n| n.attributes.iter().any(|(name, _)| name == "(bias)")));
     let ask = Ask { proba: true, ..Ask::default() };
     let again = TagModel::from_bytes(&own.to_bytes().unwrap()).unwrap();
-    assert_eq!(again.tag_with(&data, &ask).unwrap(), own.tag_with(&data, &ask).unwrap());
+    assert_eq!(again.answer(&data, &ask).unwrap(), own.answer(&data, &ask).unwrap());
     let bad = read("bad.crfsuite", "A\tx:1\nB\ty:one\n");
     let error = Training::new(&bad, &tagging()).run().unwrap_err().to_string();
     assert!(
@@ -194,7 +194,7 @@ fn probabilities_are_those_of_all_sequences_together() {
             )
             .unwrap();
         let ask = Ask { proba: true, n_best: k.pow(4), ..Ask::default() };
-        for (sequence, tagged) in short.iter().zip(model.tag_with(&short, &ask).unwrap()) {
+        for (sequence, tagged) in short.iter().zip(model.answer(&short, &ask).unwrap()) {
             let all = &tagged.n_best;
             let p = |i: usize| all[i].probability.unwrap();
             let sum: f64 = (0..all.len()).map(p).sum();
@@ -222,13 +222,13 @@ fn probabilities_are_those_of_all_sequences_together() {
                     found.probability
                 );
             }
-            let ask = Ask { by_position: true, proba: true, ..Ask::default() };
-            let by_position = lineal::Tagger::new(&model).tag(sequence, &ask).unwrap();
+            let ask = Ask { min_risk: true, proba: true, ..Ask::default() };
+            let min_risk = lineal::Tagger::new(&model).tag(sequence, &ask).unwrap();
             let expected = |labels: &[u32]| -> f64 {
                 labels.iter().enumerate().map(|(t, &l)| marginals[t * k + l as usize]).sum()
             };
             let best = all.iter().map(|r| expected(&r.labels)).fold(0.0, f64::max);
-            assert!((expected(&by_position.labels) - best).abs() < 1e-9, "{name}");
+            assert!((expected(&min_risk.labels) - best).abs() < 1e-9, "{name}");
         }
     }
 }
@@ -239,12 +239,12 @@ fn samples_follow_the_seed_and_the_distribution() {
     let model = train(&data, &change(crf(), |s| s.penalty = lineal::Penalty::L2(0.2)));
     let draw = |seed| {
         let ask = Ask { sample: Some(seed), ..Ask::default() };
-        model.tag_with(&data, &ask).unwrap().into_iter().map(|t| t.labels).collect::<Vec<_>>()
+        model.answer(&data, &ask).unwrap().into_iter().map(|t| t.labels).collect::<Vec<_>>()
     };
     assert_eq!(draw(3), draw(3));
     let first: Vec<u32> = (0..400).map(|seed| draw(seed)[0][0]).collect();
     let ask = Ask { proba: true, ..Ask::default() };
-    let marginals = model.tag_with(&data, &ask).unwrap()[0].marginals.clone().unwrap();
+    let marginals = model.answer(&data, &ask).unwrap()[0].marginals.clone().unwrap();
     for label in 0..model.labels().len() {
         let share = first.iter().filter(|&&l| l as usize == label).count() as f64 / 400.0;
         assert!((share - marginals[label]).abs() < 0.1, "{share} {}", marginals[label]);
@@ -255,9 +255,9 @@ fn samples_follow_the_seed_and_the_distribution() {
 fn a_margin_has_no_probabilities() {
     let data = read("train.conll", &sentences(20));
     let model = train(&data, &change(crf(), |s| s.loss = Some(LossKind::Perceptron)));
-    let error = model.tag_with(&data, &Ask { proba: true, ..Ask::default() }).unwrap_err();
+    let error = model.answer(&data, &Ask { proba: true, ..Ask::default() }).unwrap_err();
     assert!(error.to_string().contains("train with --loss logistic"), "{error}");
-    let best = model.tag_with(&data, &Ask { n_best: 3, ..Ask::default() }).unwrap();
+    let best = model.answer(&data, &Ask { n_best: 3, ..Ask::default() }).unwrap();
     assert!(best[0].n_best.len() == 3 && best[0].n_best[0].score >= best[0].n_best[1].score);
     assert_eq!(best[0].n_best[0].probability, None);
 }
@@ -270,7 +270,7 @@ fn known_labels_are_kept_and_impossible_ones_named() {
     let with = |text: &str| {
         let source = Source::Memory { name: "new.conll".into(), bytes: text.into() };
         let data = model.read(source, &options).unwrap();
-        model.tag_with(&data, &Ask { known: true, ..Ask::default() })
+        model.answer(&data, &Ask { known: true, ..Ask::default() })
     };
     let names = |labels: &[u32]| labels.iter().map(|&l| model.label(l)).collect::<Vec<_>>();
     let tagged = with("Paris _\nsat _\nin _\nRome B-PER\n").unwrap();
@@ -497,7 +497,7 @@ fn one_token_and_many() {
     let long = model.read(source, &SequenceOptions::default()).unwrap();
     assert_eq!((long.len(), long.n_tokens()), (1, 100_000));
     let ask = Ask { proba: true, n_best: 2, ..Ask::default() };
-    let tagged = &model.tag_with(&long, &ask).unwrap()[0];
+    let tagged = &model.answer(&long, &ask).unwrap()[0];
     assert!(tagged.marginals.as_ref().unwrap().iter().all(|p| (0.0..=1.000001).contains(p)));
     assert!(tagged.n_best[0].score >= tagged.n_best[1].score);
     assert!(model.compare(&long, std::slice::from_ref(tagged)).unwrap().token_accuracy > 0.9);

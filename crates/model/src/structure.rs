@@ -28,10 +28,15 @@ pub trait Structure<F: Scalar>: Sync {
     fn n_penalised(&self) -> usize {
         self.dim()
     }
-    /// weightᵢ / Σ weights: how much an example counts in the mean loss.
-    fn share(&self, i: usize) -> f64;
+    /// weightᵢ / Σ weights: how much an example counts in the mean loss. By default all count the same.
+    fn share(&self, i: usize) -> f64 {
+        let _ = i;
+        1.0 / self.n_examples() as f64
+    }
     /// About how many multiplications a pass takes. With `dim` it fixes the shards of sums, never the number of threads.
-    fn work(&self) -> usize;
+    fn work(&self) -> usize {
+        self.dim() * self.n_examples()
+    }
     /// How many decisions an example takes (positions, words, pixels): gradients grow with it, so that the rates of stochastic steps must fall.
     fn size(&self, i: usize) -> usize;
     /// About the logarithm of the number of outputs of an example: its logistic loss at w = 0.
@@ -61,14 +66,18 @@ pub trait Structure<F: Scalar>: Sync {
     fn scores(&self, i: usize, w: &[F], scale: F, s: &mut Self::Scratch, theta: &mut Self::Parts);
     /// `into += Ψᵢᵀ g`.
     fn accumulate(&self, i: usize, g: &Self::Parts, s: &mut Self::Scratch, into: &mut [F]);
-    /// The ranges of weights that [`accumulate`](Self::accumulate) of `g` touches; a weight may come more than once.
+    /// The ranges of weights that [`accumulate`](Self::accumulate) of `g` touches; a weight may come more than once. By default all: where examples touch few of many
+    /// weights, stochastic steps are slow unless this names them.
     fn each_touched(
         &self,
         i: usize,
         g: &Self::Parts,
         s: &mut Self::Scratch,
-        f: impl FnMut(Range<usize>),
-    );
+        mut f: impl FnMut(Range<usize>),
+    ) {
+        let _ = (i, g, s);
+        f(0..self.dim());
+    }
     /// `f(weight, value)` for every feature by which Ψ(`plus`) and Ψ(`minus`) differ, with the sign of its side. A weight may come more than once.
     fn each_difference(
         &self,

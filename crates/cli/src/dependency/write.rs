@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use lineal::data::{ConlluColumn, Sentence, SentenceEdits};
-use lineal::{DependencyModel, Parsed, RankedTree};
+use lineal::{DependencyModel, Parsed, RankedParse};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Output, PredictArgs};
@@ -167,7 +167,7 @@ impl<'m> Writer<'m> {
             object.insert("proba".into(), arcs.collect());
         }
         if !parsed.n_best.is_empty() {
-            let ranked = parsed.n_best.iter().map(|ranked: &RankedTree| {
+            let ranked = parsed.n_best.iter().map(|ranked: &RankedParse| {
                 let mut one = Map::new();
                 one.insert("heads".into(), json!(ranked.heads));
                 one.insert("relations".into(), json!(names(&ranked.relations)));

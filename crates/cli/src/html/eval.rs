@@ -102,7 +102,7 @@ fn reliability(bins: &[ReliabilityBin], [x_label, y_label]: [&str; 2], note: &st
 }
 
 /// Who is taken for whom.
-pub(super) fn confusion(m: &ClassifyMetrics, classes: &[String]) -> String {
+pub fn confusion(m: &ClassifyMetrics, classes: &[String]) -> String {
     if m.confusion.is_empty() {
         return String::new();
     }
@@ -144,7 +144,7 @@ fn cell(n: u64, share: f64, diagonal: bool) -> String {
 }
 
 /// A row a class.
-pub(super) fn by_class(m: &ClassifyMetrics, classes: &[String]) -> String {
+pub fn by_class(m: &ClassifyMetrics, classes: &[String]) -> String {
     let rows: Vec<Vec<String>> = m
         .per_class
         .iter()

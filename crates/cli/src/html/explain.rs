@@ -7,7 +7,7 @@ use crate::rows::explain::{Explained, amount, headline, value_of};
 use crate::talk::count;
 
 /// The look of bars and lit words.
-pub(super) const BARS: &str = "\
+pub const BARS: &str = "\
 <style>
 table.bars td { padding: 2px 8px 2px 0; white-space: nowrap; }
 table.bars tr + tr > * { border-top: 0; }
@@ -110,7 +110,7 @@ fn bars(explanation: &Explanation, found: &Explained<'_>) -> String {
 }
 
 /// A bar for each amount and its name.
-pub(super) fn draw(rows: &[(f64, String)]) -> String {
+pub fn draw(rows: &[(f64, String)]) -> String {
     let longest = rows.iter().fold(f64::MIN_POSITIVE, |m, row| m.max(row.0.abs()));
     let mut html = String::from("<div class=\"scroll\"><table class=\"bars\">");
     for (value, name) in rows {

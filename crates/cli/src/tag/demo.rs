@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
-use lineal::{Ask, Sequences, TagModel};
+use lineal::{Ask, Sequences, StructuredModel, TagModel};
 
+use super::inspect;
 use super::write::Writer;
-use super::{eval, explain, inspect};
 use crate::args::Output;
 use crate::demo::Sections;
 use crate::random::Random;
+use crate::structured::{explanation_lines, metric_lines};
 
 const FIRST: [&str; 12] = [
     "Ada", "Bruno", "Carla", "Denis", "Edith", "Florian", "Grace", "Hugo", "Iris", "Jasper",
@@ -94,15 +95,15 @@ pub fn more(
 ) -> anyhow::Result<Sections> {
     let shown = doubtful(model, test)?;
     let token = 3.min(test.get(shown).len() - 1);
-    let mut text = Vec::new();
-    for found in model.explain(test.get(shown), Some(token), None)? {
-        explain::write_text(&mut text, test.get(shown), &found, 4)?;
-    }
-    let explained = String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
+    let found = model.explain(test.get(shown), Some(token), None)?;
+    let explained = explanation_lines(model, test, shown, &found[0], 4);
     let review = format!("lineal predict {model_name} {test_name} --proba --review-below 0.9");
     let explain = format!("lineal explain {model_name} {test_name}");
     Ok(vec![
-        (format!("lineal eval {model_name} {test_name}"), eval::in_full(&model.evaluate(test)?)),
+        (
+            format!("lineal eval {model_name} {test_name}"),
+            metric_lines::<TagModel>(&model.evaluate(test)?),
+        ),
         (format!("lineal inspect {model_name} --top 3"), inspect::attribute_lines(model, Some(3))),
         (format!("{review}   # the first one"), tagged(model, test, shown)?),
         (format!("{explain} --rows {} --token {} --top 4", shown + 1, token + 1), explained),
@@ -111,14 +112,14 @@ pub fn more(
 
 /// The least probable sequence.
 fn doubtful(model: &TagModel, data: &Sequences) -> anyhow::Result<usize> {
-    let tagged = model.tag_with(data, &Ask { proba: true, ..Ask::default() })?;
+    let tagged = model.answer(data, &Ask { proba: true, ..Ask::default() })?;
     let p = |i: &usize| tagged[*i].probability.unwrap_or(1.0);
     Ok((0..tagged.len()).min_by(|a, b| p(a).total_cmp(&p(b))).unwrap_or(0))
 }
 
 fn tagged(model: &TagModel, data: &Sequences, at: usize) -> anyhow::Result<Vec<String>> {
     let one = data.select(&[at]);
-    let tagged = model.tag_with(&one, &Ask { proba: true, ..Ask::default() })?;
+    let tagged = model.answer(&one, &Ask { proba: true, ..Ask::default() })?;
     let mut text = Vec::new();
     Writer::new(model, Output::Text, true, 0).write(&mut text, one.get(0), 0, &tagged[0])?;
     Ok(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())

@@ -1,10 +1,11 @@
 //! What a tagger is.
 
-use lineal::{TagFeatures, TagModel};
+use lineal::{StructuredModel, TagFeatures, TagModel};
 use serde_json::{Value, json};
 
+use crate::structured::Pairs;
 use crate::table::{self, Align, cut};
-use crate::talk::{count, rough, thousands};
+use crate::talk::count;
 
 /// Attributes a label, labels and transitions, unless asked for more.
 const TOP: usize = 5;
@@ -18,24 +19,10 @@ pub fn weight_lines(model: &TagModel, top: Option<usize>) -> Vec<String> {
     lines
 }
 
-/// What the model is, how it was trained and what is proven of it.
-pub fn facts(model: &TagModel) -> Vec<(&'static str, String)> {
-    let (report, spec) = (model.report(), &model.spec().tag);
-    let n_tokens = report.structured.as_ref().map_or(0, |s| s.tokens);
-    let l1 = if report.l1 > 0.0 { format!(", l1 {}", rough(report.l1)) } else { String::new() };
-    let converged = if report.converged { "converged" } else { "did not converge" };
-    let best = report.best_pass.map(|p| format!("; weights of pass {p} kept")).unwrap_or_default();
+/// Features, constraints and templates.
+pub fn facts(model: &TagModel) -> Pairs {
+    let spec = &model.spec().tag;
     let mut facts = vec![
-        ("task", report.task.to_string()),
-        ("loss", report.loss.to_string()),
-        ("penalty", format!("l2 {}{l1}", rough(report.l2))),
-        ("solver", report.solver.to_string()),
-        ("certificate", report.certificate()),
-        ("passes", format!("{}, {converged}{best}", thousands(report.passes))),
-        (
-            "examples",
-            format!("{}, {}", count(report.examples, "sequence"), count(n_tokens, "token")),
-        ),
         (
             "features",
             format!(
@@ -46,10 +33,6 @@ pub fn facts(model: &TagModel) -> Vec<(&'static str, String)> {
         ),
         ("order", spec.order.to_string()),
     ];
-    let labels = model.labels();
-    let shown = labels.iter().take(LABELS).cloned().collect::<Vec<_>>().join(", ");
-    let more = if labels.len() > LABELS { ", …" } else { "" };
-    facts.push(("labels", format!("{}: {shown}{more}", labels.len())));
     if spec.scheme.is_some() || !spec.forbidden.is_empty() {
         let scheme = spec.scheme.map_or("no scheme".to_owned(), |scheme| scheme.to_string());
         facts.push((
@@ -72,9 +55,6 @@ pub fn facts(model: &TagModel) -> Vec<(&'static str, String)> {
             format!("{n} over {columns}, label in {}", schema.columns[schema.label]),
         ));
     }
-    facts.push(("trained on", model.provenance().source.clone()));
-    facts.push(("by", format!("lineal {}", model.provenance().lineal)));
-    facts.extend(report.warnings.iter().map(|warning| ("warning", warning.clone())));
     facts
 }
 
@@ -121,41 +101,25 @@ pub fn attribute_lines(model: &TagModel, top: Option<usize>) -> Vec<String> {
     lines
 }
 
-/// What `inspect --json` prints.
+/// What `inspect --json` prints of it.
 pub fn as_json(model: &TagModel, top: Option<usize>) -> Value {
-    let report = model.report();
     let n = top.unwrap_or(TOP);
-    let features: Vec<Value> = model
-        .notable()
-        .iter()
-        .map(|notable| {
-            let shown: Vec<_> = notable.attributes.iter().take(n).collect();
-            json!({"class": notable.label, "features": shown})
-        })
-        .collect();
-    let moves: Vec<Value> = transitions(model)
+    let features = model.notable().iter().map(|notable| {
+        let shown: Vec<_> = notable.attributes.iter().take(n).collect();
+        json!({"class": notable.label, "features": shown})
+    });
+    let moves = transitions(model)
         .into_iter()
-        .map(|(from, to, weight)| json!([model.label(from), model.label(to), weight]))
-        .collect();
-    let mut value = serde_json::to_value(report).unwrap_or_default();
-    let more = json!({
-        "certificate": report.certificate(),
-        "class_names": model.labels(),
+        .map(|(from, to, weight)| json!([model.label(from), model.label(to), weight]));
+    json!({
         "attributes": model.n_attributes(),
-        "nonzeros": model.n_weights(),
         "order": model.spec().tag.order,
         "scheme": model.spec().tag.scheme,
         "forbidden_transitions": model.n_forbidden(),
         "templates": model.templates(),
         "columns": model.schema().columns,
         "label_column": model.schema().columns[model.schema().label],
-        "transitions": moves,
-        "top_features": features,
-        "provenance": model.provenance(),
-    });
-    if let (Some(object), Value::Object(more)) = (value.as_object_mut(), more) {
-        object.remove("curve");
-        object.extend(more);
-    }
-    value
+        "transitions": moves.collect::<Vec<Value>>(),
+        "top_features": features.collect::<Vec<Value>>(),
+    })
 }

@@ -1,13 +1,7 @@
 //! `--task tag`: a label for each position of a sequence.
 
 pub mod demo;
-mod eval;
-mod explain;
 mod inspect;
-mod predict;
-mod program;
-mod train;
+mod metrics;
+mod task;
 mod write;
-
-pub use eval::{metric_rows, type_rows};
-pub use explain::{headline, reason_place};

@@ -2,12 +2,15 @@
 
 use std::fmt::Write;
 
+use crate::error::Error;
 use crate::format::Format;
 use crate::sequences::is_token_line;
 
+use super::check::check;
 use super::column::ConlluColumn;
+use super::options::TreebankOptions;
 use super::parse::{is_comment, lines, split};
-use super::table::{NO_HEAD, Place, Sentence, Treebank};
+use super::table::{NO_HEAD, NO_RELATION, Place, Sentence, Treebank};
 
 /// What to replace in a sentence; the default replaces nothing. Lists have one entry for each word. Multiword tokens, empty nodes and comments
 /// stay as they are.
@@ -171,5 +174,44 @@ impl Treebank {
         other.heads = self.heads.clone();
         other.deprels = self.deprels.clone();
         other
+    }
+
+    /// The same treebank with the parts of speech and features (UPOS, XPOS, FEATS) of another one with the same words.
+    pub fn with_tags_of(&self, other: &Treebank) -> Result<Treebank, Error> {
+        let forms = |data: &Treebank, i: usize| -> Option<Vec<String>> {
+            let sentence = (i < data.len()).then(|| data.get(i))?;
+            Some((0..sentence.len()).map(|t| sentence.form(t).to_owned()).collect())
+        };
+        let n = self.len().max(other.len());
+        if let Some(i) = (0..n).find(|&i| forms(self, i) != forms(other, i)) {
+            let message = format!(
+                "sentence {} is not that of {}; give a file with the same words and other tags",
+                i + 1,
+                self.source
+            );
+            return Err(other.error_at(i.min(other.len() - 1), 0, message));
+        }
+        let columns = [ConlluColumn::Upos, ConlluColumn::Xpos, ConlluColumn::Feats];
+        let cells = columns.map(|column| -> Vec<&str> {
+            other.iter().flat_map(|s| (0..s.len()).map(move |t| s.cell(t, column))).collect()
+        });
+        let columns: Vec<_> = columns.into_iter().zip(cells.iter().map(Vec::as_slice)).collect();
+        Ok(self.with_columns(&columns))
+    }
+
+    /// Sees that every word has a head and a relation, and every sentence one root if there is to be only one: trees are learnt whole.
+    pub fn check_whole(&self, single_root: bool) -> Result<(), Error> {
+        let options =
+            TreebankOptions { require_heads: true, single_root, ..TreebankOptions::default() };
+        for sentence in self.iter() {
+            let cell = |token, column: usize| sentence.cell(token, ConlluColumn::ALL[column]);
+            check(sentence.heads(), &options, &cell)
+                .map_err(|fault| self.error_at(sentence.index(), fault.token, fault.message))?;
+            if let Some(t) = sentence.deprels().iter().position(|&r| r == NO_RELATION) {
+                let message = "the word has no relation (`_`); give every word one";
+                return Err(self.error_at(sentence.index(), t, message));
+            }
+        }
+        Ok(())
     }
 }

@@ -2,7 +2,9 @@
 
 use super::spec::ArcEnd;
 use crate::Error;
-use lineal_data::{ConlluColumn, NO_HEAD, Sentence};
+use lineal_data::{ConlluColumn, NO_HEAD, Sentence, Treebank};
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::Path;
 
 /// How the root and any word are written.
@@ -43,53 +45,138 @@ fn parse(text: &str) -> Result<Vec<(ArcEnd, ArcEnd)>, String> {
     Ok(arcs)
 }
 
-impl ArcEnd {
-    fn is(&self, tag: Option<&str>) -> bool {
-        match (self, tag) {
-            (ArcEnd::Root, tag) => tag.is_none(),
-            (ArcEnd::Any, tag) => tag.is_some(),
-            (ArcEnd::Tag(name), tag) => tag == Some(name),
-        }
-    }
-}
-
-/// What a sentence may have for heads.
+/// What some sentences may have for heads.
 pub(super) struct Constraints<'a> {
-    pub(super) forbidden: &'a [(ArcEnd, ArcEnd)],
-    /// Keep the heads that the data has, and none that it excludes (`NotHead=3,4` in MISC).
-    pub(super) known: bool,
+    data: &'a Treebank,
+    first: usize,
+    known: bool,
+    /// `[head's class · n + word's class]`; no entries where nothing is forbidden.
+    forbidden: Vec<bool>,
+    n_classes: usize,
+    /// For each sentence the class of each word's part of speech, and the heads that the data excludes (`NotHead=3,4` in MISC).
+    sentences: Vec<(Vec<usize>, Vec<Vec<u32>>)>,
 }
 
-impl Constraints<'_> {
+/// The classes of the root and of parts of speech that no line names.
+const OF_ROOT: usize = 0;
+const OTHER: usize = 1;
+
+impl<'a> Constraints<'a> {
+    /// Of the sentences `which`; with `known`, the heads that the data has must hold.
+    pub(super) fn new(
+        forbidden: &[(ArcEnd, ArcEnd)],
+        known: bool,
+        data: &'a Treebank,
+        which: Range<usize>,
+    ) -> Result<Self, Error> {
+        let mut names: Vec<&str> = forbidden
+            .iter()
+            .flat_map(|(head, word)| [head, word])
+            .filter_map(|end| if let ArcEnd::Tag(name) = end { Some(&name[..]) } else { None })
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        let n_classes = names.len() + 2;
+        let class = |tag: &str| names.binary_search(&tag).map_or(OTHER, |at| at + 2);
+        let classes = |end: &ArcEnd| match end {
+            ArcEnd::Root => OF_ROOT..1,
+            ArcEnd::Any => OTHER..n_classes,
+            ArcEnd::Tag(name) => class(name)..class(name) + 1,
+        };
+        let mut table = vec![false; if forbidden.is_empty() { 0 } else { n_classes * n_classes }];
+        for (head, word) in forbidden {
+            for h in classes(head) {
+                classes(word).for_each(|w| table[h * n_classes + w] = true);
+            }
+        }
+        let first = which.start;
+        let mut of =
+            Self { data, first, known, forbidden: table, n_classes, sentences: Vec::new() };
+        if of.is_empty() {
+            return Ok(of);
+        }
+        for i in which {
+            let sentence = data.get(i);
+            let words = 0..sentence.len();
+            let tags = words.clone().map(|t| class(sentence.cell(t, ConlluColumn::Upos)));
+            let excluded = words.map(|t| match known {
+                true => not_heads(sentence, t),
+                false => Ok(Vec::new()),
+            });
+            of.sentences.push((tags.collect(), excluded.collect::<Result<_, _>>()?));
+        }
+        Ok(of)
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.forbidden.is_empty() && !self.known
     }
 
-    /// Leaves the heads of word `t` (from 0) that are allowed.
-    pub(super) fn keep(&self, sentence: Sentence<'_>, t: usize, heads: &mut Vec<u32>) {
-        let tag =
-            |word: u32| (word > 0).then(|| sentence.cell(word as usize - 1, ConlluColumn::Upos));
-        let own = tag(t as u32 + 1);
-        let is_forbidden =
-            |head: u32| self.forbidden.iter().any(|(h, m)| h.is(tag(head)) && m.is(own));
-        if self.known {
-            let known = sentence.heads()[t];
-            if known != NO_HEAD {
-                heads.clear();
-                heads.push(known);
-                return;
-            }
-            let excluded = not_heads(sentence.cell(t, ConlluColumn::Misc));
-            heads.retain(|head| !excluded.contains(head));
+    /// Whether word `t` (from 0) of a sentence, counted from the first, may have this head.
+    pub(super) fn allows(&self, i: usize, t: usize, head: u32) -> bool {
+        let (classes, excluded) = &self.sentences[i];
+        let known = self.data.get(self.first + i).heads()[t];
+        if self.known && known != NO_HEAD {
+            return head == known;
         }
-        heads.retain(|&head| !is_forbidden(head));
+        !self.forbids(classes, t, head) && !excluded[t].contains(&head)
+    }
+
+    fn forbids(&self, classes: &[usize], t: usize, head: u32) -> bool {
+        let of_head = head.checked_sub(1).map_or(OF_ROOT, |h| classes[h as usize]);
+        self.forbidden.get(of_head * self.n_classes + classes[t]).is_some_and(|f| *f)
+    }
+
+    /// The arcs of the data that are forbidden.
+    pub(super) fn n_broken(&self) -> usize {
+        let words = self.sentences.iter().enumerate().flat_map(|(i, (classes, _))| {
+            let heads = self.data.get(self.first + i).heads();
+            heads.iter().enumerate().map(move |(t, &head)| (classes, t, head))
+        });
+        words.filter(|(classes, t, head)| self.forbids(classes, *t, *head)).count()
     }
 }
 
+/// Refuses parts of speech that the training data does not have, and what leaves no tree.
+pub(super) fn check(forbidden: &[(ArcEnd, ArcEnd)], data: &Treebank) -> Result<(), Error> {
+    let ends = forbidden.iter().flat_map(|(head, word)| [head, word]);
+    let mut missing: BTreeSet<&str> =
+        ends.filter_map(|end| if let ArcEnd::Tag(t) = end { Some(&t[..]) } else { None }).collect();
+    for sentence in data.iter().take_while(|_| !forbidden.is_empty()) {
+        (0..sentence.len()).for_each(|t| {
+            missing.remove(sentence.cell(t, ConlluColumn::Upos));
+        });
+    }
+    if let Some(tag) = missing.first() {
+        return Err(Error::request(format!(
+            "--forbid: no word of {} has the part of speech `{tag}` (UPOS); is it misspelt?",
+            data.source
+        )));
+    }
+    if forbidden.contains(&(ArcEnd::Root, ArcEnd::Any)) {
+        return Err(Error::request(
+            "--forbid: `<root> *` leaves no tree, as one word depends on the root",
+        ));
+    }
+    Ok(())
+}
+
 /// The numbers of `NotHead=3,4`.
-fn not_heads(misc: &str) -> Vec<u32> {
-    let list = misc.split('|').find_map(|field| field.strip_prefix("NotHead="));
-    list.unwrap_or_default().split(',').filter_map(|number| number.parse().ok()).collect()
+fn not_heads(sentence: Sentence<'_>, t: usize) -> Result<Vec<u32>, Error> {
+    let misc = sentence.cell(t, ConlluColumn::Misc);
+    let Some(list) = misc.split('|').find_map(|field| field.strip_prefix("NotHead=")) else {
+        return Ok(Vec::new());
+    };
+    let number = |text: &str| match text.parse() {
+        Ok(head) if head as usize <= sentence.len() => Ok(head),
+        _ => {
+            let message = format!(
+                "NotHead has the numbers of words of this sentence, 0 for the root, separated by commas; `{text}` is none"
+            );
+            Err(sentence.data().error_at(sentence.index(), t, message).into())
+        }
+    };
+    list.split(',').map(number).collect()
 }
 
 #[cfg(test)]
@@ -105,7 +192,5 @@ mod tests {
         );
         assert!(parse("a b c").unwrap_err().starts_with("1: `a b c` should be two"));
         assert!(parse("\nVERB <root>").unwrap_err().starts_with("2: the root depends"));
-        assert_eq!(not_heads("SpaceAfter=No|NotHead=3,4"), [3, 4]);
-        assert!(not_heads("_").is_empty());
     }
 }

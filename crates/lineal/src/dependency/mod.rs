@@ -19,18 +19,10 @@
 //! ```
 
 mod constraints;
-mod evaluate;
-mod explain;
-mod file;
 mod model;
-mod parser;
-mod shrink;
 mod spec;
-mod tags;
 mod train;
 
 pub use constraints::read_forbidden_arcs;
-pub use explain::{ArcExplanation, ArcReason};
 pub use model::DependencyModel;
-pub use parser::{ParseAsk, Parsed, RankedTree};
 pub use spec::{ArcEnd, DecoderKind, DependencySpec, LabellerKind, TagsKind};

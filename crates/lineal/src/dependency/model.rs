@@ -1,14 +1,27 @@
-//! A trained parser: what it knows of itself.
+//! A trained parser: its parts, its file, and what it says of sentences.
 
-use super::file::About;
-use crate::predict::model::Provenance;
-use crate::request::spec::{LossKind, Task, TrainSpec};
+use super::constraints::Constraints;
+use super::spec::{DecoderKind, LabellerKind};
+use crate::request::spec::Task;
+use crate::structured::{self, Ask, Header, StructuredModel, TableInfo, Tables, in_chunks, tags};
 use crate::tag::TagModel;
-use crate::train::report::Report;
 use crate::{Error, TreebankOptions};
-use lineal_data::{ConlluColumn, Source, Treebank, TreebankSchema};
-use lineal_dependencies::features::Templates;
-use lineal_dependencies::problem::TreeSpec;
+use lineal_data::{ConlluColumn, NO_RELATION, Sentence, Source, Treebank, TreebankSchema};
+use lineal_dependencies::features::{Sentences, Templates};
+use lineal_dependencies::parser::{ArcExplanation, ParseAsk, Parsed, Parser};
+use lineal_dependencies::problem::{PruneSpec, TreeKind, TreeSpec};
+use lineal_metrics::{DependencyMetrics, ParsedTrees, dependencies};
+use lineal_model::file::{ModelFile, TensorData};
+use lineal_model::structure::Infeasible;
+use serde::{Deserialize, Serialize};
+use std::ops::{ControlFlow, Range};
+
+/// The names of the tables: [`Tables`].
+pub(super) const TREES: &str = "trees";
+pub(super) const RELATIONS: &str = "relations";
+pub(super) const PRUNER: &str = "pruner";
+/// The file of the tagger, where there is one: U8.
+const TAGGER: &str = "tagger";
 
 /// A model that gives a head and a relation to each word of a sentence.
 #[derive(Clone, Debug)]
@@ -20,37 +33,24 @@ pub struct DependencyModel {
     pub(super) about: About,
 }
 
-/// The weights of the stages.
-#[derive(Clone, Debug)]
-pub(super) struct Tables {
-    /// None where all heads are candidates.
-    pub(super) pruner: Option<Vec<f32>>,
-    pub(super) trees: Vec<f32>,
-    /// None where relations are found together with the heads.
-    pub(super) relations: Option<Vec<f32>>,
+/// The JSON inside the model file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct About {
+    #[serde(flatten)]
+    pub(super) header: Header,
+    pub(super) schema: TreebankSchema,
+    /// What features read.
+    pub(super) columns: Vec<ConlluColumn>,
+    pub(super) decoder: DecoderKind,
+    pub(super) order: u32,
+    /// The relation that all roots and no other words have.
+    pub(super) root: Option<u32>,
+    /// The most heads of a word after pruning.
+    pub(super) candidates: usize,
+    pub(super) tables: Vec<TableInfo>,
 }
 
 impl DependencyModel {
-    /// How training went (without its curve).
-    pub fn report(&self) -> &Report {
-        &self.about.report
-    }
-
-    /// What was asked for.
-    pub fn spec(&self) -> &TrainSpec {
-        &self.about.spec
-    }
-
-    /// Where it comes from.
-    pub fn provenance(&self) -> &Provenance {
-        &self.about.provenance
-    }
-
-    /// Always `dependency`.
-    pub fn task(&self) -> Task {
-        Task::Dependency
-    }
-
     /// The relations by number.
     pub fn relations(&self) -> &[String] {
         &self.about.schema.relations
@@ -74,14 +74,9 @@ impl DependencyModel {
         &self.about.columns
     }
 
-    /// Which trees it chooses from.
-    pub fn trees(&self) -> TreeSpec {
-        self.about.trees()
-    }
-
     /// The most heads of a word that are left to choose from; none if all are.
     pub fn candidates(&self) -> Option<usize> {
-        self.tables.pruner.as_ref().map(|_| self.about.candidates)
+        self.tables.get(PRUNER).map(|_| self.about.candidates)
     }
 
     /// The templates of its features.
@@ -94,22 +89,294 @@ impl DependencyModel {
         self.tagger.as_deref()
     }
 
-    /// Whether its scores are logarithms of probabilities: trained with the logistic loss.
-    pub fn has_proba(&self) -> bool {
-        self.about.report.loss == LossKind::Logistic
+    /// The weights and what they mean.
+    pub fn parser(&self) -> Parser<'_> {
+        let prune = PruneSpec { most: self.about.candidates, ..PruneSpec::default() };
+        let trees = self.tables.get(TREES).unwrap_or_default();
+        let is_joint = self.spec().dependency.labeller == LabellerKind::Joint;
+        Parser {
+            templates: &self.templates,
+            spec: TreeSpec {
+                kind: tree_kind(self.about.decoder, self.about.order),
+                single_root: self.spec().dependency.single_root,
+                n_relations: if is_joint { self.relations().len() } else { 0 },
+                bits: trees.len().trailing_zeros(),
+            },
+            trees,
+            pruner: self.tables.get(PRUNER).map(|w| (w, prune)),
+            relations: self.tables.get(RELATIONS),
+            n_relations: self.relations().len(),
+            root: self.about.root,
+        }
     }
 
-    /// How many weights are not zero.
-    pub fn n_weights(&self) -> usize {
-        self.tables().into_iter().flatten().flatten().filter(|w| **w != 0.0).count()
+    /// The best tree of each sentence: [`answer`](StructuredModel::answer) to a plain question.
+    pub fn parse(&self, data: &Treebank) -> Result<Vec<Parsed>, Error> {
+        self.answer(data, &Ask::default())
     }
 
-    /// Reads data for this model.
-    pub fn read(
+    /// Explains each word of a sentence, or one of them.
+    pub fn explain(
+        &self,
+        data: &Treebank,
+        sentence: usize,
+        word: Option<usize>,
+    ) -> Result<Vec<ArcExplanation>, Error> {
+        let data = data.select(&[sentence]);
+        let data = &*tags::tagged(self.tagger(), &data)?.0;
+        let n = data.get(0).len();
+        let words = match word {
+            Some(t) if t >= n => {
+                return Err(Error::request(format!(
+                    "there is no word {} in a sentence of {n}; words are counted from 1",
+                    t + 1
+                )));
+            }
+            Some(t) => t..t + 1,
+            None => 0..n,
+        };
+        let constraints = Constraints::new(&self.spec().dependency.forbidden, false, data, 0..1)?;
+        let allowed = |i: usize, t: usize, head: u32| constraints.allows(i, t, head);
+        let allowed = (!constraints.is_empty()).then_some(&allowed as _);
+        let cells = cells(self.columns(), data.get(0));
+        let found = self.parser().explain(&cells, words, allowed, self.has_proba());
+        found.map_err(|found| no_tree(data, 0, found))
+    }
+
+    /// Parses some sentences in this thread.
+    fn parse_chunk(
+        &self,
+        data: &Treebank,
+        which: Range<usize>,
+        wide: Option<&[f64]>,
+        ask: &Ask,
+    ) -> Result<Vec<Parsed>, Error> {
+        let parser = self.parser();
+        let is_pruned = parser.pruner.is_some();
+        which.clone().try_for_each(|i| check_length(data, i, parser.spec.longest(is_pruned)))?;
+        let sentences = hash(&self.templates, self.columns(), which.clone().map(|i| data.get(i)));
+        let forbidden = &self.spec().dependency.forbidden;
+        let constraints = Constraints::new(forbidden, ask.known, data, which.clone())?;
+        let allowed = |i: usize, t: usize, head: u32| constraints.allows(i, t, head);
+        let allowed = (!constraints.is_empty()).then_some(&allowed as _);
+        let (proba, n_best_proba) = (ask.proba, self.has_proba());
+        let question = ParseAsk { proba, n_best_proba, n_best: ask.n_best, min_risk: ask.min_risk };
+        let parsed = match wide {
+            Some(w) => parser.parse(&sentences, w, allowed, &question),
+            None => parser.parse(&sentences, parser.trees, allowed, &question),
+        };
+        let mut parsed = parsed.map_err(|(i, found)| no_tree(data, which.start + i, found))?;
+        if ask.known {
+            for (i, parsed) in which.zip(&mut parsed) {
+                self.keep_known(data.get(i), parsed)?;
+            }
+        }
+        Ok(parsed)
+    }
+
+    /// Puts relations back that the data has, where the tree has its head as well.
+    fn keep_known(&self, sentence: Sentence<'_>, parsed: &mut Parsed) -> Result<(), Error> {
+        let unknown = |r: &u32| *r != NO_RELATION && *r as usize >= self.relations().len();
+        if let Some(t) = sentence.deprels().iter().position(unknown) {
+            let data = sentence.data();
+            let name = &data.relations[sentence.deprels()[t] as usize];
+            let message = format!("the known relation `{name}` is not one of the model's");
+            return Err(data.error_at(sentence.index(), t, message).into());
+        }
+        let known = || sentence.heads().iter().zip(sentence.deprels());
+        for (heads, relations) in parsed.trees_mut() {
+            for ((relation, head), (known_head, given)) in
+                relations.iter_mut().zip(heads).zip(known())
+            {
+                if *given != NO_RELATION && known_head == head {
+                    *relation = *given;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes_with(&self, tables: &Tables) -> Result<Vec<u8>, Error> {
+        let about = About { tables: tables.infos(), ..self.about.clone() };
+        let tagger = self.tagger.as_ref().map(|tagger| tagger.to_bytes()).transpose()?;
+        let packed = tables.pack();
+        let mut tensors = structured::tensors(&packed);
+        if let Some(tagger) = &tagger {
+            tensors.push((TAGGER, vec![tagger.len()], TensorData::U8(tagger)));
+        }
+        structured::encode(&about, &tensors)
+    }
+}
+
+impl StructuredModel for DependencyModel {
+    type Data = Treebank;
+    type Options = TreebankOptions;
+    type Answer = Parsed;
+    type Metrics = DependencyMetrics;
+
+    fn header(&self) -> &Header {
+        &self.about.header
+    }
+
+    fn from_file(file: &ModelFile) -> Result<Self, Error> {
+        let about: About = structured::description(file, Task::Dependency)?;
+        let bad = |why: &str| structured::unfit(file, why);
+        about.schema.check().map_err(|why| bad(&format!("its relations: {why}")))?;
+        let n_relations = about.schema.relations.len();
+        let spec = &about.header.spec;
+        let tables = Tables::read(file, &about.tables)?;
+        let of_relations = match spec.dependency.labeller {
+            LabellerKind::Joint => tables.get(TREES),
+            LabellerKind::Second => tables.get(RELATIONS),
+        };
+        let fits = spec.task == Task::Dependency
+            && tables.get(TREES).is_some_and(|w| w.len() >= 1 << HASH_BITS.start())
+            && of_relations.is_some_and(|w| (1..=w.len() / 16).contains(&n_relations))
+            && (tables.get(PRUNER).is_none() || about.candidates >= 2)
+            && about.root.is_none_or(|root| (root as usize) < n_relations)
+            && matches!((about.decoder, about.order), (_, 1) | (DecoderKind::Projective, 2));
+        if !fits {
+            return Err(bad("its choices do not fit each other"));
+        }
+        let templates = templates(spec.dependency.templates.as_deref(), &about.columns)
+            .map_err(|e| bad(&e.to_string()))?;
+        let tagger = match file.u8(TAGGER)? {
+            Some(bytes) => Some(Box::new(TagModel::from_bytes(bytes)?)),
+            None => None,
+        };
+        if let Some(tagger) = &tagger {
+            tags::check(tagger).map_err(|e| bad(&e.to_string()))?;
+        }
+        Ok(Self { templates, tables, tagger, about })
+    }
+
+    fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        self.bytes_with(&self.tables)
+    }
+
+    fn shrink(&self, max_bytes: u64) -> Result<Self, Error> {
+        let size = |tables: &Tables| Ok(self.bytes_with(tables)?.len() as u64);
+        Ok(Self { tables: self.tables.shrink(max_bytes, size)?, ..self.clone() })
+    }
+
+    fn n_weights(&self) -> usize {
+        self.tables.n_weights()
+    }
+
+    fn read(
         &self,
         source: impl Into<Source>,
         options: &TreebankOptions,
     ) -> Result<Treebank, Error> {
         Ok(lineal_data::read_treebank_with(source, options, self.schema())?)
     }
+
+    fn stream(
+        &self,
+        source: impl Into<Source>,
+        options: &TreebankOptions,
+        on_block: &mut dyn FnMut(&Treebank) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        Ok(lineal_data::stream_treebank(source, options, self.schema(), on_block)?)
+    }
+
+    fn answer(&self, data: &Treebank, ask: &Ask) -> Result<Vec<Parsed>, Error> {
+        self.check_proba(ask)?;
+        if ask.sample.is_some() {
+            return Err(Error::request("trees are not drawn at random; ask for the best ones"));
+        }
+        let (data, tags) = tags::tagged(self.tagger(), data)?;
+        let wide: Option<Vec<f64>> = (ask.needs_proba() || ask.n_best > 0)
+            .then(|| self.parser().trees.iter().map(|&w| f64::from(w)).collect());
+        let mut parsed = in_chunks(
+            data.len(),
+            || (),
+            |(), which| self.parse_chunk(&data, which, wide.as_deref(), ask),
+        )?;
+        if let Some(tags) = tags {
+            for (i, parsed) in parsed.iter_mut().enumerate() {
+                parsed.tags = Some(tags[data.tokens(i)].to_vec());
+            }
+        }
+        Ok(parsed)
+    }
+
+    fn probability(answer: &Parsed) -> Option<f64> {
+        answer.probability
+    }
+
+    fn compare(&self, data: &Treebank, parsed: &[Parsed]) -> Result<DependencyMetrics, Error> {
+        let heads: Vec<u32> = parsed.iter().flat_map(|p| &p.heads).copied().collect();
+        let deprels: Vec<u32> = parsed.iter().flat_map(|p| &p.relations).copied().collect();
+        let ends = (0..data.len()).map(|i| data.tokens(i).end);
+        let start: Vec<usize> = [0].into_iter().chain(ends).collect();
+        let is_punct: Option<Vec<bool>> = data.has_column(ConlluColumn::Upos).then(|| {
+            let of = |s: Sentence<'_>, t| s.cell(t, ConlluColumn::Upos) == "PUNCT";
+            data.iter().flat_map(|s| (0..s.len()).map(move |t| of(s, t))).collect()
+        });
+        Ok(dependencies(&ParsedTrees {
+            start: &start,
+            gold_heads: data.heads(),
+            gold_deprels: data.deprels(),
+            heads: &heads,
+            deprels: &deprels,
+            relations: &data.relations,
+            n_known: self.relations().len(),
+            is_punct: is_punct.as_deref(),
+        })?)
+    }
+}
+
+/// The bits of the trees' table that can be chosen.
+pub(super) const HASH_BITS: std::ops::RangeInclusive<u32> = 10..=28;
+
+pub(super) fn tree_kind(decoder: DecoderKind, order: u32) -> TreeKind {
+    match (decoder, order) {
+        (DecoderKind::Nonprojective, _) => TreeKind::NonProjective,
+        (DecoderKind::Projective, 2) => TreeKind::SecondOrder,
+        (DecoderKind::Projective, _) => TreeKind::Projective,
+    }
+}
+
+pub(super) fn templates(text: Option<&str>, columns: &[ConlluColumn]) -> Result<Templates, Error> {
+    let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
+    let parsed = match text {
+        Some(text) => Templates::parse(text, &names),
+        None => Templates::built_in(&names),
+    };
+    parsed.map_err(|e| Error::request(format!("templates: {e}")))
+}
+
+/// The cells of a sentence that features read, word by word.
+fn cells<'a>(columns: &[ConlluColumn], sentence: Sentence<'a>) -> Vec<&'a str> {
+    let words = 0..sentence.len();
+    words.flat_map(|t| columns.iter().map(move |&c| sentence.cell(t, c))).collect()
+}
+
+/// The sentences as features see them.
+pub(super) fn hash<'a>(
+    templates: &Templates,
+    columns: &[ConlluColumn],
+    sentences: impl IntoIterator<Item = Sentence<'a>>,
+) -> Sentences {
+    let mut hashed = Sentences::new(templates);
+    sentences.into_iter().for_each(|s| hashed.push(templates, &cells(columns, s)));
+    hashed
+}
+
+/// Refuses sentences whose trees would take more memory than there is.
+pub(super) fn check_length(data: &Treebank, i: usize, longest: usize) -> Result<(), Error> {
+    let n = data.get(i).len();
+    if n <= longest {
+        return Ok(());
+    }
+    let message =
+        format!("the sentence has {n} words, and trees are found for {longest} at most; split it");
+    Err(data.error_at(i, 0, message).into())
+}
+
+/// A sentence without a tree, at its line.
+fn no_tree(data: &Treebank, i: usize, found: Infeasible) -> Error {
+    let message = "no tree is possible here: --known heads may not cross in a projective parser nor name two roots, and the arcs that --forbid named in training are never predicted";
+    data.error_at(i, found.at, message).into()
 }

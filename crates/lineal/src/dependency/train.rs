@@ -1,26 +1,32 @@
 //! From a spec and a treebank to a parser, in stages.
 
-use super::file::{About, HASH_BITS, PRUNER_BITS, RELATION_BITS, templates, tree_kind};
-use super::model::{DependencyModel, Tables};
-use super::parser::{check_length, hash, prune};
+use super::constraints::{self, Constraints};
+use super::model::{
+    About, DependencyModel, HASH_BITS, PRUNER, RELATIONS, TREES, check_length, hash, templates,
+    tree_kind,
+};
 use super::spec::{DecoderKind, DependencySpec, LabellerKind, TagsKind};
-use super::tags;
 use crate::Error;
-use crate::predict::model::Provenance;
-use crate::request::spec::{LossKind, SolverKind, Task, TrainSpec};
-use crate::structured::{self, Metric, Observer};
-use crate::train::prepare::split;
+use crate::request::spec::{Task, TrainSpec};
+use crate::structured::{Counts, Header, Metric, Tables, fit, stage, tags, train_and_held_out};
 use crate::train::report::{Report, StageReport, StructuredReport};
 use crate::train::{Trainable, Training};
-use lineal_data::{ConlluColumn, NO_HEAD, NO_RELATION, Treebank, TreebankSchema};
+use lineal_data::{ConlluColumn, NO_HEAD, Treebank, TreebankSchema};
 use lineal_dependencies::features::{Section, Sentences, Templates};
+use lineal_dependencies::parser::{best_trees, prune};
 use lineal_dependencies::problem::{
-    Candidates, Heads, PruneSpec, Relations, TreeSpec, Trees, projectivize,
+    Candidates, Heads, PruneSpec, Relations, TreeSpec, Trees, projectivize_all,
 };
-use lineal_erm::structured::{LearnSpec, Loss, Solver, Update, learn, learn_max};
+use lineal_dependencies::tree::root_relation;
+use lineal_erm::structured::{
+    LearnError, LearnSpec, Learnt, Loss, Solver, Update, learn, learn_max,
+};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
+/// Bits of the tables of the pruner and of relations; those of the trees can be chosen.
+const PRUNER_BITS: u32 = 20;
+const RELATION_BITS: u32 = 21;
 /// What features can read.
 const COLUMNS: [ConlluColumn; 5] = [
     ConlluColumn::Form,
@@ -55,10 +61,7 @@ impl Trainable for Treebank {
     fn train(run: Training<'_, Self>) -> Result<(DependencyModel, Report), Error> {
         let Training { data, spec, held_out, start, on_pass, tagger, .. } = run;
         check(spec, data)?;
-        let (rows, held_rows) = split(data.len(), spec, held_out.is_some())?;
-        let pick = |rows: Vec<usize>| Cow::Owned(data.select(&rows));
-        let held_out = held_out.map(Cow::Borrowed).or(held_rows.map(pick));
-        let data = rows.map_or(Cow::Borrowed(data), pick);
+        let (data, held_out) = train_and_held_out(data, held_out, spec)?;
         let (data, tagger) = match (spec.dependency.tags, tagger) {
             (TagsKind::Gold, _) => (data, None),
             (TagsKind::Jackknife, _) => {
@@ -67,18 +70,16 @@ impl Trainable for Treebank {
             }
             (TagsKind::Given, Some(tagger)) => {
                 tags::check(tagger)?;
-                let tagged = tags::with_tags(&data, &tags::tags(tagger, &data)?);
+                let tagged = tags::tagged(Some(tagger), &data)?.0.into_owned();
                 (Cow::Owned(tagged), Some(Box::new(tagger.clone())))
             }
             (TagsKind::Given, None) => return Err(Error::request("tags: no tagger is given")),
         };
         let data = &*data;
-        let held_out = match (held_out, &tagger) {
-            (Some(held_out), Some(tagger)) => {
-                let tags = tags::tags(tagger, &held_out)?;
-                Some(Cow::Owned(tags::with_tags(&held_out, &tags)))
-            }
-            (held_out, _) => held_out,
+        constraints::check(&spec.dependency.forbidden, data)?;
+        let held_out = match &held_out {
+            Some(held_out) => Some(tags::tagged(tagger.as_deref(), held_out)?.0),
+            None => None,
         };
         let columns: Vec<ConlluColumn> = COLUMNS
             .into_iter()
@@ -90,9 +91,9 @@ impl Trainable for Treebank {
             .collect();
         let templates = templates(spec.dependency.templates.as_deref(), &columns)?;
         let sentences = hash(&templates, &columns, data.iter());
-        let stage = Stage { spec, data, templates: &templates, sentences: &sentences };
+        let stages = Stages { spec, data, templates: &templates, sentences: &sentences };
 
-        let (decoder, gold) = stage.decoder()?;
+        let (decoder, gold) = stages.decoder()?;
         let order = spec.dependency.order.unwrap_or(match decoder {
             DecoderKind::Projective => 2,
             DecoderKind::Nonprojective => 1,
@@ -105,63 +106,58 @@ impl Trainable for Treebank {
         let most = spec.dependency.candidates.unwrap_or(CANDIDATES);
         let is_joint = spec.dependency.labeller == LabellerKind::Joint;
         check_sections(&templates, most > 0, is_joint)?;
-        let mut stages = Vec::new();
-        let (pruner, candidates) = match most {
-            0 => (None, None),
-            most => {
-                let (w, candidates, report) = stage.pruner(&gold, most)?;
-                stages.push(report);
-                (Some(w), Some(candidates))
-            }
-        };
-        let hash_bits = spec.dependency.hash_bits.unwrap_or(if order == 2 { 23 } else { 22 });
         let trees = TreeSpec {
             kind: tree_kind(decoder, order),
             single_root: spec.dependency.single_root,
             n_relations: if is_joint { data.schema.relations.len() } else { 0 },
-            bits: hash_bits,
+            bits: spec.dependency.hash_bits.unwrap_or(if order == 2 { 23 } else { 22 }),
         };
-        (0..data.len()).try_for_each(|i| check_length(data, i, trees, most > 0))?;
+        (0..data.len()).try_for_each(|i| check_length(data, i, trees.longest(most > 0)))?;
+        let prune_spec = PruneSpec { most, ..PruneSpec::default() };
+        let (mut tables, mut reports, mut candidates) = (Tables::default(), Vec::new(), None);
+        if most > 0 {
+            let (w, left, report) = stages.pruner(&gold, prune_spec)?;
+            reports.push(report);
+            candidates = Some(left);
+            tables.push(PRUNER, w);
+        }
         let learning = spec.learning(data.len())?;
         let problem = Trees::new(&templates, &sentences, candidates.as_ref(), trees)
             .with_gold(&gold, if is_joint { data.deprels() } else { &[] });
         let start =
             start.map(|old| old.start(trees, &templates, &columns, &data.schema)).transpose()?;
-        let metric = held_out.as_deref().map(|held_out| {
-            heads_metric(held_out, &columns, &templates, pruner.as_deref(), most, trees)
+        let metric = held_out.as_deref().map(|held_out| -> Metric<'_> {
+            let sentences = hash(&templates, &columns, held_out.iter());
+            let left = tables
+                .get(PRUNER)
+                .map(|w| prune(&Heads::new(&templates, &sentences, PRUNER_BITS), w, prune_spec));
+            let templates = &templates;
+            Box::new(move |w| {
+                let problem = Trees::new(templates, &sentences, left.as_ref(), trees);
+                right_heads(held_out, &problem, w)
+            })
         });
-        let mut observer = Observer::new(on_pass, spec, metric);
-        let learnt = learn(&problem, &learning.request, start, &mut |pass| observer.see(pass))
-            .map_err(|e| stage.placed(e))?;
-        let seen = observer.finish()?;
-        let (best_pass, best) = seen.best.unzip();
-        let relations = match is_joint {
-            true => None,
-            false => {
-                let (w, labeller) = stage.relations()?;
-                stages.push(labeller);
-                Some(w)
-            }
-        };
+        let mut run = fit(&problem, spec, &learning, start, on_pass, metric, |e| stages.placed(e))?;
+        tables.push(TREES, std::mem::take(&mut run.w));
+        if !is_joint {
+            let (w, report) = stages.relations()?;
+            reports.push(report);
+            tables.push(RELATIONS, w);
+        }
 
-        let tables = Tables { pruner, trees: best.unwrap_or(learnt.w), relations };
+        let weights = tables.get(TREES).unwrap_or_default();
+        let counts = Counts {
+            examples: data.len(),
+            features: weights.iter().filter(|w| **w != 0.0).count(),
+            classes: data.schema.relations.len(),
+        };
         let structured = StructuredReport {
             tokens: data.n_tokens(),
-            weights: tables.trees.len(),
-            stages,
+            weights: weights.len(),
+            stages: reports,
             ..StructuredReport::default()
         };
-        let run = learnt.report;
-        let report = structured::report(spec, &learning, &run, best_pass, seen.curve, structured);
-        let features = tables.trees.iter().filter(|w| **w != 0.0).count();
-        let report = Report {
-            examples: data.len(),
-            features,
-            classes: data.schema.relations.len(),
-            rows_touched: data.len() as u64,
-            ..report
-        };
-        let mut report = report;
+        let mut report = run.report(spec, &learning, counts, structured);
         let kept = gold.iter().zip(data.heads()).filter(|(a, b)| a == b).count();
         let share = kept as f64 / gold.len().max(1) as f64;
         if share < 0.99 {
@@ -170,20 +166,22 @@ impl Trainable for Treebank {
                 100.0 * share
             ));
         }
+        let forbidden = &spec.dependency.forbidden;
+        let n_broken = Constraints::new(forbidden, false, data, 0..data.len())?.n_broken();
+        if n_broken > 0 {
+            report.warnings.push(format!(
+                "{n_broken} arcs of the training trees are forbidden: they count as right in training and are never predicted"
+            ));
+        }
         let about = About {
-            task: spec.task,
-            spec: spec.clone(),
+            header: Header::new(spec, &report, &data.source),
             schema: data.schema.clone(),
-            // The curve has times in it; the file must have the same bytes for the same data and seed.
-            report: Report { curve: Vec::new(), ..report.clone() },
-            provenance: Provenance::of(&data.source),
             columns,
             decoder,
             order,
-            hash_bits,
-            root: root_relation(data),
+            root: root_relation(data.heads(), data.deprels()),
             candidates: most,
-            steps: None,
+            tables: tables.infos(),
         };
         Ok((DependencyModel { templates, tables, tagger, about }, report))
     }
@@ -219,29 +217,7 @@ fn check(spec: &TrainSpec, data: &Treebank) -> Result<(), Error> {
             data.source
         ));
     }
-    let unknown = data.heads().iter().position(|&head| head == NO_HEAD);
-    let unnamed = data.deprels().iter().position(|&relation| relation == NO_RELATION);
-    for (missing, what) in [(unknown, "head"), (unnamed, "relation")] {
-        if let Some(at) = missing {
-            let of = |i: &usize| data.tokens(*i).contains(&at);
-            let sentence = (0..data.len()).find(of).unwrap_or(0);
-            let word = at - data.tokens(sentence).start;
-            let message = format!(
-                "the word has no {what}, and trees are learnt whole: annotate it, or leave the sentence out"
-            );
-            return Err(data.error_at(sentence, word, message).into());
-        }
-    }
-    if spec.dependency.single_root {
-        let several = data.iter().find(|s| s.heads().iter().filter(|h| **h == 0).count() > 1);
-        if let Some(sentence) = several {
-            let roots = sentence.heads().iter().enumerate().filter(|(_, head)| **head == 0);
-            let second = roots.map(|(t, _)| t).nth(1).unwrap_or(0);
-            let message = "a second root: annotate one root, or add --many-roots";
-            return Err(data.error_at(sentence.index(), second, message).into());
-        }
-    }
-    Ok(())
+    Ok(data.check_whole(spec.dependency.single_root)?)
 }
 
 /// Sees that there are templates for every stage.
@@ -264,33 +240,32 @@ fn check_sections(templates: &Templates, prunes: bool, is_joint: bool) -> Result
 }
 
 /// What all stages share.
-struct Stage<'a> {
+struct Stages<'a> {
     spec: &'a TrainSpec,
     data: &'a Treebank,
     templates: &'a Templates,
     sentences: &'a Sentences,
 }
 
-impl Stage<'_> {
+impl Stages<'_> {
     /// Whether arcs may cross, and the gold trees as far as they may not.
     fn decoder(&self) -> Result<(DecoderKind, Vec<u32>), Error> {
-        let gold = self.data.heads();
-        if self.spec.dependency.decoder == Some(DecoderKind::Nonprojective) {
+        let (data, choice) = (self.data, self.spec.dependency.decoder);
+        let gold = data.heads();
+        if choice == Some(DecoderKind::Nonprojective) {
             return Ok((DecoderKind::Nonprojective, gold.to_vec()));
         }
-        let mut nearest = Vec::with_capacity(gold.len());
-        for sentence in self.data.iter() {
-            let mut heads = sentence.heads().to_vec();
-            projectivize(&mut heads, self.spec.dependency.single_root).map_err(|found| {
+        let words = (0..data.len()).map(|i| data.tokens(i));
+        let nearest = projectivize_all(gold, words, self.spec.dependency.single_root)
+            .map_err(|(i, found)| {
                 let message = "no tree without crossing arcs has one root: annotate one root, or add --many-roots";
-                self.data.error_at(sentence.index(), found.at, message)
+                data.error_at(i, found.at, message)
             })?;
-            nearest.extend(heads);
-        }
         let moved = gold.iter().zip(&nearest).filter(|(a, b)| a != b).count();
-        let crossing = moved as f64 > CROSSING * gold.len() as f64;
-        match self.spec.dependency.decoder {
-            None if crossing => Ok((DecoderKind::Nonprojective, gold.to_vec())),
+        match choice {
+            None if moved as f64 > CROSSING * gold.len() as f64 => {
+                Ok((DecoderKind::Nonprojective, gold.to_vec()))
+            }
             _ => Ok((DecoderKind::Projective, nearest)),
         }
     }
@@ -299,7 +274,7 @@ impl Stage<'_> {
     fn pruner(
         &self,
         gold: &[u32],
-        most: usize,
+        prune_spec: PruneSpec,
     ) -> Result<(Vec<f32>, Candidates, StageReport), Error> {
         let request = LearnSpec {
             loss: Loss::Logistic,
@@ -309,22 +284,15 @@ impl Stage<'_> {
             seed: self.spec.seed,
             ..LearnSpec::default()
         };
-        let problem = Heads::new(self.templates, self.sentences, PRUNER_BITS).with_gold(gold);
-        let learnt = learn(&problem, &request, None, &mut |_| ControlFlow::Continue(()))?;
-        // Recall is of heads that pruning would keep of sentences like these; the gold ones are put back for training.
         let free = Heads::new(self.templates, self.sentences, PRUNER_BITS);
-        let recall = prune(&free, &learnt.w, most).recall(gold);
-        let candidates = prune(&problem, &learnt.w, most);
-        let report = StageReport {
-            stage: "pruner".into(),
-            loss: LossKind::Logistic,
-            solver: SolverKind::Sgd,
-            passes: learnt.report.passes,
-            objective: learnt.report.objective,
-            gap: learnt.report.gap,
-            figure: Some(("recall of heads in the training data".into(), recall)),
-        };
-        Ok((learnt.w, candidates, report))
+        let problem = free.clone().with_gold(gold);
+        let Learnt { w, report } =
+            learn(&problem, &request, None, &mut |_| ControlFlow::Continue(()))?;
+        // Recall is of heads that pruning would keep of sentences like these; the gold ones are put back for training.
+        let recall = prune(&free, &w, prune_spec).recall(gold);
+        let candidates = prune(&problem, &w, prune_spec);
+        let figure = ("recall of heads in the training data", recall);
+        Ok((w, candidates, stage(PRUNER, &request, &report, figure)))
     }
 
     /// Learns the relations of words in their gold trees.
@@ -342,26 +310,17 @@ impl Stage<'_> {
         let problem =
             Relations::new(self.templates, self.sentences, heads, n, RELATION_BITS).with_gold(gold);
         let mut wrong = 0.0;
-        let learnt = learn_max(&problem, &request, None, &mut |pass| {
+        let Learnt { w, report } = learn_max(&problem, &request, None, &mut |pass| {
             wrong = pass.loss.unwrap_or_default();
             ControlFlow::Continue(())
         })?;
-        let report = StageReport {
-            stage: "labeller".into(),
-            loss: LossKind::Hinge,
-            solver: SolverKind::Sgd,
-            passes: learnt.report.passes,
-            objective: None,
-            gap: None,
-            figure: Some(("mean loss in the last pass".into(), wrong)),
-        };
-        Ok((learnt.w, report))
+        Ok((w, stage("labeller", &request, &report, ("mean loss in the last pass", wrong))))
     }
 
     /// An example that no tree fits, at its line.
-    fn placed(&self, error: lineal_erm::structured::LearnError) -> Error {
+    fn placed(&self, error: LearnError) -> Error {
         match error {
-            lineal_erm::structured::LearnError::Infeasible { example, at } => {
+            LearnError::Infeasible { example, at } => {
                 let message = "no tree fits this word's heads and the constraints";
                 self.data.error_at(example, at, message).into()
             }
@@ -370,26 +329,13 @@ impl Stage<'_> {
     }
 }
 
-/// The share of right heads in other sentences.
-fn heads_metric<'h>(
-    data: &'h Treebank,
-    columns: &[ConlluColumn],
-    templates: &'h Templates,
-    pruner: Option<&'h [f32]>,
-    most: usize,
-    trees: TreeSpec,
-) -> Metric<'h> {
-    let sentences = hash(templates, columns, data.iter());
-    let candidates =
-        pruner.map(|w| prune(&Heads::new(templates, &sentences, PRUNER_BITS), w, most));
-    Box::new(move |w| {
-        let problem = Trees::new(templates, &sentences, candidates.as_ref(), trees);
-        let found = super::parser::best_trees(&problem, w)
-            .map_err(|(i, found)| data.error_at(i, found.at, "no tree is possible"))?;
-        let pairs = || data.heads().iter().zip(&found).filter(|(gold, _)| **gold != NO_HEAD);
-        let right = pairs().filter(|(gold, found)| gold == found).count();
-        Ok(right as f64 / pairs().count().max(1) as f64)
-    })
+/// The share of right heads.
+fn right_heads(data: &Treebank, problem: &Trees<'_>, w: &[f32]) -> Result<f64, Error> {
+    let found = best_trees(problem, w)
+        .map_err(|(i, found)| data.error_at(i, found.at, "no tree is possible"))?;
+    let pairs = || data.heads().iter().zip(&found).filter(|(gold, _)| **gold != NO_HEAD);
+    let right = pairs().filter(|(gold, found)| gold == found).count();
+    Ok(right as f64 / pairs().count().max(1) as f64)
 }
 
 impl DependencyModel {
@@ -401,30 +347,16 @@ impl DependencyModel {
         columns: &[ConlluColumn],
         schema: &TreebankSchema,
     ) -> Result<&[f32], Error> {
-        let same = self.trees() == trees
+        let old = self.parser();
+        let same = old.spec == trees
             && self.templates.text() == templates.text()
             && self.columns() == columns
             && (trees.n_relations == 0 || self.schema() == schema);
         match same {
-            true => Ok(&self.tables.trees),
+            true => Ok(old.trees),
             false => Err(Error::request(
                 "the model to start from has other templates, columns, relations or trees; give the same --template, --order, --decoder, --labeller and --hash",
             )),
         }
     }
-}
-
-/// The relation that all roots and no other words have, if there is one.
-fn root_relation(data: &Treebank) -> Option<u32> {
-    let of_root = |is_root: bool| {
-        let words = data.heads().iter().zip(data.deprels());
-        words.filter(move |(head, _)| (**head == 0) == is_root).map(|(_, relation)| *relation)
-    };
-    let root = of_root(true).next()?;
-    (of_root(true).all(|r| r == root) && of_root(false).all(|r| r != root)).then_some(root)
-}
-
-/// How many heads pruning leaves.
-pub(super) fn prune_spec(most: usize) -> PruneSpec {
-    PruneSpec { most, ..PruneSpec::default() }
 }

@@ -187,21 +187,21 @@ impl Model {
         if let Some(task) = file.model()["task"].as_str() {
             let why =
                 format!("it is a model of the task {task}, which this command has no use for");
-            return Err(file.bad_tensor("model", why).into());
+            return Err(file.bad_model(why).into());
         }
         let about: About = About::deserialize(file.model()).map_err(|e| {
-            Error::from(file.bad_tensor("model", format!("its description does not fit: {e}")))
+            Error::from(file.bad_model(format!("its description does not fit: {e}")))
         })?;
         let n_classes = about.schema.classes.len();
         let decoder = Decoder::new(&about.layout, &about.spec, about.report.loss, n_classes)
-            .map_err(|why| Error::from(file.bad_tensor("model", why)))?;
+            .map_err(|why| Error::from(file.bad_model(why)))?;
         let n_outputs = outputs(&about, &decoder)
             .ok_or_else(|| file.bad_tensor(TENSOR, "the task and its classes disagree"))?;
         let features = match &about.features {
             Some(features) => Features::from_file(&file, features, &about.schema)?,
             None if about.schema.made == 0 => Features::default(),
             None => {
-                return Err(file.bad_tensor("model", "it does not say how text is read").into());
+                return Err(file.bad_model("it does not say how text is read").into());
             }
         };
         let tree = match about.layout {
@@ -229,16 +229,12 @@ impl Model {
         let thresholds_fit = about.thresholds.as_ref().is_none_or(|t| t.len() == n_classes);
         let sharpness_fits = about.sharpness.is_finite() && about.sharpness > 0.0;
         if !maps_fit || !thresholds_fit || !sharpness_fits {
-            return Err(file
-                .bad_tensor("model", "its calibration does not fit its columns")
-                .into());
+            return Err(file.bad_model("its calibration does not fit its columns").into());
         }
         let cost_fits =
             about.spec.cost.as_ref().is_none_or(|c| c.n_classes() == about.schema.classes.len());
         if !cost_fits {
-            return Err(file
-                .bad_tensor("model", "its cost matrix does not fit its classes")
-                .into());
+            return Err(file.bad_model("its cost matrix does not fit its classes").into());
         }
         let n_rows = n_rows.unwrap_or(0);
         let all = rows.and_then(|rows| match file.tensor(TENSOR)? {

@@ -1,6 +1,12 @@
-//! What the tasks with structured outputs share: the request to the learner, its observer, the report.
+//! What the tasks with structured outputs share: the request to the learners, the run and its report, the model and its file.
 
+mod model;
 mod request;
-mod watch;
+mod run;
+mod tables;
+pub(crate) mod tags;
 
-pub(crate) use watch::{Metric, Observer, report};
+pub use model::{Ask, Examples, Header, StructuredModel};
+pub(crate) use model::{description, encode, in_chunks, unfit};
+pub(crate) use run::{Counts, Metric, fit, stage, train_and_held_out};
+pub(crate) use tables::{TableInfo, Tables, tensors};

@@ -99,3 +99,12 @@ pub(super) fn solver_kind(solver: Solver) -> SolverKind {
         Solver::Dual => SolverKind::Dual,
     }
 }
+
+/// The name of a loss.
+pub(super) fn loss_kind(loss: Loss) -> LossKind {
+    match loss {
+        Loss::Perceptron => LossKind::Perceptron,
+        Loss::Hinge => LossKind::Hinge,
+        Loss::Logistic => LossKind::Logistic,
+    }
+}

@@ -3,6 +3,7 @@
 use super::model::TagModel;
 use super::tagger::Tagged;
 use crate::Error;
+use crate::structured::StructuredModel;
 
 use lineal_data::{Sequences, UNLABELLED};
 use lineal_metrics::{SpanCounts, SpanEvaluation, TagSet};
@@ -73,34 +74,26 @@ impl TagMetrics {
     }
 }
 
-impl TagModel {
-    /// Tags the sequences and compares with their labels.
-    pub fn evaluate(&self, data: &Sequences) -> Result<TagMetrics, Error> {
-        let tagged = self.tag(data)?;
-        self.compare(data, &tagged)
-    }
-
-    /// Compares labels at hand with those of the data.
-    ///
-    /// # Panics
-    /// If they are not those of these sequences.
-    pub fn compare(&self, data: &Sequences, tagged: &[Tagged]) -> Result<TagMetrics, Error> {
-        let predicted: Vec<&[u32]> = tagged.iter().map(|tagged| &tagged.labels[..]).collect();
-        let mut metrics = compare(data, self.labels().len(), &predicted)?;
-        metrics.illegal = self.spec().tag.scheme.is_some().then(|| {
-            let neighbours = predicted.iter().flat_map(|labels| labels.windows(2));
-            let pairs = neighbours.filter(|pair| !self.permits(pair[0], pair[1])).count();
-            let edge = |t: Option<&u32>, permits: &dyn Fn(usize) -> bool| {
-                t.is_some_and(|&label| !permits(label as usize))
-            };
-            let starts =
-                predicted.iter().filter(|l| edge(l.first(), &|l| self.grammar.permits_start(l)));
-            let ends =
-                predicted.iter().filter(|l| edge(l.last(), &|l| self.grammar.permits_end(l)));
-            (pairs + starts.count() + ends.count()) as u64
-        });
-        Ok(metrics)
-    }
+/// Compares labels at hand with those of the data.
+pub(super) fn measure(
+    model: &TagModel,
+    data: &Sequences,
+    tagged: &[Tagged],
+) -> Result<TagMetrics, Error> {
+    let predicted: Vec<&[u32]> = tagged.iter().map(|tagged| &tagged.labels[..]).collect();
+    let mut metrics = compare(data, model.labels().len(), &predicted)?;
+    metrics.illegal = model.spec().tag.scheme.is_some().then(|| {
+        let neighbours = predicted.iter().flat_map(|labels| labels.windows(2));
+        let pairs = neighbours.filter(|pair| !model.permits(pair[0], pair[1])).count();
+        let edge = |t: Option<&u32>, permits: &dyn Fn(usize) -> bool| {
+            t.is_some_and(|&label| !permits(label as usize))
+        };
+        let starts =
+            predicted.iter().filter(|l| edge(l.first(), &|l| model.grammar.permits_start(l)));
+        let ends = predicted.iter().filter(|l| edge(l.last(), &|l| model.grammar.permits_end(l)));
+        (pairs + starts.count() + ends.count()) as u64
+    });
+    Ok(metrics)
 }
 
 /// Metrics of labels of which `n_known` were seen in training.

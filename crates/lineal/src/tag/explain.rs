@@ -4,6 +4,7 @@ use super::model::TagModel;
 use super::tagger::{Bench, observations, place};
 use super::vectorize::{Rows, VectorScratch};
 use crate::Error;
+use crate::structured::StructuredModel;
 use lineal_chain::{LabelSets, Parts};
 use lineal_data::Sequence;
 use lineal_features::sequence::Names;

@@ -13,15 +13,13 @@ use super::model::TagModel;
 use super::notable::Notable;
 use super::vectorize::{Vectorizer, has_bias};
 use crate::Error;
-use crate::predict::model::Provenance;
-use crate::request::spec::{Task, TrainSpec};
-use crate::train::report::Report;
+use crate::request::spec::Task;
+use crate::structured::{self, Header};
 use lineal_chain::{ChainModel, PrunedModel, PrunedParts};
 use lineal_data::SequenceSchema;
 use lineal_features::sequence::{AttributeIndex, Extractor, Templates};
-use lineal_model::file::{self, ModelFile, TensorData};
+use lineal_model::file::{ModelFile, TensorData};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 
 /// The most labels: K² transitions are kept in memory.
 pub(super) const MAX_LABELS: usize = 10_000;
@@ -38,11 +36,9 @@ const PAIR_HASHES: &str = "pair_hashes";
 /// The JSON inside the model file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct About {
-    pub(super) task: Task,
-    pub(super) spec: TrainSpec,
+    #[serde(flatten)]
+    pub(super) header: Header,
     pub(super) schema: SequenceSchema,
-    pub(super) report: Report,
-    pub(super) provenance: Provenance,
     /// What makes attributes of columns.
     pub(super) templates: Option<String>,
     /// Bits of the hash that number attributes: of labels, and of transitions.
@@ -54,94 +50,69 @@ pub(super) struct About {
     pub(super) notable: Vec<Notable>,
 }
 
-impl TagModel {
-    /// Maps a model file. Nothing in it is believed before it is checked.
-    pub fn load(path: &Path) -> Result<Self, Error> {
-        Self::from_file(&ModelFile::open(path)?)
-    }
-
-    /// A model from the bytes of its file.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        Self::from_file(&ModelFile::from_bytes(bytes)?)
-    }
-
-    /// Writes the model beside and renames it into place; returns its size in bytes.
-    pub fn save(&self, path: &Path) -> Result<u64, Error> {
-        let bytes = self.to_bytes()?;
-        file::write_atomically(path, |out| out.write_all(&bytes)).map_err(Error::Write)?;
-        Ok(bytes.len() as u64)
-    }
-
-    /// The bytes of the model's file.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        let about = serde_json::to_value(&self.about)
-            .map_err(|e| Error::request(format!("the model cannot be written: {e}")))?;
-        let PrunedParts { ends, columns, weights, shared } = self.weights.parts();
-        let starts = [0].into_iter().chain(ends.iter().copied());
-        let counts: Vec<u32> = ends.iter().zip(starts).map(|(&end, start)| end - start).collect();
-        let (counts, columns) = (Packed::new(&counts), Packed::new(&columns));
-        let hashes = self.vectorizer.unary_index().hashes().map(halves);
-        let pair_hashes = self.vectorizer.pair_index().and_then(|index| index.hashes()).map(halves);
-        let bytes = self.about.step.map(|step| in_bytes(&weights, step));
-        let mut tensors = vec![
-            (COUNTS, counts.shape(), TensorData::U8(&counts.bytes)),
-            (COLUMNS, columns.shape(), TensorData::U8(&columns.bytes)),
-            (SHARED, vec![shared.len()], TensorData::F32(&shared)),
-        ];
-        tensors.push(match &bytes {
-            Some(bytes) => (WEIGHTS, vec![bytes.len()], TensorData::U8(bytes)),
-            None => (WEIGHTS, vec![weights.len()], TensorData::F32(&weights)),
-        });
-        for (name, hashes) in [(HASHES, &hashes), (PAIR_HASHES, &pair_hashes)] {
-            if let Some(hashes) = hashes {
-                tensors.push((name, vec![hashes.len() / 2, 2], TensorData::U32(hashes)));
-            }
+/// The bytes of the model's file.
+pub(super) fn to_bytes(model: &TagModel) -> Result<Vec<u8>, Error> {
+    let PrunedParts { ends, columns, weights, shared } = model.weights.parts();
+    let starts = [0].into_iter().chain(ends.iter().copied());
+    let counts: Vec<u32> = ends.iter().zip(starts).map(|(&end, start)| end - start).collect();
+    let (counts, columns) = (Packed::new(&counts), Packed::new(&columns));
+    let hashes = model.vectorizer.unary_index().hashes().map(halves);
+    let pair_hashes = model.vectorizer.pair_index().and_then(|index| index.hashes()).map(halves);
+    let bytes = model.about.step.map(|step| in_bytes(&weights, step));
+    let mut tensors = vec![
+        (COUNTS, counts.shape(), TensorData::U8(&counts.bytes)),
+        (COLUMNS, columns.shape(), TensorData::U8(&columns.bytes)),
+        (SHARED, vec![shared.len()], TensorData::F32(&shared)),
+    ];
+    tensors.push(match &bytes {
+        Some(bytes) => (WEIGHTS, vec![bytes.len()], TensorData::U8(bytes)),
+        None => (WEIGHTS, vec![weights.len()], TensorData::F32(&weights)),
+    });
+    for (name, hashes) in [(HASHES, &hashes), (PAIR_HASHES, &pair_hashes)] {
+        if let Some(hashes) = hashes {
+            tensors.push((name, vec![hashes.len() / 2, 2], TensorData::U32(hashes)));
         }
-        Ok(file::encode(&about, &tensors)?)
     }
+    structured::encode(&model.about, &tensors)
+}
 
-    pub(crate) fn from_file(file: &ModelFile) -> Result<Self, Error> {
-        if file.model()["task"] != "tag" {
-            let why = "it is a model of another task, not of tag";
-            return Err(file.bad_tensor("model", why).into());
-        }
-        let bad = |name: &str, why: String| Error::from(file.bad_tensor(name, why));
-        let about = About::deserialize(file.model())
-            .map_err(|e| bad("model", format!("its description does not fit: {e}")))?;
-        about.schema.check().map_err(|why| bad("model", format!("its columns: {why}")))?;
-        let k = about.schema.labels.len();
-        let most = if about.spec.tag.order == 2 { MAX_LABELS_OF_TRIPLES } else { MAX_LABELS };
-        let fits = (1..=2).contains(&about.spec.tag.order)
-            && k <= most
-            && about.spec.cost.as_ref().is_none_or(|cost| cost.n_classes() == k)
-            && about.step.is_none_or(|step| step.is_finite());
-        if !fits {
-            return Err(bad("model", "its labels do not fit its description".into()));
-        }
-        let unary = read_index(file, HASHES, about.hashed)?;
-        let vectorizer = match &about.templates {
-            None => Vectorizer::Named { index: unary, bias: has_bias(&about.spec.tag) },
-            Some(text) => {
-                let templates = Templates::parse(text)
-                    .and_then(|t| t.check_columns(about.schema.columns.len()).map(|()| t))
-                    .map_err(|e| bad("model", e.to_string()))?;
-                let pairs = read_index(file, PAIR_HASHES, about.hashed_pairs)?;
-                Vectorizer::Columns(Extractor::new(templates, unary, pairs))
-            }
-        };
-        let shape = ChainModel {
-            n_labels: k,
-            n_unary: vectorizer.n_unary(),
-            n_pairs: vectorizer.n_pairs(),
-            transitions: about.transitions,
-            ends: about.spec.tag.ends,
-            triples: about.spec.tag.order == 2,
-        };
-        let weights = read_weights(file, shape, about.step)?;
-        let grammar = constraints::grammar(&about.spec.tag, &about.schema.labels)
-            .map_err(|e| bad("model", e.to_string()))?;
-        Ok(Self { vectorizer, weights, grammar, about })
+/// Nothing in a file is believed before it is checked.
+pub(super) fn read(file: &ModelFile) -> Result<TagModel, Error> {
+    let bad = |why: String| structured::unfit(file, why);
+    let about: About = structured::description(file, Task::Tag)?;
+    about.schema.check().map_err(|why| bad(format!("its columns: {why}")))?;
+    let k = about.schema.labels.len();
+    let most = if about.header.spec.tag.order == 2 { MAX_LABELS_OF_TRIPLES } else { MAX_LABELS };
+    let fits = (1..=2).contains(&about.header.spec.tag.order)
+        && k <= most
+        && about.header.spec.cost.as_ref().is_none_or(|cost| cost.n_classes() == k)
+        && about.step.is_none_or(|step| step.is_finite());
+    if !fits {
+        return Err(bad("its labels do not fit its description".into()));
     }
+    let unary = read_index(file, HASHES, about.hashed)?;
+    let vectorizer = match &about.templates {
+        None => Vectorizer::Named { index: unary, bias: has_bias(&about.header.spec.tag) },
+        Some(text) => {
+            let templates = Templates::parse(text)
+                .and_then(|t| t.check_columns(about.schema.columns.len()).map(|()| t))
+                .map_err(|e| bad(e.to_string()))?;
+            let pairs = read_index(file, PAIR_HASHES, about.hashed_pairs)?;
+            Vectorizer::Columns(Extractor::new(templates, unary, pairs))
+        }
+    };
+    let shape = ChainModel {
+        n_labels: k,
+        n_unary: vectorizer.n_unary(),
+        n_pairs: vectorizer.n_pairs(),
+        transitions: about.transitions,
+        ends: about.header.spec.tag.ends,
+        triples: about.header.spec.tag.order == 2,
+    };
+    let weights = read_weights(file, shape, about.step)?;
+    let grammar = constraints::grammar(&about.header.spec.tag, &about.schema.labels)
+        .map_err(|e| bad(e.to_string()))?;
+    Ok(TagModel { vectorizer, weights, grammar, about })
 }
 
 fn read_index(file: &ModelFile, name: &str, bits: Option<u32>) -> Result<AttributeIndex, Error> {

@@ -37,4 +37,4 @@ pub use explain::{Reason, TagExplanation};
 pub use model::TagModel;
 pub use notable::Notable;
 pub use spec::{Border, SchemeKind, TagFeatures, TagSpec, WeightsKind};
-pub use tagger::{Ask, Ranking, Tagged, TaggedSpan, Tagger};
+pub use tagger::{Ranking, Tagged, TaggedSpan, Tagger};

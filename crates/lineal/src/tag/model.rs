@@ -3,13 +3,13 @@
 use super::file::About;
 use super::notable::Notable;
 use super::vectorize::Vectorizer;
-use crate::predict::model::Provenance;
-use crate::request::spec::{LossKind, Task, TrainSpec};
-use crate::train::report::Report;
-use crate::{Error, SequenceOptions};
+use crate::structured::{Ask, Header, StructuredModel};
+use crate::{Error, SequenceOptions, TagMetrics, Tagged};
 use lineal_chain::{Grammar, PrunedModel};
 use lineal_data::{SequenceSchema, Sequences, Source};
 use lineal_metrics::TagSet;
+use lineal_model::file::ModelFile;
+use std::ops::ControlFlow;
 
 /// A model that gives a label to each position of a sequence.
 #[derive(Clone, Debug)]
@@ -21,29 +21,9 @@ pub struct TagModel {
 }
 
 impl TagModel {
-    /// How training went (without its curve).
-    pub fn report(&self) -> &Report {
-        &self.about.report
-    }
-
-    /// What was asked for.
-    pub fn spec(&self) -> &TrainSpec {
-        &self.about.spec
-    }
-
     /// What columns and labels mean.
     pub fn schema(&self) -> &SequenceSchema {
         &self.about.schema
-    }
-
-    /// Where it comes from.
-    pub fn provenance(&self) -> &Provenance {
-        &self.about.provenance
-    }
-
-    /// Always `tag`.
-    pub fn task(&self) -> Task {
-        Task::Tag
     }
 
     /// The labels by number.
@@ -64,19 +44,9 @@ impl TagModel {
         TagSet::new(self.labels())
     }
 
-    /// Whether its scores are logarithms of probabilities: trained with the logistic loss.
-    pub fn has_proba(&self) -> bool {
-        self.about.report.loss == LossKind::Logistic
-    }
-
     /// Attributes of labels and of transitions that have weights.
     pub fn n_attributes(&self) -> usize {
         self.vectorizer.n_unary() + self.vectorizer.n_pairs()
-    }
-
-    /// How many weights are stored.
-    pub fn n_weights(&self) -> usize {
-        self.weights.n_weights()
     }
 
     /// The templates that make attributes of columns; none where attributes come with names.
@@ -107,13 +77,60 @@ impl TagModel {
         let at = from as usize * model.n_labels + to as usize;
         if model.transitions { f64::from(self.weights.shared()[at]) } else { 0.0 }
     }
+}
 
-    /// Reads data as this model's training data was read.
-    pub fn read(
+impl StructuredModel for TagModel {
+    type Data = Sequences;
+    type Options = SequenceOptions;
+    type Answer = Tagged;
+    type Metrics = TagMetrics;
+
+    fn header(&self) -> &Header {
+        &self.about.header
+    }
+
+    fn from_file(file: &ModelFile) -> Result<Self, Error> {
+        super::file::read(file)
+    }
+
+    fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        super::file::to_bytes(self)
+    }
+
+    fn shrink(&self, max_bytes: u64) -> Result<Self, Error> {
+        super::shrink::shrink(self, max_bytes)
+    }
+
+    fn n_weights(&self) -> usize {
+        self.weights.n_weights()
+    }
+
+    fn read(
         &self,
         source: impl Into<Source>,
         options: &SequenceOptions,
     ) -> Result<Sequences, Error> {
         Ok(lineal_data::read_sequences_with(source, options, self.schema())?)
+    }
+
+    fn stream(
+        &self,
+        source: impl Into<Source>,
+        options: &SequenceOptions,
+        on_block: &mut dyn FnMut(&Sequences) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        Ok(lineal_data::stream_sequences(source, options, self.schema(), on_block)?)
+    }
+
+    fn answer(&self, data: &Sequences, ask: &Ask) -> Result<Vec<Tagged>, Error> {
+        super::tagger::tag(self, data, ask)
+    }
+
+    fn probability(answer: &Tagged) -> Option<f64> {
+        answer.probability
+    }
+
+    fn compare(&self, data: &Sequences, tagged: &[Tagged]) -> Result<TagMetrics, Error> {
+        super::evaluate::measure(self, data, tagged)
     }
 }

@@ -4,55 +4,55 @@ use super::file::tensor_bytes;
 use super::model::TagModel;
 use super::vectorize::Vectorizer;
 use crate::Error;
+use crate::structured::StructuredModel;
 use lineal_chain::{ChainModel, PrunedModel, PrunedParts};
 use lineal_features::sequence::AttributeIndex;
 
-impl TagModel {
-    /// The model in a file of at most so many bytes: as it is if that is small enough, else with weights of 8 bits, else also without the smallest
-    /// ones. What that does to its answers must be measured.
-    pub fn shrink(&self, max_bytes: u64) -> Result<TagModel, Error> {
-        if self.to_bytes()?.len() as u64 <= max_bytes {
-            return Ok(self.clone());
-        }
-        let parts = self.weights.parts();
-        let largest = parts.weights.iter().fold(0.0f32, |a, &w| a.max(w.abs()));
-        let step = if largest > 0.0 { largest / 127.0 } else { 1.0 };
-        let mut small = self.clone();
-        small.about.step = Some(step);
-        // The tensors of a small model leave this much for the JSON.
-        let all = small.to_bytes()?.len() as u64;
-        let hashes = self.n_hashes();
-        let other = all.saturating_sub(tensor_bytes(&parts, hashes, true) as u64);
-        let fits = |parts: &PrunedParts| {
-            let empty = n_empty(parts);
-            let hashes = hashes.saturating_sub(empty);
-            let counts = if self.n_hashes() > 0 { empty } else { 0 };
-            (tensor_bytes(parts, hashes, true) - counts) as u64 + other <= max_bytes
-        };
-        let mut sizes: Vec<f32> = parts.weights.iter().map(|w| w.abs()).collect();
-        sizes.sort_by(f32::total_cmp);
-        // The least number of weights to leave out.
-        let (mut low, mut high) = (0, sizes.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match fits(&without(&parts, sizes[middle])) {
-                true => high = middle,
-                false => low = middle + 1,
-            }
-        }
-        let cut = if low == 0 { 0.0 } else { sizes[(low).min(sizes.len() - 1)] };
-        let kept = without(&parts, if low == 0 { half(step) } else { cut.max(half(step)) });
-        small.weights = PrunedModel::from_parts(self.weights.model(), rounded(kept, step))?;
-        let small = small.compact()?;
-        let bytes = small.to_bytes()?.len() as u64;
-        if bytes > max_bytes {
-            return Err(Error::request(format!(
-                "the model cannot be made as small as {max_bytes} bytes: without any weight of an attribute it still takes {bytes}"
-            )));
-        }
-        Ok(small)
+/// See [`StructuredModel::shrink`].
+pub(super) fn shrink(model: &TagModel, max_bytes: u64) -> Result<TagModel, Error> {
+    if model.to_bytes()?.len() as u64 <= max_bytes {
+        return Ok(model.clone());
     }
+    let parts = model.weights.parts();
+    let largest = parts.weights.iter().fold(0.0f32, |a, &w| a.max(w.abs()));
+    let step = if largest > 0.0 { largest / 127.0 } else { 1.0 };
+    let mut small = model.clone();
+    small.about.step = Some(step);
+    // The tensors of a small model leave this much for the JSON.
+    let all = small.to_bytes()?.len() as u64;
+    let hashes = model.n_hashes();
+    let other = all.saturating_sub(tensor_bytes(&parts, hashes, true) as u64);
+    let fits = |parts: &PrunedParts| {
+        let empty = n_empty(parts);
+        let hashes = hashes.saturating_sub(empty);
+        let counts = if model.n_hashes() > 0 { empty } else { 0 };
+        (tensor_bytes(parts, hashes, true) - counts) as u64 + other <= max_bytes
+    };
+    let mut sizes: Vec<f32> = parts.weights.iter().map(|w| w.abs()).collect();
+    sizes.sort_by(f32::total_cmp);
+    // The least number of weights to leave out.
+    let (mut low, mut high) = (0, sizes.len());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match fits(&without(&parts, sizes[middle])) {
+            true => high = middle,
+            false => low = middle + 1,
+        }
+    }
+    let cut = if low == 0 { 0.0 } else { sizes[(low).min(sizes.len() - 1)] };
+    let kept = without(&parts, if low == 0 { half(step) } else { cut.max(half(step)) });
+    small.weights = PrunedModel::from_parts(model.weights.model(), rounded(kept, step))?;
+    let small = small.compact()?;
+    let bytes = small.to_bytes()?.len() as u64;
+    if bytes > max_bytes {
+        return Err(Error::request(format!(
+            "the model cannot be made as small as {max_bytes} bytes: without any weight of an attribute it still takes {bytes}"
+        )));
+    }
+    Ok(small)
+}
 
+impl TagModel {
     fn n_hashes(&self) -> usize {
         let of = |index: &AttributeIndex| index.hashes().map_or(0, <[u64]>::len);
         of(self.vectorizer.unary_index()) + self.vectorizer.pair_index().map_or(0, of)

@@ -3,29 +3,12 @@
 use super::model::TagModel;
 use super::vectorize::{Rows, VectorScratch};
 use crate::Error;
+use crate::structured::{Ask, StructuredModel, in_chunks};
 use lineal_chain::{Decoder, Error as ChainError, LabelSets, Observations, Parts, Scratch};
 use lineal_data::{Sequence, Sequences, UNLABELLED};
 use lineal_linalg::Rng;
 use lineal_linalg::Scalar;
 use lineal_metrics::{Span, TagSet};
-use rayon::prelude::*;
-
-/// What to say about each sequence beside its labels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ask {
-    /// Keep the labels that the data has: only positions without one are tagged.
-    pub known: bool,
-    /// Probabilities: of each label at each position, of the spans, of the whole sequence.
-    pub proba: bool,
-    /// So many best label sequences.
-    pub n_best: usize,
-    /// Take the label sequence with the most labels expected to be right, in place of the likeliest one.
-    pub by_position: bool,
-    /// Draw the label sequence from its distribution, by this seed.
-    pub sample: Option<u64>,
-    /// The number of the first sequence among all, for samples.
-    pub first: u64,
-}
 
 /// The labels of a sequence, with what was asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,31 +47,19 @@ pub struct Ranking {
     pub probability: Option<f64>,
 }
 
-/// Sequences that a thread takes at a time.
-const CHUNK: usize = 32;
-
 impl TagModel {
-    /// The best labels of each sequence.
+    /// The best labels of each sequence: [`answer`](StructuredModel::answer) to a plain question.
     pub fn tag(&self, data: &Sequences) -> Result<Vec<Tagged>, Error> {
-        self.tag_with(data, &Ask::default())
+        self.answer(data, &Ask::default())
     }
+}
 
-    /// The labels of each sequence and what else is asked for, in the current thread pool.
-    pub fn tag_with(&self, data: &Sequences, ask: &Ask) -> Result<Vec<Tagged>, Error> {
-        let all: Vec<usize> = (0..data.len()).collect();
-        let chunks: Vec<Result<Vec<Tagged>, Error>> = all
-            .par_chunks(CHUNK)
-            .map_init(
-                || Tagger::new(self),
-                |tagger, chunk| chunk.iter().map(|&i| tagger.tag(data.get(i), ask)).collect(),
-            )
-            .collect();
-        let mut tagged = Vec::with_capacity(data.len());
-        for chunk in chunks {
-            tagged.extend(chunk?);
-        }
-        Ok(tagged)
-    }
+/// The labels of each sequence and what else is asked for, in the current thread pool.
+pub(super) fn tag(model: &TagModel, data: &Sequences, ask: &Ask) -> Result<Vec<Tagged>, Error> {
+    let new = || Tagger::new(model);
+    in_chunks(data.len(), new, |tagger, which| {
+        which.map(|i| tagger.tag(data.get(i), ask)).collect()
+    })
 }
 
 /// A model with the memory that tagging uses: one a thread.
@@ -143,17 +114,11 @@ impl<'m> Tagger<'m> {
 
     /// The labels of a sequence and what else is asked for.
     pub fn tag(&mut self, sequence: Sequence<'_>, ask: &Ask) -> Result<Tagged, Error> {
-        let wants_proba = ask.proba || ask.by_position || ask.sample.is_some();
-        if wants_proba && !self.model.has_proba() {
-            return Err(Error::request(format!(
-                "the model was trained with the {} loss and has no probabilities; train with --loss logistic",
-                self.model.report().loss
-            )));
-        }
+        self.model.check_proba(ask)?;
         self.extract(sequence)?;
         let allowed = if ask.known { Some(self.known(sequence)?) } else { None };
         let x = observations(&self.rows, sequence.len());
-        if !wants_proba && ask.n_best == 0 {
+        if !ask.needs_proba() && ask.n_best == 0 {
             self.fast.score(self.model, x);
             let mut labels = Vec::new();
             let Bench { parts, decoder, s, .. } = &mut self.fast;
@@ -228,7 +193,7 @@ impl Bench<f64> {
             let mut found = Vec::new();
             decoder.chain(parts, allowed).posterior(s)?.sample(&mut rng, &mut found);
             decoder.labels(&found, &mut labels);
-        } else if ask.by_position {
+        } else if ask.min_risk {
             by_position(model, &expected, allowed, &mut labels)?;
         } else {
             decoder.viterbi(parts, allowed, s, &mut labels)?;

@@ -10,10 +10,8 @@ use super::spec::{TagFeatures, TagSpec, WeightsKind};
 use super::vectorize::{Rows, Vectorizer};
 use super::warm;
 use crate::Error;
-use crate::predict::model::Provenance;
 use crate::request::spec::{Task, TrainSpec};
-use crate::structured::{self, Metric, Observer};
-use crate::train::prepare::split;
+use crate::structured::{Counts, Header, Metric, fit, train_and_held_out};
 use crate::train::report::{Report, StructuredReport};
 use crate::train::{Trainable, Training};
 use lineal_chain::{
@@ -21,10 +19,8 @@ use lineal_chain::{
     Observations, Parts, PrunedModel, Scratch, Sentences,
 };
 use lineal_data::{Sequences, UNLABELLED};
-use lineal_erm::structured::learn;
 use lineal_features::sequence::AttributeIndex;
 use rayon::prelude::*;
-use std::borrow::Cow;
 
 impl Trainable for Sequences {
     type Model = TagModel;
@@ -36,10 +32,8 @@ impl Trainable for Sequences {
     fn train(run: Training<'_, Self>) -> Result<(TagModel, Report), Error> {
         let Training { data, spec, held_out, start, on_pass, .. } = run;
         check(spec, data)?;
-        let (rows, held_rows) = split(data.len(), spec, held_out.is_some())?;
-        let pick = |rows: Vec<usize>| Cow::Owned(data.select(&rows));
-        let held_out = held_out.map(Cow::Borrowed).or(held_rows.map(pick));
-        let data = &*rows.map_or(Cow::Borrowed(data), pick);
+        let (data, held_out) = train_and_held_out(data, held_out, spec)?;
+        let data = &*data;
         let labels = &data.schema.labels;
         let grammar = constraints::grammar(&spec.tag, labels).map_err(|e| first_seen(e, data))?;
         let learning = spec.learning(data.len())?;
@@ -70,14 +64,11 @@ impl Trainable for Sequences {
             .as_deref()
             .map(|data| HeldOut::metric_on(data, &vectorizer, &grammar, &problem))
             .transpose()?;
-        let mut observer = Observer::new(on_pass, spec, metric);
-        let learnt =
-            learn(&problem, &learning.request, start.as_deref(), &mut |pass| observer.see(pass))?;
-        let seen = observer.finish()?;
-        let (best_pass, w) = seen.best.unzip();
-        let weights = problem.pruned(w.as_ref().unwrap_or(&learnt.w))?;
-        let (run, n_weights) = (learnt.report, problem.n_weights());
-        drop((problem, learnt.w, w));
+        let mut run =
+            fit(&problem, spec, &learning, start.as_deref(), on_pass, metric, Error::from)?;
+        let (weights, n_weights) = (problem.pruned(&run.w)?, problem.n_weights());
+        run.w = Vec::new();
+        drop(problem);
 
         let notable = notable(&vectorizer, &weights, data, &rows)?;
         drop(rows);
@@ -88,14 +79,12 @@ impl Trainable for Sequences {
             unlabelled: data.gold().iter().filter(|&&label| label == UNLABELLED).count(),
             ..StructuredReport::default()
         };
-        let report = structured::report(spec, &learning, &run, best_pass, seen.curve, structured);
-        let mut report = Report {
+        let counts = Counts {
             examples: data.len(),
             features: vectorizer.n_unary() + vectorizer.n_pairs(),
             classes: labels.len(),
-            rows_touched: data.len() as u64,
-            ..report
         };
+        let mut report = run.report(spec, &learning, counts, structured);
         if report.classes == 1 {
             let told = "all positions have the same label: there is nothing to tell apart";
             report.warnings.push(told.into());
@@ -107,19 +96,16 @@ impl Trainable for Sequences {
         let templates = vectorizer.templates().map(|t| t.text().to_owned());
         let features = templates.clone().map_or(TagFeatures::Default, TagFeatures::Templates);
         let tag = TagSpec { features, ends: shape.ends, ..spec.tag.clone() };
+        let spec = TrainSpec { tag, ..spec.clone() };
         let about = About {
-            task: spec.task,
+            header: Header::new(&spec, &report, &data.source),
             schema: data.schema.clone(),
-            provenance: Provenance::of(&data.source),
             templates,
             hashed: vectorizer.unary_index().hash_bits(),
             hashed_pairs: vectorizer.pair_index().and_then(|index| index.hash_bits()),
             transitions: shape.transitions,
             step: None,
             notable,
-            spec: TrainSpec { tag, ..spec.clone() },
-            // The curve has times in it; the file must have the same bytes for the same data and seed.
-            report: Report { curve: Vec::new(), ..report.clone() },
         };
         Ok((TagModel { vectorizer, weights, grammar, about }, report))
     }

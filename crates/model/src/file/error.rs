@@ -52,6 +52,14 @@ pub enum Error {
         /// The checksum of its bytes.
         found: String,
     },
+    /// The description of the model is not what is wanted, or does not fit the rest.
+    #[error("{file} cannot be used: {why}")]
+    Model {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The header is not one that Lineal writes, though the checksum fits.
     #[error("{file} has a header that Lineal does not write: {why}; train the model again")]
     Header {

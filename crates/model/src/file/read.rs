@@ -111,6 +111,11 @@ impl ModelFile {
         Error::Tensor { file: self.file.clone(), name: name.to_string(), why: why.into() }
     }
 
+    /// An error about the description of the model.
+    pub fn bad_model(&self, why: impl Into<String>) -> Error {
+        Error::Model { file: self.file.clone(), why: why.into() }
+    }
+
     fn wrong_type(&self, name: &str, wanted: Dtype, found: TensorData<'_>) -> Error {
         self.bad_tensor(
             name,

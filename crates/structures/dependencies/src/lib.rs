@@ -30,6 +30,7 @@ mod forest;
 mod infeasible;
 mod k_best;
 mod non_projective;
+pub mod parser;
 pub mod problem;
 mod projective;
 mod second_order;

@@ -54,6 +54,16 @@ pub fn is_projective(heads: &[u32]) -> bool {
     })
 }
 
+/// The relation that all roots and no other words have, if there is one.
+pub fn root_relation(heads: &[u32], relations: &[u32]) -> Option<u32> {
+    let of_root = |is_root: bool| {
+        let words = heads.iter().zip(relations);
+        words.filter(move |(head, _)| (**head == ROOT) == is_root).map(|(_, relation)| *relation)
+    };
+    let root = of_root(true).next()?;
+    (of_root(true).all(|r| r == root) && of_root(false).all(|r| r != root)).then_some(root)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,7 +21,7 @@ pub use candidates::Candidates;
 pub use explain::Contribution;
 pub use heads::{Heads, HeadsScratch, PruneSpec};
 pub use parts::TreeParts;
-pub use projectivize::projectivize;
+pub use projectivize::{projectivize, projectivize_all};
 pub use relations::Relations;
 pub use tree_spec::{Tree, TreeKind, TreeSpec};
 pub use trees::{Trees, TreesScratch};

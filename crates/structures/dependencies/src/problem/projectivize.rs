@@ -6,6 +6,7 @@
 use crate::tree::{ROOT, is_projective};
 use crate::{Arcs, Projective};
 use lineal_model::structure::Infeasible;
+use std::ops::Range;
 
 /// Leaves the nearest projective tree in `heads`, each of which must be 0 or a word.
 pub fn projectivize(heads: &mut Vec<u32>, single_root: bool) -> Result<(), Infeasible> {
@@ -33,6 +34,21 @@ pub fn projectivize(heads: &mut Vec<u32>, single_root: bool) -> Result<(), Infea
     }
     Projective::default().max(&arcs, &theta, heads)?;
     Ok(())
+}
+
+/// The nearest projective trees of many sentences, each with the words of a range; an error names the sentence.
+pub fn projectivize_all(
+    heads: &[u32],
+    sentences: impl IntoIterator<Item = Range<usize>>,
+    single_root: bool,
+) -> Result<Vec<u32>, (usize, Infeasible)> {
+    let mut nearest = Vec::with_capacity(heads.len());
+    for (i, words) in sentences.into_iter().enumerate() {
+        let mut tree = heads[words].to_vec();
+        projectivize(&mut tree, single_root).map_err(|found| (i, found))?;
+        nearest.extend(tree);
+    }
+    Ok(nearest)
 }
 
 #[cfg(test)]

@@ -37,6 +37,14 @@ impl TreeSpec {
     pub const MIN_BITS: u32 = 4;
     /// Hashes have 32 bits.
     pub const MAX_BITS: u32 = 31;
+
+    /// The longest sentences, in words: scores of all arcs take n² numbers, those of all grandparents n³.
+    pub fn longest(&self, is_pruned: bool) -> usize {
+        match self.kind {
+            TreeKind::SecondOrder if !is_pruned => 150,
+            _ => 2000,
+        }
+    }
 }
 
 impl Default for TreeSpec {

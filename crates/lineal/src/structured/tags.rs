@@ -11,6 +11,7 @@ use lineal_data::{
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
+use std::borrow::Cow;
 
 /// Parts of the data, each tagged by a tagger that saw the others.
 const FOLDS: usize = 5;
@@ -26,7 +27,7 @@ fn source(data: &Treebank) -> Source {
 }
 
 /// Refuses a tagger of another column.
-pub(super) fn check(tagger: &TagModel) -> Result<(), Error> {
+pub(crate) fn check(tagger: &TagModel) -> Result<(), Error> {
     let schema = tagger.schema();
     let column = schema.columns.get(schema.label).map_or("", String::as_str);
     match schema.format == Format::Conllu && column == ConlluColumn::Upos.name() {
@@ -38,21 +39,31 @@ pub(super) fn check(tagger: &TagModel) -> Result<(), Error> {
 }
 
 /// The tags of each word, by a tagger of the column `upos`.
-pub(super) fn tags(tagger: &TagModel, data: &Treebank) -> Result<Vec<String>, Error> {
+fn tags(tagger: &TagModel, data: &Treebank) -> Result<Vec<String>, Error> {
     let sequences = read_sequences_with(source(data), &options(), tagger.schema())?;
     let tagged = tagger.tag(&sequences)?;
     let labels = tagged.iter().flat_map(|tagged| &tagged.labels);
     Ok(labels.map(|&label| tagger.label(label).to_owned()).collect())
 }
 
+/// The data as a tagger tags it, and its tags; as it is without one.
+pub(crate) fn tagged<'d>(
+    tagger: Option<&TagModel>,
+    data: &'d Treebank,
+) -> Result<(Cow<'d, Treebank>, Option<Vec<String>>), Error> {
+    let Some(tagger) = tagger else { return Ok((Cow::Borrowed(data), None)) };
+    let tags = tags(tagger, data)?;
+    Ok((Cow::Owned(with_tags(data, &tags)), Some(tags)))
+}
+
 /// The data with these tags.
-pub(super) fn with_tags(data: &Treebank, tags: &[String]) -> Treebank {
+fn with_tags(data: &Treebank, tags: &[String]) -> Treebank {
     let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
     data.with_columns(&[(ConlluColumn::Upos, &tags)])
 }
 
 /// Data whose tags come from taggers that did not see the sentence, and a tagger that saw all.
-pub(super) fn jackknife(data: &Treebank, seed: u64) -> Result<(Treebank, TagModel), Error> {
+pub(crate) fn jackknife(data: &Treebank, seed: u64) -> Result<(Treebank, TagModel), Error> {
     if !data.has_column(ConlluColumn::Upos) {
         return Err(Error::request(format!(
             "{}: there are no parts of speech (UPOS) to learn a tagger from; leave --tags out, or give a tagger",

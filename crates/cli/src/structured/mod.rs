@@ -1,0 +1,166 @@
+//! Tasks with structured outputs: everything that their commands share.
+//!
+//! A task implements [`StructuredTask`] for its model: how its flags and files are read, what its answers and metrics look like. From that follow
+//! [`Program`](crate::program::Program) and [`Learns`](crate::train::Learns), by which the commands know models of every task.
+
+mod explain;
+mod learn;
+mod metrics;
+mod page;
+mod predict;
+mod program;
+
+use std::io::{self, Write};
+
+use lineal::{Source, StructuredModel, Training};
+use serde_json::Value;
+
+use crate::args::{ExplainArgs, FileArgs, PredictArgs, TrainArgs};
+use crate::train::request::Request;
+
+pub use explain::lines as explanation_lines;
+pub use metrics::{maybe, shares, shares_header};
+pub use program::metric_lines;
+
+/// Names for figures.
+pub type Pairs = Vec<(&'static str, String)>;
+
+/// What a task with structured outputs brings to the commands.
+pub trait StructuredTask: StructuredModel {
+    /// What an example is called, and a part of one that can be explained.
+    const EXAMPLE: &'static str;
+    const PART: &'static str;
+    /// What the examples, features and classes are called on the page of a training run.
+    const NOUNS: [&'static str; 3];
+    /// What the classes are called in `inspect`.
+    const CLASSES: &'static str;
+    /// The metrics that stand out on the page.
+    const CARDS: &'static [&'static str];
+
+    /// How training data is read, and what else only training needs.
+    type Request: Send;
+    /// Why a part of an output is as it is.
+    type Explanation: Send;
+    /// Writes answers one after the other.
+    type Writer<'m>
+    where
+        Self: 'm;
+
+    /// What the flags of `train` ask for.
+    fn request(args: &TrainArgs) -> anyhow::Result<Request<Self::Request>>;
+    /// Reads the training data, and completes the request with what only the data tells.
+    fn read_training(
+        source: Source,
+        args: &TrainArgs,
+        request: &mut Request<Self::Request>,
+    ) -> anyhow::Result<Self::Data>;
+    /// How much data there is, in words.
+    fn size(data: &Self::Data) -> Vec<String>;
+    /// Reads a file with the classes of the training data.
+    fn read_like(
+        source: Source,
+        request: &Request<Self::Request>,
+        data: &Self::Data,
+    ) -> anyhow::Result<Self::Data>;
+    /// Why data cannot be compared with answers, if it cannot.
+    fn cannot_compare(data: &Self::Data) -> Option<&'static str>;
+    /// Parts whose class training did not see: what has it, how many, and one such class.
+    fn unseen(data: &Self::Data) -> Option<(usize, String)>;
+    /// What a part of the data has: `label`, `relation`.
+    const CLASS: &'static str;
+    /// Adds what a run needs beside data and spec.
+    fn prepare<'a>(
+        training: Training<'a, Self::Data>,
+        request: &'a Self::Request,
+    ) -> Training<'a, Self::Data> {
+        let _ = request;
+        training
+    }
+
+    /// How files are read by a model.
+    fn options(file: &FileArgs) -> Self::Options;
+    /// The same for `predict`, where some of the output may be known.
+    fn predict_options(args: &PredictArgs) -> Self::Options {
+        Self::options(&args.file)
+    }
+    /// Why there is no answer to these flags of `predict`, if there is none.
+    fn has_no_answer(args: &PredictArgs) -> Option<&'static str>;
+    /// For answers to these flags.
+    fn writer(&self, args: &PredictArgs) -> Self::Writer<'_>;
+    /// Writes the answer for example `i` of the data; `number` is its place among all, from 0.
+    fn write(
+        writer: &mut Self::Writer<'_>,
+        out: &mut dyn Write,
+        data: &Self::Data,
+        i: usize,
+        number: usize,
+        answer: &Self::Answer,
+    ) -> io::Result<()>;
+
+    /// The one number to watch, with its name.
+    fn main_metric(metrics: &Self::Metrics) -> (&'static str, f64);
+    /// The few numbers to say in a sentence.
+    fn in_short(metrics: &Self::Metrics) -> String;
+    /// All metrics as name and value.
+    fn metric_rows(metrics: &Self::Metrics) -> Pairs;
+    /// Tables of finer metrics.
+    fn metric_tables(metrics: &Self::Metrics) -> Vec<MetricTable>;
+    /// More for the page of `eval --report`, as HTML.
+    fn page_sections(
+        &self,
+        data: &Self::Data,
+        answers: &[Self::Answer],
+    ) -> anyhow::Result<Vec<String>> {
+        let _ = (data, answers);
+        Ok(Vec::new())
+    }
+
+    /// What to say of a new model before its stages and its certificate, and after it.
+    fn about(&self) -> [Vec<String>; 2];
+    /// What `train --json` has besides the keys of every task.
+    fn train_json(&self) -> Vec<(&'static str, Value)>;
+    /// The classes by name.
+    fn classes(&self) -> &[String];
+    /// What the model is, as far as its task goes.
+    fn facts(&self) -> Pairs;
+    /// What weighs most.
+    fn weight_lines(&self, top: Option<usize>) -> Vec<String> {
+        let _ = top;
+        let hashed = "weights are hashed: `lineal explain` names those that decided";
+        vec![format!("{hashed} a {}", Self::EXAMPLE)]
+    }
+    /// What `inspect --json` has besides the keys of every structured task.
+    fn inspect_json(&self, top: Option<usize>) -> Value;
+
+    /// Explains the parts of example `i` that the flags name.
+    fn explain(
+        &self,
+        data: &Self::Data,
+        i: usize,
+        args: &ExplainArgs,
+    ) -> anyhow::Result<Vec<Self::Explanation>>;
+    /// What was decided, between what.
+    fn headline(&self, data: &Self::Data, i: usize, found: &Self::Explanation) -> String;
+    /// What decided it, largest first.
+    fn reasons(found: &Self::Explanation) -> Vec<Reason>;
+    /// What `explain --json` prints of a decision, without its reasons.
+    fn explanation_json(&self, i: usize, found: &Self::Explanation) -> Value;
+}
+
+/// A header and rows, under a title.
+pub struct MetricTable {
+    pub title: &'static str,
+    pub note: &'static str,
+    pub rows: Vec<Vec<String>>,
+}
+
+/// What adds to a lead.
+pub struct Reason {
+    pub amount: f64,
+    pub what: String,
+    /// Where in the output it is.
+    pub place: String,
+    /// Further cells for the screen.
+    pub more: Option<String>,
+    pub json: Value,
+}

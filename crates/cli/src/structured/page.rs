@@ -1,0 +1,61 @@
+//! The pages of models with structured outputs.
+
+use lineal::Examples;
+
+use super::StructuredTask;
+use super::explain::{Explained, shown};
+use super::program::Measured;
+use crate::html::{BARS, Page, draw, numbers, pairs, section};
+use crate::talk::{count, thousands};
+
+/// Metrics, and tables of finer ones.
+pub fn eval<M: StructuredTask>(model: &M, found: &Measured<M>, data: &str) -> String {
+    let lead = format!("{} loss; trained on {}", model.report().loss, model.provenance().source);
+    let mut page = Page::new(&format!("Evaluation on {data}"), &lead);
+    let rows = M::metric_rows(&found.metrics);
+    let cards: Vec<_> = rows.iter().filter(|row| M::CARDS.contains(&row.0)).cloned().collect();
+    page.facts(&cards);
+    if let Some((n, _)) = &found.unseen {
+        page.warning(&format!(
+            "{} with a {} that training did not see: each counts as wrong",
+            count(*n, M::PART),
+            M::CLASS
+        ));
+    }
+    let mut blocks = vec![section("Metrics", &pairs(&rows), "")];
+    for table in M::metric_tables(&found.metrics) {
+        if let Some((heads, rows)) = table.rows.split_first() {
+            let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+            blocks.push(section(table.title, &numbers(&heads, rows), table.note));
+        }
+    }
+    page.grid(&blocks);
+    found.sections.iter().for_each(|section| page.section(section));
+    page.finish()
+}
+
+/// One block for each explanation.
+pub fn explain<M: StructuredTask>(model: &M, explained: &Explained<M>, top: usize) -> String {
+    let Explained { data, found } = explained;
+    let n: usize = found.iter().map(|(_, parts)| parts.len()).sum();
+    let lead = format!(
+        "{} in {} of {}; {} loss, trained on {}",
+        count(n, "explanation"),
+        count(found.len(), M::EXAMPLE),
+        thousands(data.n_examples()),
+        model.report().loss,
+        model.provenance().source
+    );
+    let mut page = Page::new(&format!("Why, for {}", data.source()), &lead);
+    page.section(BARS);
+    for (i, part) in found.iter().flat_map(|(i, parts)| parts.iter().map(move |p| (*i, p))) {
+        let (reasons, n_others, rest) = shown::<M>(part, top);
+        let name = |what: &str, place: &str| format!("{what} ({place})");
+        let mut rows: Vec<(f64, String)> =
+            reasons.iter().map(|r| (r.amount, name(&r.what, &r.place))).collect();
+        rows.push((rest, count(n_others, "other weight")));
+        rows.retain(|row| row.0 != 0.0);
+        page.section(&section(&model.headline(data, i, part), &draw(&rows), ""));
+    }
+    page.finish()
+}

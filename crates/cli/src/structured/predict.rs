@@ -1,0 +1,111 @@
+//! Answers for examples: block by block, so that a stream of any length needs the memory of a block.
+
+use std::io::Write;
+use std::ops::ControlFlow;
+
+use anyhow::bail;
+use lineal::{Ask, Examples};
+
+use super::StructuredTask;
+use crate::args::PredictArgs;
+use crate::exit::usage;
+use crate::predict::doubtful_first;
+use crate::talk::{Talk, count, thousands};
+
+fn ask(args: &PredictArgs) -> Ask {
+    Ask {
+        known: args.tag.known.is_some(),
+        proba: args.proba || args.tag.review_below.is_some(),
+        n_best: args.tag.n_best.or(args.top).unwrap_or(0),
+        min_risk: args.min_cost,
+        sample: args.sample.then_some(args.seed),
+        first: 0,
+    }
+}
+
+/// Refuses flags that the model has no answer to.
+pub fn check<M: StructuredTask>(model: &M, args: &PredictArgs) -> anyhow::Result<()> {
+    let of_classes = [("--scores", args.scores), ("--cost", args.cost.is_some())];
+    if let Some((flag, _)) = of_classes.into_iter().find(|(_, given)| *given) {
+        let task = model.task();
+        return usage(format!(
+            "{flag} is for classes; a model of the task {task} has --proba, --n-best and --min-cost, which counts wrong parts"
+        ));
+    }
+    if args.top.is_some() && args.tag.n_best.is_some() {
+        return usage("--top and --n-best mean the same here: give one");
+    }
+    if args.sample && args.min_cost {
+        return usage("ask for one of --sample and --min-cost");
+    }
+    if let Some(why) = M::has_no_answer(args) {
+        return usage(why);
+    }
+    if ask(args).needs_proba() && !model.has_proba() {
+        bail!(
+            "{} was trained with the {} loss and has no probabilities; train with --loss logistic",
+            args.model.display(),
+            model.report().loss
+        );
+    }
+    Ok(())
+}
+
+/// Writes the answer for each example: block by block, or all of them by how sure they are.
+pub fn predict<M: StructuredTask>(
+    model: &M,
+    args: &PredictArgs,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    match args.tag.review_below {
+        Some(below) => review(model, args, below, out),
+        None => stream(model, args, out),
+    }
+}
+
+fn stream<M: StructuredTask>(
+    model: &M,
+    args: &PredictArgs,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let mut ask = ask(args);
+    let mut writer = model.writer(args);
+    let mut failed: Option<anyhow::Error> = None;
+    let mut write = |block: &M::Data| -> anyhow::Result<()> {
+        for (i, answer) in model.answer(block, &ask)?.iter().enumerate() {
+            M::write(&mut writer, out, block, i, ask.first as usize + i, answer)?;
+        }
+        ask.first += block.n_examples() as u64;
+        // Whoever waits at the end of the pipe gets each block when it is done.
+        Ok(out.flush()?)
+    };
+    model.stream(&args.data, &M::predict_options(args), &mut |block| match write(block) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            failed = Some(error);
+            ControlFlow::Break(())
+        }
+    })?;
+    failed.map_or(Ok(()), Err)
+}
+
+/// The least probable outputs first. All are needed for that.
+fn review<M: StructuredTask>(
+    model: &M,
+    args: &PredictArgs,
+    below: f64,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let data = model.read(&args.data, &M::predict_options(args))?;
+    let answers = model.answer(&data, &ask(args))?;
+    let p = |i: &usize| M::probability(&answers[*i]).unwrap_or(1.0);
+    let (order, n_doubtful) = doubtful_first(answers.len(), below, p);
+    let mut writer = model.writer(args);
+    order.iter().try_for_each(|&i| M::write(&mut writer, out, &data, i, i, &answers[i]))?;
+    Talk::new(args.run.quiet).say(format_args!(
+        "{} of {} less probable than {below}: they come first",
+        thousands(n_doubtful),
+        count(answers.len(), M::EXAMPLE)
+    ));
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! A run on structured outputs: the examples it learns from and those it watches, the passes, and what it comes to.
+
+use super::Examples;
+use super::request::{Learning, loss_kind, solver_kind};
+use crate::Error;
+use crate::request::spec::{LossKind, Precision, Strategy, TrainSpec};
+use crate::train::prepare::split;
+use crate::train::report::{CurvePoint, Report, StageReport, StructuredReport};
+use crate::train::summary;
+use crate::train::watch::{OnPass, Watch};
+use lineal_erm::structured::{LearnError, LearnPass, LearnReport, LearnSpec, Learnt, learn};
+use lineal_model::structure::SumOracle;
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+/// The examples to learn from, and those to watch: given, or a share of the first.
+pub(crate) fn train_and_held_out<'a, D: Examples>(
+    data: &'a D,
+    held_out: Option<&'a D>,
+    spec: &TrainSpec,
+) -> Result<(Cow<'a, D>, Option<Cow<'a, D>>), Error> {
+    let (rows, held_rows) = split(data.n_examples(), spec, held_out.is_some())?;
+    let pick = |rows: Vec<usize>| Cow::Owned(data.select(&rows));
+    let held_out = held_out.map(Cow::Borrowed).or(held_rows.map(pick));
+    Ok((rows.map_or(Cow::Borrowed(data), pick), held_out))
+}
+
+/// Measures weights on held-out examples.
+pub(crate) type Metric<'h> = Box<dyn Fn(&[f32]) -> Result<f64, Error> + 'h>;
+
+/// Sees the passes of a run, measures the held-out examples, stops early.
+struct Observer<'a, 'h> {
+    watch: Watch<'a, Vec<f32>>,
+    metric: Option<Metric<'h>>,
+    failed: Option<Error>,
+}
+
+/// What is left of a run when it has ended: the curve, and the pass to return to if it was not the last.
+struct Seen {
+    curve: Vec<CurvePoint>,
+    best: Option<(usize, Vec<f32>)>,
+}
+
+impl<'a, 'h> Observer<'a, 'h> {
+    fn see(&mut self, pass: &LearnPass<'_>) -> ControlFlow<()> {
+        let mut point = CurvePoint {
+            pass: pass.pass,
+            objective: pass.objective,
+            train_loss: pass.loss,
+            gap: pass.gap.filter(|gap| gap.is_finite()),
+            gap_estimate: pass.gap_estimate.filter(|gap| gap.is_finite()),
+            ..CurvePoint::default()
+        };
+        let Some(metric) = &self.metric else { return self.watch.note(point) };
+        let weights = pass.weights();
+        match metric(&weights) {
+            Ok(metric) => point.held_out_metric = Some(metric),
+            Err(error) => {
+                self.failed = Some(error);
+                return ControlFlow::Break(());
+            }
+        }
+        self.watch.see(point, || weights)
+    }
+
+    fn finish(mut self) -> Result<Seen, Error> {
+        match self.failed {
+            Some(error) => Err(error),
+            None => Ok(Seen { best: self.watch.take_best(), curve: self.watch.curve }),
+        }
+    }
+}
+
+/// What was learnt.
+pub(crate) struct Run {
+    /// The weights: of the last pass, or of the best one on the held-out examples.
+    pub w: Vec<f32>,
+    outcome: LearnReport,
+    best_pass: Option<usize>,
+    curve: Vec<CurvePoint>,
+}
+
+/// Learns, and watches the held-out examples by their metric. `place` says where an example is that has no output.
+pub(crate) fn fit<'a, P: SumOracle<f32> + SumOracle<f64>>(
+    problem: &P,
+    spec: &TrainSpec,
+    learning: &Learning,
+    start: Option<&[f32]>,
+    on_pass: Option<&'a mut OnPass<'a>>,
+    metric: Option<Metric<'_>>,
+    place: impl FnOnce(LearnError) -> Error,
+) -> Result<Run, Error> {
+    let mut observer = Observer { watch: Watch::new(on_pass, spec.patience), metric, failed: None };
+    let Learnt { w, report: outcome } =
+        learn(problem, &learning.request, start, &mut |pass| observer.see(pass)).map_err(place)?;
+    let seen = observer.finish()?;
+    let (best_pass, best) = seen.best.unzip();
+    Ok(Run { w: best.unwrap_or(w), outcome, best_pass, curve: seen.curve })
+}
+
+/// How much a run was about.
+pub(crate) struct Counts {
+    pub examples: usize,
+    pub features: usize,
+    pub classes: usize,
+}
+
+/// What is told of a stage: `figure` is what it achieves on the training data.
+pub(crate) fn stage(
+    name: &str,
+    request: &LearnSpec,
+    run: &LearnReport,
+    figure: (&str, f64),
+) -> StageReport {
+    StageReport {
+        stage: name.into(),
+        loss: loss_kind(request.loss),
+        solver: solver_kind(run.solver),
+        passes: run.passes,
+        objective: run.objective,
+        gap: run.gap,
+        figure: Some((figure.0.into(), figure.1)),
+    }
+}
+
+impl Run {
+    /// The report, and the weights.
+    pub(crate) fn report(
+        self,
+        spec: &TrainSpec,
+        learning: &Learning,
+        counts: Counts,
+        structured: StructuredReport,
+    ) -> Report {
+        let Self { outcome: run, best_pass, curve, .. } = self;
+        let mut report = Report {
+            task: spec.task,
+            examples: counts.examples,
+            features: counts.features,
+            classes: counts.classes,
+            loss: learning.loss,
+            sum: false,
+            strategy: Strategy::Joint,
+            problems: 1,
+            rows_touched: counts.examples as u64,
+            code: None,
+            tree: None,
+            solver: solver_kind(run.solver),
+            precision: Precision::F32,
+            l2: learning.l2,
+            l1: spec.l1,
+            objective: run.objective.unwrap_or(f64::NAN),
+            gap: run.gap,
+            grad_norm: run.grad_norm,
+            converged: run.converged,
+            passes: run.passes,
+            updates: run.updates,
+            best_pass,
+            curve,
+            margins: None,
+            warnings: Vec::new(),
+            structured: Some(StructuredReport { mean_loss: run.loss, ..structured }),
+        };
+        if let Some(gap) = report.gap {
+            report.converged |= gap <= spec.tol * report.objective.abs();
+        }
+        if let Some(best) = best_pass {
+            // The figures are those of the weights that are stored, as far as the solver knew them then.
+            let point = report.curve.iter().find(|point| point.pass == best);
+            report.objective = point.and_then(|point| point.objective).unwrap_or(f64::NAN);
+            report.gap = point.and_then(|point| point.gap);
+            report.grad_norm = None;
+            report.converged = false;
+        }
+        let minimises = report.loss != LossKind::Perceptron && !report.objective.is_nan();
+        if minimises && best_pass.is_none() {
+            report.warnings.extend(summary::unconverged(&report, spec));
+        }
+        report
+    }
+}
