@@ -15,7 +15,7 @@ use crate::table::LABEL_PREFIX;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Format {
-    /// `label index:value …`, as LIBSVM and svmlight write it.
+    /// `label index:value …`, as LIBSVM and svmlight write it; `grade qid:NAME index:value …` as LETOR and SVMrank do.
     Svmlight,
     /// Comma-separated values with a header.
     Csv,
@@ -61,7 +61,7 @@ impl Format {
             return Some(Format::Idx);
         }
         match name.rsplit_once('.')?.1 {
-            "svm" | "libsvm" | "svmlight" => Some(Format::Svmlight),
+            "svm" | "libsvm" | "svmlight" | "letor" => Some(Format::Svmlight),
             "csv" => Some(Format::Csv),
             "tsv" => Some(Format::Tsv),
             "jsonl" | "ndjson" => Some(Format::Jsonl),
@@ -117,7 +117,7 @@ impl FromStr for Format {
 
     fn from_str(s: &str) -> Result<Self, Self::Err> {
         match s.to_ascii_lowercase().as_str() {
-            "libsvm" | "svmlight" | "svm" => Ok(Format::Svmlight),
+            "libsvm" | "svmlight" | "svm" | "letor" | "svmrank" => Ok(Format::Svmlight),
             "csv" => Ok(Format::Csv),
             "tsv" => Ok(Format::Tsv),
             "jsonl" | "ndjson" => Ok(Format::Jsonl),
@@ -172,12 +172,12 @@ fn looks_like_svmlight(bytes: &[u8]) -> bool {
     false
 }
 
-/// `17:0.5`, and `qid:3`, which the reader has a clearer message for.
+/// `17:0.5`, and `qid:NAME` of ranking data.
 fn is_feature(word: &[u8]) -> bool {
     let Some(colon) = word.iter().position(|&b| b == b':') else { return false };
     let (index, value) = (&word[..colon], &word[colon + 1..]);
     let is_index = !index.is_empty() && index.iter().all(u8::is_ascii_digit);
-    (is_index || index == b"qid") && fast_float2::parse::<f64, _>(value).is_ok()
+    index == b"qid" && !value.is_empty() || is_index && fast_float2::parse::<f64, _>(value).is_ok()
 }
 
 #[cfg(test)]
@@ -188,6 +188,7 @@ mod tests {
     fn names_tell_the_format() {
         for (name, format) in [
             ("a.svm", Some(Format::Svmlight)),
+            ("a.letor.gz", Some(Format::Svmlight)),
             ("dir.csv/a.LIBSVM.gz", Some(Format::Svmlight)),
             ("a.tsv.zst", Some(Format::Tsv)),
             ("a.ndjson", Some(Format::Jsonl)),
@@ -208,7 +209,7 @@ mod tests {
 
     #[test]
     fn content_tells_libsvm_and_fasttext_only() {
-        for text in ["+1 3:1 4:0.5\n", "\n# x\n2\n1 7:-1e3\n", "1:2\n", "1 qid:3 1:4\n", "0,4 1:1"]
+        for text in ["+1 3:1 4:0.5\n", "\n# x\n2\n1 7:-1e3\n", "1:2\n", "1 qid:b3 1:4\n", "0,4 1:1"]
         {
             assert_eq!(guess("a9a", text.as_bytes()), Ok(Format::Svmlight), "{text}");
         }

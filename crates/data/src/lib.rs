@@ -47,6 +47,7 @@ mod lossy;
 mod number;
 mod once;
 mod options;
+mod queries;
 mod read;
 mod schema;
 mod sequences;
@@ -65,6 +66,7 @@ pub use format::Format;
 pub use label_lists::Labels;
 pub use once::Once;
 pub use options::ReadOptions;
+pub use queries::Queries;
 pub use read::{read, read_text, read_text_with, read_with};
 pub use schema::{Column, ColumnKind, Schema, TargetKind};
 pub use sequences::{
