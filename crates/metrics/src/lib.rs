@@ -7,7 +7,7 @@
 //! This crate must not know how a prediction was made: no weights, features, losses or solvers. It does not print, and
 //! it reads no file. A further task gets a file of its own beside [`classify`](ClassifyMetrics),
 //! [`multilabel`](MultilabelMetrics), [`regress`](RegressMetrics), [`ranking`](RankingMetrics), [`dependencies`](DependencyMetrics),
-//! and [spans](SpanEvaluation).
+//! [brackets](BracketEvaluation) and [spans](SpanEvaluation).
 //!
 //! ```
 //! use lineal_metrics::{Classified, classify};
@@ -23,6 +23,7 @@
 //! ```
 
 mod auc;
+mod brackets;
 mod calibration;
 mod classify;
 mod dependencies;
@@ -33,6 +34,10 @@ mod regress;
 mod spans;
 
 pub use auc::auc;
+pub use brackets::{
+    Bracket, BracketEvaluation, BracketLabelScores, BracketMetrics, BracketOptions, BracketScores,
+    BracketTree, SentenceBrackets, SentenceStatus,
+};
 pub use calibration::{Calibration, N_BINS, ReliabilityBin, calibration};
 pub use classify::{ClassScores, Classified, ClassifyMetrics, MAX_CONFUSION, UNSEEN, classify};
 pub use dependencies::{
