@@ -35,6 +35,10 @@ pub enum Format {
     Conllu,
     /// Sequences: `label<tab>attribute:value…`, as CRFsuite reads it.
     Crfsuite,
+    /// Constituency trees in brackets, as the Penn Treebank has them.
+    Brackets,
+    /// Plain text: one sentence per line, words separated by blanks.
+    Sentences,
 }
 
 impl Format {
@@ -52,6 +56,9 @@ impl Format {
     /// Every format of sequences.
     pub const SEQUENCES: [Format; 4] =
         [Format::Conll, Format::Conllu, Format::Crfsuite, Format::Jsonl];
+
+    /// Every format of sentences with constituency trees, or to be parsed into them.
+    pub const BRACKETS: [Format; 2] = [Format::Brackets, Format::Sentences];
 
     /// The format that a file's name tells, `.gz` and `.zst` aside.
     pub fn from_name(name: &str) -> Option<Format> {
@@ -73,13 +80,17 @@ impl Format {
             }
             "conllu" => Some(Format::Conllu),
             "crfsuite" => Some(Format::Crfsuite),
+            "mrg" | "ptb" | "penn" | "brackets" => Some(Format::Brackets),
+            "sentences" => Some(Format::Sentences),
             _ => None,
         }
     }
 
     /// Whether rows are made of named columns.
     pub fn is_table(self) -> bool {
-        !matches!(self, Format::Svmlight | Format::Idx) && !self.is_for_tags()
+        !matches!(self, Format::Svmlight | Format::Idx)
+            && !self.is_for_tags()
+            && !self.is_for_brackets()
     }
 
     /// Whether it can hold sequences of tokens.
@@ -91,9 +102,14 @@ impl Format {
     pub(crate) fn is_for_tags(self) -> bool {
         matches!(self, Format::Conll | Format::Conllu | Format::Crfsuite)
     }
+
+    /// Whether it holds sentences that have constituency trees or get them, and nothing else.
+    pub(crate) fn is_for_brackets(self) -> bool {
+        Self::BRACKETS.contains(&self)
+    }
 }
 
-const KNOWN: &str = "libsvm, csv, tsv, jsonl, fasttext, vw, idx; conll, conllu, crfsuite with --task tag; conllu with --task dependency";
+const KNOWN: &str = "libsvm, csv, tsv, jsonl, fasttext, vw, idx; conll, conllu, crfsuite with --task tag; conllu with --task dependency; brackets, sentences with --task constituency";
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -108,6 +124,8 @@ impl fmt::Display for Format {
             Format::Conll => "conll",
             Format::Conllu => "conllu",
             Format::Crfsuite => "crfsuite",
+            Format::Brackets => "brackets",
+            Format::Sentences => "sentences",
         })
     }
 }
@@ -127,6 +145,8 @@ impl FromStr for Format {
             "conll" => Ok(Format::Conll),
             "conllu" => Ok(Format::Conllu),
             "crfsuite" => Ok(Format::Crfsuite),
+            "brackets" | "penn" | "ptb" | "mrg" => Ok(Format::Brackets),
+            "sentences" => Ok(Format::Sentences),
             _ => Err(format!("unknown format `{s}`; known are {KNOWN}")),
         }
     }
@@ -195,6 +215,7 @@ mod tests {
             ("a.ft.gz", Some(Format::FastText)),
             ("a.vw", Some(Format::Vw)),
             ("a.txt", None),
+            ("wsj_0001.mrg", Some(Format::Brackets)),
             ("train-images-idx3-ubyte.gz", Some(Format::Idx)),
             ("a9a", None),
             ("letter.scale", None),
@@ -202,7 +223,8 @@ mod tests {
         ] {
             assert_eq!(Format::from_name(name), format, "{name}");
         }
-        for format in Format::ALL.into_iter().chain(Format::SEQUENCES) {
+        let all = Format::ALL.into_iter().chain(Format::SEQUENCES).chain(Format::BRACKETS);
+        for format in all {
             assert_eq!(format.to_string().parse(), Ok(format));
         }
     }
