@@ -14,6 +14,18 @@ pub struct Queries {
 }
 
 impl Queries {
+    /// Queries by name and number of documents, one after the other. One without documents is left out.
+    pub fn new<N: Into<String>>(queries: impl IntoIterator<Item = (N, usize)>) -> Self {
+        let mut new = Self::default();
+        let mut n_rows = 0;
+        for (name, n_documents) in queries.into_iter().filter(|(_, n)| *n > 0) {
+            new.push(name.into(), n_rows);
+            n_rows += n_documents;
+        }
+        new.end(n_rows);
+        new
+    }
+
     /// How many queries.
     pub fn len(&self) -> usize {
         self.names.len()

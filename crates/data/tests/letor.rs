@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use lineal_data::{
-    Dataset, Error, Format, ReadOptions, Source, TargetKind, Targets, TextBatch, TextSink, read,
-    read_text, read_with, stream,
+    Dataset, Error, Format, Queries, ReadOptions, Source, TargetKind, Targets, TextBatch, TextSink,
+    read, read_text, read_with, stream,
 };
 use proptest::prelude::*;
 
@@ -128,6 +128,8 @@ fn whole_queries_are_selected() {
         [("a".into(), vec![0]), ("c".into(), vec![1, 2])]
     );
     assert_eq!(data.select_queries(&[]).queries.unwrap().start(), [0]);
+    let made = Queries::new([("a", 2), ("none", 0), ("b", 1), ("c", 3)]);
+    assert_eq!(Some(&made), data.queries.as_ref());
     let plain = read(memory("a.svm", "1 1:1\n2 1:2\n"), &ReadOptions::default()).unwrap();
     assert_eq!(plain.select_queries(&[1]).n_rows(), 1);
 }
