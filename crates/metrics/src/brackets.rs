@@ -19,6 +19,11 @@
 //! refuses the sentence where a tagger took a comma for something else.
 
 mod crossing;
+mod options;
+mod scores;
+
+pub use options::BracketOptions;
+pub use scores::{BracketLabelScores, BracketMetrics, BracketScores};
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -26,48 +31,8 @@ use serde::Serialize;
 
 use crate::Error;
 use crossing::GoldSpans;
-
-/// What counts. The default counts punctuation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BracketOptions {
-    /// Tags of words that are not there: traces.
-    pub empty_tags: Vec<String>,
-    /// Tags of words that do not count.
-    pub delete_tags: Vec<String>,
-    /// Labels of brackets that do not count; their words do.
-    pub delete_labels: Vec<String>,
-    /// Pairs of labels, or of tags, that are the same one.
-    pub equal_labels: Vec<[String; 2]>,
-    /// Whether functions (`-SBJ`, `=2`) are cut off the labels of brackets.
-    pub cut_functions: bool,
-    /// Sentences of up to so many words are counted once more by themselves.
-    pub short_length: usize,
-}
-
-impl Default for BracketOptions {
-    fn default() -> Self {
-        let list = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        Self {
-            empty_tags: list(&["-NONE-"]),
-            delete_tags: Vec::new(),
-            delete_labels: list(&["TOP", "ROOT", "S1", ""]),
-            equal_labels: Vec::new(),
-            cut_functions: true,
-            short_length: 40,
-        }
-    }
-}
-
-impl BracketOptions {
-    /// The rules of Collins (1997), EVALB's `COLLINS.prm`: punctuation does not count, and `ADVP` and `PRT` are the same label.
-    pub fn collins() -> Self {
-        Self {
-            delete_tags: [",", ":", "``", "''", "."].map(str::to_owned).to_vec(),
-            equal_labels: vec![["ADVP".to_owned(), "PRT".to_owned()]],
-            ..Self::default()
-        }
-    }
-}
+use options::is_in;
+use scores::{Totals, scores};
 
 /// A labelled span: words `start..end`, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,72 +88,6 @@ pub struct SentenceBrackets {
     pub words: u64,
     /// Those with the right tag.
     pub right_tags: u64,
-}
-
-/// Metrics of constituency parsing.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct BracketMetrics {
-    /// Of all sentences.
-    #[serde(flatten)]
-    pub all: BracketScores,
-    /// Of sentences of up to [`BracketOptions::short_length`] words; `None` if there is none that counts.
-    pub short: Option<BracketScores>,
-    /// The greatest length of those.
-    pub short_length: usize,
-    /// Brackets with each label that is gold or predicted somewhere.
-    pub by_label: BTreeMap<String, BracketLabelScores>,
-}
-
-/// Scores of some sentences.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct BracketScores {
-    /// Of the predicted brackets, the fraction that is right; 0 if there is none.
-    pub precision: f64,
-    /// Of the gold brackets, the fraction that was found; 0 if there is none.
-    pub recall: f64,
-    /// Harmonic mean of the two.
-    pub f1: f64,
-    /// Fraction of sentences with all brackets right and no other.
-    pub exact: f64,
-    /// Crossing brackets per sentence.
-    pub average_crossing: f64,
-    /// Fraction of sentences without a crossing bracket.
-    pub no_crossing: f64,
-    /// Fraction of sentences with two crossing brackets or fewer.
-    pub up_to_two_crossing: f64,
-    /// Fraction of words with the right tag; `None` without words.
-    pub tag_accuracy: Option<f64>,
-    /// Gold brackets.
-    pub gold: u64,
-    /// Predicted brackets.
-    pub found: u64,
-    /// Brackets that are both.
-    pub right: u64,
-    /// Number of sentences that count.
-    pub sentences: u64,
-    /// Number of sentences whose predicted tree has no words.
-    pub skipped: u64,
-    /// Number of sentences whose predicted tree has other words.
-    pub mismatches: u64,
-    /// Number of words that count.
-    pub words: u64,
-}
-
-/// How well the brackets of one label are found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct BracketLabelScores {
-    /// Of the predicted brackets, the fraction that is right; 0 if there is none.
-    pub precision: f64,
-    /// Of the gold brackets, the fraction that was found; 0 if there is none.
-    pub recall: f64,
-    /// Harmonic mean of the two.
-    pub f1: f64,
-    /// Gold brackets.
-    pub gold: u64,
-    /// Predicted brackets.
-    pub found: u64,
-    /// Brackets that are both.
-    pub right: u64,
 }
 
 /// Counts brackets sentence by sentence.
@@ -306,36 +205,6 @@ impl BracketEvaluation {
     }
 }
 
-impl BracketOptions {
-    /// The brackets that count, over the given words alone, with the labels that are compared.
-    fn kept<'a>(&'a self, tree: &BracketTree<'a>, words: &[usize]) -> Vec<Bracket<'a>> {
-        let place = |word: usize| words.partition_point(|&kept| kept < word);
-        let kept = tree.brackets.iter().map(|b| {
-            let label = if self.cut_functions { without_function(b.label) } else { b.label };
-            Bracket { label, start: place(b.start), end: place(b.end) }
-        });
-        let counts = |b: &Bracket<'_>| b.start < b.end && !is_in(&self.delete_labels, b.label);
-        kept.filter(counts).map(|b| Bracket { label: self.canonical(b.label), ..b }).collect()
-    }
-
-    /// The first of the labels that are the same as this one.
-    fn canonical<'a>(&'a self, label: &'a str) -> &'a str {
-        self.equal_labels.iter().find(|pair| pair[1] == label).map_or(label, |pair| &pair[0])
-    }
-}
-
-/// `NP` of `NP-SBJ-1` and `NP=2`. A label that begins with `-` is left as it is.
-fn without_function(label: &str) -> &str {
-    match label.find(['-', '=']) {
-        Some(at) if at > 0 => &label[..at],
-        _ => label,
-    }
-}
-
-fn is_in(names: &[String], name: &str) -> bool {
-    names.iter().any(|other| other == name)
-}
-
 fn positions(tags: &[&str], is_kept: impl Fn(&&str) -> bool) -> Vec<usize> {
     (0..tags.len()).filter(|&at| is_kept(&tags[at])).collect()
 }
@@ -352,68 +221,5 @@ fn check(tree: &BracketTree<'_>) -> Result<(), Error> {
         Some(b) => {
             Err(Error::Value { row: b.start + 1, what: "end of a bracket", value: b.end as f64 })
         }
-    }
-}
-
-/// Precision, recall and F1.
-fn scores(gold: u64, found: u64, right: u64) -> (f64, f64, f64) {
-    let share = |right: u64, of: u64| if of > 0 { right as f64 / of as f64 } else { 0.0 };
-    (share(right, found), share(right, gold), share(2 * right, gold + found))
-}
-
-/// Sums over sentences.
-#[derive(Clone, Copy, Debug, Default)]
-struct Totals {
-    sums: SentenceBrackets,
-    sentences: u64,
-    skipped: u64,
-    mismatches: u64,
-    exact: u64,
-    no_crossing: u64,
-    up_to_two_crossing: u64,
-}
-
-impl Totals {
-    fn add(&mut self, sentence: &SentenceBrackets) {
-        match sentence.status {
-            SentenceStatus::Skipped => self.skipped += 1,
-            SentenceStatus::Mismatch => self.mismatches += 1,
-            SentenceStatus::Counted => {
-                let &SentenceBrackets { gold, found, right, crossing, .. } = sentence;
-                self.sentences += 1;
-                self.sums.gold += gold;
-                self.sums.found += found;
-                self.sums.right += right;
-                self.sums.crossing += crossing;
-                self.sums.words += sentence.words;
-                self.sums.right_tags += sentence.right_tags;
-                self.exact += u64::from(gold == found && found == right);
-                self.no_crossing += u64::from(crossing == 0);
-                self.up_to_two_crossing += u64::from(crossing <= 2);
-            }
-        }
-    }
-
-    fn scores(&self) -> Option<BracketScores> {
-        let Totals { sums, sentences, .. } = *self;
-        let per_sentence = |n: u64| n as f64 / sentences as f64;
-        let (precision, recall, f1) = scores(sums.gold, sums.found, sums.right);
-        (sentences > 0).then(|| BracketScores {
-            precision,
-            recall,
-            f1,
-            exact: per_sentence(self.exact),
-            average_crossing: per_sentence(sums.crossing),
-            no_crossing: per_sentence(self.no_crossing),
-            up_to_two_crossing: per_sentence(self.up_to_two_crossing),
-            tag_accuracy: (sums.words > 0).then(|| sums.right_tags as f64 / sums.words as f64),
-            gold: sums.gold,
-            found: sums.found,
-            right: sums.right,
-            sentences,
-            skipped: self.skipped,
-            mismatches: self.mismatches,
-            words: sums.words,
-        })
     }
 }

@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::Error;
-use query::{Ideal, evaluate};
+use query::{Buffers, evaluate};
 
 /// The highest grade. Above it the gains 2^g − 1 of a query could add up to infinity.
 pub const MAX_GRADE: f64 = 512.0;
@@ -132,7 +132,7 @@ pub fn ranking(
     options: &RankingOptions,
 ) -> Result<RankingMetrics, Error> {
     check(queries, options)?;
-    let mut ideal = Ideal::default();
+    let mut buffers = Buffers::default();
     let mut right_pairs = 0.0;
     let mut by_query = Vec::with_capacity(queries.start.len() - 1);
     for bounds in queries.start.windows(2) {
@@ -141,7 +141,7 @@ pub fn ranking(
             &queries.grades[documents.clone()],
             &queries.scores[documents],
             options,
-            &mut ideal,
+            &mut buffers,
         );
         right_pairs += right;
         by_query.push(scores);

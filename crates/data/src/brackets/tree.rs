@@ -185,13 +185,15 @@ impl<'a> LabelledTree<'a> {
     }
 }
 
+/// Whether a word is empty or has a blank or a NUL in it, so that it cannot be written.
 fn has_blank(word: &str) -> bool {
-    word.is_empty() || word.contains(|c: char| c.is_ascii_whitespace() || c == '\x0b')
+    word.is_empty()
+        || word.contains(|c: char| c.is_ascii_whitespace() || matches!(c, '\x0b' | '\0'))
 }
 
 /// Whether a name can stand in brackets.
 pub(super) fn is_token(name: &str) -> bool {
-    !has_blank(name) && !name.contains(['(', ')', '\0'])
+    !has_blank(name) && !name.contains(['(', ')'])
 }
 
 /// Appends a word with `-LRB-` and `-RRB-` for its brackets.

@@ -15,7 +15,7 @@ use super::{QueryScores, RankingOptions, ScoreTies};
 
 /// Buffers that queries share: discounts 1 / log₂(1 + rank) by rank from 0, and an order.
 #[derive(Default)]
-pub(super) struct Ideal {
+pub(super) struct Buffers {
     discounts: Vec<f64>,
     order: Vec<usize>,
 }
@@ -25,12 +25,12 @@ pub(super) fn evaluate(
     grades: &[f64],
     scores: &[f64],
     options: &RankingOptions,
-    buffers: &mut Ideal,
+    buffers: &mut Buffers,
 ) -> (QueryScores, f64) {
     let n = grades.len();
     let known = buffers.discounts.len();
     buffers.discounts.extend((known..n).map(|rank| 1.0 / (rank as f64 + 2.0).log2()));
-    let Ideal { discounts, order } = buffers;
+    let Buffers { discounts, order } = buffers;
     let is_relevant = |i: usize| grades[i] > options.relevance_threshold;
 
     order.clear();
