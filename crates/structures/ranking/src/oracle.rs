@@ -16,12 +16,15 @@ pub trait Oracle: Sync {
         worth: &mut Vec<f64>,
     ) -> f64;
 
-    /// Leaves μ of the output of greatest score (+ cost if `augmented`) in `amounts`, which come as zeros, and returns its cost. Of equally good outputs one of greater cost
+    /// Leaves μ of the output of greatest score (+ cost if `augmented`) in `amounts`, which come as zeros. Of equally good outputs one of greater cost
     /// is taken: the perceptron must move away from w = 0.
-    fn best(&self, at: &Scored<'_>, augmented: bool, s: &mut Buffers, amounts: &mut [f64]) -> f64;
+    fn best(&self, at: &Scored<'_>, augmented: bool, s: &mut Buffers, amounts: &mut [f64]) -> Best;
 
     /// The loss at w = 0.
     fn loss_at_zero(&self, query: &Query<'_>) -> f64;
+
+    /// The Hessian in the scores at w = 0 is taken for a Laplacian that has this much for each pair of documents of different groups.
+    fn pair_curvature(&self, query: &Query<'_>) -> f64;
 }
 
 /// A smooth convex function of the scores: the logarithm of a sum over outputs, or what takes its place.
@@ -31,9 +34,6 @@ pub trait Smooth: Oracle {
 
     /// Leaves scores in `scores`, which come as zeros, at which the gradient is near the gold output.
     fn settle(&self, query: &Query<'_>, gold: &[f64], scores: &mut [f64]);
-
-    /// The Hessian in the scores at w = 0 is taken for a Laplacian that has this much for each pair of documents of different groups.
-    fn pair_curvature(&self, query: &Query<'_>) -> f64;
 }
 
 /// A query with the scores of its documents and what [`Oracle::prepare`] left.
@@ -44,6 +44,21 @@ pub struct Scored<'q> {
     pub(crate) worth: &'q [f64],
 }
 
+/// What is known of the best output.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Best {
+    /// Its cost.
+    pub(crate) cost: f64,
+    /// No output has more than this above its score + cost; 0 if it is the best indeed.
+    pub(crate) slack: f64,
+}
+
+impl Best {
+    pub(crate) fn exact(cost: f64) -> Self {
+        Self { cost, slack: 0.0 }
+    }
+}
+
 /// Working memory of oracles.
 #[derive(Clone, Debug, Default)]
 pub struct Buffers {
@@ -51,4 +66,5 @@ pub struct Buffers {
     pub(crate) logistic: LogisticBuffers,
     pub(crate) numbers: Vec<f64>,
     pub(crate) places: Vec<u32>,
+    pub(crate) order: Vec<u32>,
 }

@@ -118,6 +118,51 @@ impl<'a, O: Oracle> Ranking<'a, O> {
         f(&self.oracle, &at, buffers, amounts)
     }
 
+    /// `into += share ·` the diagonal of the Hessian by the weights at w = 0, taken for a Laplacian of equal amounts for all pairs: Σ over pairs of (xᵢ − xⱼ)². For dense rows by sums over the
+    /// query and over its groups, for sparse rows Σ over documents of their number of pairs times x², of which it is at least half.
+    fn add_diagonal<F: Scalar>(&self, i: usize, share: F, into: &mut [F]) {
+        if !self.is_informative(i) {
+            return;
+        }
+        let (query, first) = (self.queries.query(i), self.queries.documents(i).start);
+        let factor = share * F::from_f64(self.oracle.pair_curvature(&query));
+        let row = |document: u32| self.queries.row(first + document as usize);
+        if !self.queries.is_dense() {
+            for group in 0..query.n_groups() {
+                let n_pairs = F::from_f64((query.n() - query.places(group).len()) as f64);
+                for &document in query.group(group) {
+                    row(document).for_each(|at, x| {
+                        let x = F::from_f32(x);
+                        into[at] += factor * n_pairs * x * x;
+                    });
+                }
+            }
+            return;
+        }
+        let mut sums = vec![(0.0f64, 0.0f64, 0.0f64); self.queries.n_features()];
+        for group in 0..query.n_groups() {
+            // x relative to the query's first row, so that squares do not cancel.
+            let documents = query.group(group);
+            let mut own = vec![(0.0f64, 0.0f64); sums.len()];
+            for &document in documents {
+                let zeros = row(0).values().iter().zip(row(document).values());
+                for (own, (&zero, &x)) in own.iter_mut().zip(zeros) {
+                    let x = f64::from(x) - f64::from(zero);
+                    *own = (own.0 + x, own.1 + x * x);
+                }
+            }
+            for (sums, own) in sums.iter_mut().zip(&own) {
+                let within = documents.len() as f64 * own.1 - own.0 * own.0;
+                *sums = (sums.0 + own.0, sums.1 + own.1, sums.2 + within);
+            }
+        }
+        let n = query.n() as f64;
+        for (into, (sum, squares, within)) in into.iter_mut().zip(sums) {
+            let between = (n * squares - sum * sum - within).max(0.0);
+            *into += factor * F::from_f64(between);
+        }
+    }
+
     /// `f(weight, Σ aᵢ xᵢ)` over the documents with an amount; for dense rows once for each weight, with the sum in `features`.
     fn each_feature<F: Scalar>(
         &self,
@@ -202,6 +247,7 @@ impl<'a, O: Oracle, F: Scalar> Structure<F> for Ranking<'a, O> {
 
     fn accumulate(&self, i: usize, g: &Documents<F>, _: &mut RankingScratch<F>, into: &mut [F]) {
         if g.squared {
+            self.add_diagonal(i, g.values.first().copied().unwrap_or(F::ZERO), into);
             return;
         }
         for (document, &g) in self.queries.documents(i).zip(&g.values) {
@@ -267,12 +313,13 @@ impl<'a, O: Oracle, F: Scalar> MaxOracle<F> for Ranking<'a, O> {
             return Ok(Found::exact(self.score(i, theta, y)));
         }
         let augmented = ask == Ask::Augmented;
-        y.cost = self.with_scores(i, &theta.values, s, |oracle, at, buffers, amounts| {
+        let best = self.with_scores(i, &theta.values, s, |oracle, at, buffers, amounts| {
             oracle.best(at, augmented, buffers, amounts)
         });
         y.amounts.clone_from(&s.amounts);
-        let cost = if augmented { y.cost } else { 0.0 };
-        Ok(Found::exact(self.score(i, theta, y) + cost))
+        y.cost = best.cost;
+        let score = self.score(i, theta, y) + if augmented { y.cost } else { 0.0 };
+        Ok(Found { score, upper: score + best.slack })
     }
 
     fn cost(&self, _: usize, y: &Outcome) -> f64 {

@@ -9,7 +9,7 @@ mod squared;
 pub(crate) use logistic::LogisticBuffers;
 
 use crate::gain::Gain;
-use crate::oracle::{Buffers, Oracle, Scored, Smooth};
+use crate::oracle::{Best, Buffers, Oracle, Scored, Smooth};
 use crate::queries::Query;
 
 /// What is decided for a query. With d = scoreᵢ − scoreⱼ for every pair of documents with gradeᵢ > gradeⱼ:
@@ -62,12 +62,12 @@ impl Oracle for Decisions {
         }
     }
 
-    fn best(&self, at: &Scored<'_>, augmented: bool, s: &mut Buffers, amounts: &mut [f64]) -> f64 {
-        match self {
+    fn best(&self, at: &Scored<'_>, augmented: bool, s: &mut Buffers, amounts: &mut [f64]) -> Best {
+        Best::exact(match self {
             Self::Pairs | Self::SquaredPairs => hinge::best(at, augmented, s, amounts),
             Self::Softmax(_) => softmax::best(at, augmented, amounts),
             Self::PlackettLuce => plackett_luce::best(at, augmented, amounts),
-        }
+        })
     }
 
     fn loss_at_zero(&self, query: &Query<'_>) -> f64 {
@@ -76,6 +76,17 @@ impl Oracle for Decisions {
             Self::SquaredPairs => query.n_pairs(),
             Self::Softmax(_) => (query.n() as f64).ln(),
             Self::PlackettLuce => plackett_luce::loss_at_zero(query),
+        }
+    }
+
+    fn pair_curvature(&self, query: &Query<'_>) -> f64 {
+        let n = query.n() as f64;
+        match self {
+            Self::Pairs => 0.25,
+            Self::SquaredPairs => 2.0,
+            // diag(p) − ppᵀ at p = 1/n is 1/n² for every pair.
+            Self::Softmax(_) => 1.0 / (n * n),
+            Self::PlackettLuce => plackett_luce::curvature(query),
         }
     }
 }
@@ -100,17 +111,6 @@ impl Smooth for Decisions {
         let apart = 4.0 + if *self == Self::PlackettLuce { (query.n() as f64).ln() } else { 0.0 };
         for (score, &group) in scores.iter_mut().zip(query.group_of) {
             *score = -apart * f64::from(group);
-        }
-    }
-
-    fn pair_curvature(&self, query: &Query<'_>) -> f64 {
-        let n = query.n() as f64;
-        match self {
-            Self::Pairs => 0.25,
-            Self::SquaredPairs => 2.0,
-            // diag(p) − ppᵀ at p = 1/n is 1/n² for every pair.
-            Self::Softmax(_) => 1.0 / (n * n),
-            Self::PlackettLuce => plackett_luce::curvature(query),
         }
     }
 }

@@ -17,6 +17,7 @@
 //! rises with j, and the places fit together. **What differs:** the paper tries all R places of each, R·N steps. Here fⱼ(i) is a formula of harmonic numbers and prefix sums,
 //! Σₖ k/(k + m) = count − m Σₖ 1/(k + m), and as iⱼ rises, the middle one of the others halves the places of those before and after it: (R + N) log N steps.
 
+use super::interleave::interleave;
 use crate::oracle::{Buffers, Scored};
 use crate::queries::Query;
 
@@ -41,17 +42,6 @@ pub(super) fn prepare(
     1.0
 }
 
-/// The documents of either kind by falling score, and sums along them.
-struct Kinds<'a> {
-    relevant: &'a [u32],
-    others: &'a [u32],
-    scores: &'a [f64],
-    /// `[k]`: the sum of the first k scores of relevant documents.
-    sums: &'a [f64],
-    /// `[m]`: 1 + 1/2 + … + 1/m; empty without costs.
-    harmonic: &'a [f64],
-}
-
 pub(super) fn best(at: &Scored<'_>, augmented: bool, s: &mut Buffers, amounts: &mut [f64]) -> f64 {
     let Buffers { numbers, places, .. } = s;
     let n = at.scores.len();
@@ -65,82 +55,47 @@ pub(super) fn best(at: &Scored<'_>, augmented: bool, s: &mut Buffers, amounts: &
         kinds.then(score(b).total_cmp(&score(a))).then(a.cmp(&b))
     });
     let n_relevant = places.partition_point(|&document| is_relevant(document));
-    // One buffer: prefix sums of scores, then harmonic numbers.
-    numbers.clear();
+    let n_others = n - n_relevant;
+    // One buffer: sums of the first scores, then harmonic numbers, either from 0 on. Scores are relative to the best one, so that sums stay small.
+    let top = score(places[0]);
     let running = |sum: &mut f64, x: f64| {
         *sum += x;
         Some(*sum)
     };
-    // Relative to the best score, so that sums stay small.
-    let top = score(places[0]);
+    numbers.clear();
     numbers.push(0.0);
     numbers.extend(places[..n_relevant].iter().map(|&d| score(d) - top).scan(0.0, running));
-    if augmented {
-        numbers.push(0.0);
-        numbers.extend((1..=n).map(|m| 1.0 / m as f64).scan(0.0, running));
-    }
+    numbers.push(0.0);
+    numbers.extend((1..=n).map(|m| 1.0 / m as f64).scan(0.0, running));
     let (sums, harmonic) = numbers.split_at(n_relevant + 1);
-    let n_others = n - n_relevant;
-    // The places of the others: how many relevant documents stand above each.
-    places.extend(std::iter::repeat_n(0, n_others));
+    places.resize(n + n_others, 0);
     let (documents, above) = places.split_at_mut(n);
     let (relevant, others) = documents.split_at(n_relevant);
-    let kinds = Kinds { relevant, others, scores: at.scores, sums, harmonic };
-    kinds.place(0, above, 0..n_relevant + 1, top);
-    kinds.finish(above, amounts)
-}
+    // RN/2 times fⱼ(i + 1).
+    interleave(n_relevant, above, &|j, i| {
+        let count = (n_relevant - i) as f64;
+        let lead = sums[n_relevant] - sums[i] - count * (score(others[j]) - top);
+        // Σ k/(k + m) over k = i + 1 … R is count − m (H(R + m) − H(i + m)).
+        let rest = |m: usize| m as f64 * (harmonic[n_relevant + m] - harmonic[i + m]);
+        match augmented {
+            true => 0.5 * n_others as f64 * (rest(j + 1) - rest(j)) - lead,
+            false => -lead,
+        }
+    });
 
-impl Kinds<'_> {
-    /// Finds how many relevant documents stand above each of the others from `first` on, one for each entry of `above`; the answers are in `range`.
-    fn place(&self, first: usize, above: &mut [u32], range: std::ops::Range<usize>, top: f64) {
-        if above.is_empty() {
-            return;
-        }
-        let middle = above.len() / 2;
-        let gain = |place: usize| self.gain(first + middle, place, top);
-        let mut best = (range.start, gain(range.start));
-        for place in range.start + 1..range.end {
-            let gain = gain(place);
-            if gain > best.1 {
-                best = (place, gain);
-            }
-        }
-        above[middle] = best.0 as u32;
-        let (before, after) = above.split_at_mut(middle);
-        self.place(first, before, range.start..best.0 + 1, top);
-        self.place(first + middle + 1, &mut after[1..], best.0..range.end, top);
+    let scale = 1.0 / (n_relevant as f64 * n_others as f64);
+    for (&document, &above) in others.iter().zip(above.iter()) {
+        // y is 1 for the relevant ones above it and −1 for those below, each with a − for the other document.
+        amounts[document as usize] = scale * (n_relevant as f64 - 2.0 * f64::from(above));
     }
-
-    /// RN/2 times fⱼ(i) for i = `above` + 1 and j = `other` + 1: what is gained if the other moves up past all relevant documents but the first `above`.
-    fn gain(&self, other: usize, above: usize, top: f64) -> f64 {
-        let (n_relevant, n_others) = (self.relevant.len(), self.others.len());
-        let count = (n_relevant - above) as f64;
-        let score = self.scores[self.others[other] as usize] - top;
-        let lead = self.sums[n_relevant] - self.sums[above] - count * score;
-        if self.harmonic.is_empty() {
-            return -lead;
+    let (mut before, mut precision) = (0, 0.0);
+    for (k, &document) in relevant.iter().enumerate() {
+        while before < n_others && above[before] as usize <= k {
+            before += 1;
         }
-        // Σ k/(k + m) over k = above + 1 … R is count − m (H(R + m) − H(above + m)).
-        let rest = |m: usize| m as f64 * (self.harmonic[n_relevant + m] - self.harmonic[above + m]);
-        0.5 * n_others as f64 * (rest(other + 1) - rest(other)) - lead
+        amounts[document as usize] = scale * (n_others as f64 - 2.0 * before as f64);
+        precision += (k + 1) as f64 / (k + 1 + before) as f64;
     }
-
-    /// Leaves the amounts of the order and returns its cost.
-    fn finish(&self, above: &[u32], amounts: &mut [f64]) -> f64 {
-        let (n_relevant, n_others) = (self.relevant.len(), self.others.len());
-        let scale = 1.0 / (n_relevant as f64 * n_others as f64);
-        for (&document, &above) in self.others.iter().zip(above) {
-            // y is 1 for the relevant ones above it, −1 for those below; the other's sign is −.
-            amounts[document as usize] = scale * (n_relevant as f64 - 2.0 * f64::from(above));
-        }
-        let (mut before, mut precision) = (0, 0.0);
-        for (k, &document) in self.relevant.iter().enumerate() {
-            while before < n_others && above[before] as usize <= k {
-                before += 1;
-            }
-            amounts[document as usize] = scale * (n_others as f64 - 2.0 * before as f64);
-            precision += (k + 1) as f64 / (k + 1 + before) as f64;
-        }
-        (1.0 - precision / n_relevant as f64).max(0.0)
-    }
+    // Rounding must not make a cost negative.
+    (1.0 - precision / n_relevant as f64).max(0.0)
 }

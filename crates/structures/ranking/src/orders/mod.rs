@@ -1,10 +1,12 @@
 //! Rankings as whole orders, with the cost of an order by a measure of the list.
 
+mod assignment;
 mod average_precision;
+mod interleave;
 mod ndcg;
 
 use crate::gain::Gain;
-use crate::oracle::{Buffers, Oracle, Scored};
+use crate::oracle::{Best, Buffers, Oracle, Scored};
 use crate::queries::Query;
 
 /// How a whole order is scored and what it costs. There is an argmax and no sum over orders.
@@ -41,15 +43,22 @@ impl Oracle for Orders {
         }
     }
 
-    fn best(&self, at: &Scored<'_>, augmented: bool, s: &mut Buffers, amounts: &mut [f64]) -> f64 {
+    fn best(&self, at: &Scored<'_>, augmented: bool, s: &mut Buffers, amounts: &mut [f64]) -> Best {
         match *self {
             Self::Ndcg { at: k, .. } => ndcg::best(at, k, augmented, s, amounts),
-            Self::AveragePrecision { .. } => average_precision::best(at, augmented, s, amounts),
+            Self::AveragePrecision { .. } => {
+                Best::exact(average_precision::best(at, augmented, s, amounts))
+            }
         }
     }
 
     /// The largest cost.
     fn loss_at_zero(&self, _: &Query<'_>) -> f64 {
         1.0
+    }
+
+    /// Nothing: only smooth losses have a Hessian.
+    fn pair_curvature(&self, _: &Query<'_>) -> f64 {
+        0.0
     }
 }
