@@ -3,10 +3,10 @@
 //!     cargo run --release -p lineal-ranking --example letor -- train.letor.gz test.letor.gz [options]
 //!
 //! Options: `--loss NAME` (one in place of all), `--c 0.1,1,10` (for each C a line; with n decisions `l2 = 1 / (C·n)`), `--tol T`, `--passes N`, `--queries` (each query counts the same),
-//! `--standardise`, `--folds K` (cross-validation over the training queries in place of the test file).
+//! `--standardise`, `--folds K` (cross-validation over the training queries in place of the test file), `--repeats R` (that many divisions into folds).
 
 use lineal_erm::structured::{LearnSpec, Learnt, Loss, Solver, learn, learn_max};
-use lineal_linalg::{Dense, Matrix};
+use lineal_linalg::{Dense, Matrix, Rng};
 use lineal_ranking::{
     Decisions, Gain, Normalise, Orders, Queries, Ranking, discount, group_rows, order,
 };
@@ -202,6 +202,7 @@ fn main() -> Result<()> {
         .map(str::parse)
         .collect::<std::result::Result<_, _>>()?;
     let folds: usize = value("--folds").map_or(Ok(0), |k| k.parse())?;
+    let repeats: usize = value("--repeats").map_or(Ok(1), |r| r.parse())?;
     let solver = match value("--solver").as_deref() {
         Some("sgd") => Solver::Sgd,
         Some("lbfgs") => Solver::Lbfgs,
@@ -233,11 +234,15 @@ fn main() -> Result<()> {
             }
             if folds > 1 {
                 let (mut ndcg, mut map) = (0.0, 0.0);
-                for fold in 0..folds {
+                let n = (folds * repeats) as f64;
+                for (fold, repeat) in (0..n as usize).map(|at| (at % folds, at / folds)) {
+                    let mut rng = Rng::new(repeat as u64);
+                    let of: Vec<u64> = data.ends.iter().map(|_| rng.next_u64()).collect();
+                    let fold_of = |q: usize| of[q] as usize % folds;
                     let learnt =
-                        train(&data.part(|q| q % folds != fold), loss, normalise, &spec, c)?;
-                    let (n, m) = evaluate(&data.part(|q| q % folds == fold), &learnt.w)?;
-                    (ndcg, map) = (ndcg + n / folds as f64, map + m / folds as f64);
+                        train(&data.part(|q| fold_of(q) != fold), loss, normalise, &spec, c)?;
+                    let (a, b) = evaluate(&data.part(|q| fold_of(q) == fold), &learnt.w)?;
+                    (ndcg, map) = (ndcg + a / n, map + b / n);
                 }
                 println!("{loss:16} C {c:<8} {folds} folds: NDCG@10 {ndcg:.4} MAP {map:.4}");
                 continue;

@@ -12,6 +12,12 @@ pub struct Documents<F> {
     pub(crate) squared: bool,
 }
 
+impl<F> From<Vec<F>> for Documents<F> {
+    fn from(values: Vec<F>) -> Self {
+        Self { values, squared: false }
+    }
+}
+
 impl<F: Scalar> PartVector<F> for Documents<F> {
     fn dot(&self, other: &Self) -> f64 {
         kernels::dot64(&self.values, &other.values)

@@ -31,6 +31,8 @@ pub struct Ranking<'a, O> {
     gold: Vec<f64>,
     /// What the oracle keeps for each document, or nothing.
     worth: Vec<f64>,
+    /// See [`size`](Structure::size).
+    size: usize,
 }
 
 /// Working memory of [`Ranking`].
@@ -76,7 +78,40 @@ impl<'a, O: Oracle> Ranking<'a, O> {
         if total > 0.0 {
             shares.iter_mut().for_each(|share| *share /= total);
         }
-        Self { queries, oracle, shares, n_decisions, n_informative, gold, worth }
+        let size = 1;
+        let mut new =
+            Self { queries, oracle, shares, n_decisions, n_informative, gold, worth, size };
+        new.size = (10.0 * new.steepest()).clamp(1.0, 1e9) as usize;
+        new
+    }
+
+    /// The greatest curvature of a query's part of the mean loss, as one of n: Σ over pairs of ‖xᵢ − xⱼ‖².
+    fn steepest(&self) -> f64 {
+        let n = self.queries.len() as f64;
+        let mut diagonal = vec![0.0f64; self.queries.n_features()];
+        let of_query = |q: usize| {
+            let share = n * self.shares[q];
+            if self.queries.is_dense() {
+                diagonal.fill(0.0);
+                self.add_diagonal(q, share, &mut diagonal);
+                return diagonal.iter().sum();
+            }
+            let query = self.queries.query(q);
+            let norm = |d: usize| {
+                let group = query.group_of[d] as usize;
+                let n_pairs = (query.n() - query.places(group).len()) as f64;
+                n_pairs * self.queries.row(self.queries.documents(q).start + d).norm_sq()
+            };
+            match self.is_informative(q) {
+                true => {
+                    share
+                        * self.oracle.pair_curvature(&query)
+                        * (0..query.n()).map(norm).sum::<f64>()
+                }
+                false => 0.0,
+            }
+        };
+        (0..self.queries.len()).map(of_query).fold(0.0, f64::max)
     }
 
     /// The queries.
@@ -211,9 +246,10 @@ impl<'a, O: Oracle, F: Scalar> Structure<F> for Ranking<'a, O> {
         2 * self.queries.n_values() + 20 * self.gold.len()
     }
 
-    /// 1: a share is already that of one decision, so that steps do not grow with the list.
+    /// The same for all queries: ten times the greatest curvature of one. The rate of stochastic steps, a tenth and less for sizes above a hundred, is then at most 1 / curvature, which the
+    /// squared hinge needs: its gradients are not bounded, and steps that are too long would grow and grow.
     fn size(&self, _: usize) -> usize {
-        1
+        self.size
     }
 
     fn log_outputs(&self, i: usize) -> f64 {

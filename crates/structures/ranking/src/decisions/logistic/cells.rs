@@ -19,6 +19,8 @@ use lineal_linalg::special::{log1p_exp, sigmoid};
 const K: usize = 9;
 /// A cell with fewer documents is taken pair by pair.
 const MANY: usize = 8;
+/// Targets whose sum is taken before it is added to the others: less rounding.
+const CHUNK: usize = 256;
 /// The distance of cells from which on they are far.
 const FAR: f64 = NEAR as f64 + 1.0;
 
@@ -219,10 +221,15 @@ fn far_left(targets: &Line, sources: &Line, out: &mut [f64], wanted: bool) -> f6
         if count == 0.0 {
             continue;
         }
-        for (score, out) in targets.of(target).iter().zip(&mut out[target.start..target.end]) {
-            let (sigma, rest) = decaying.series(score - place, wanted);
-            *out += count - sigma;
-            value += count * (score - place) + distances + rest;
+        let scores = targets.of(target).chunks(CHUNK);
+        for (scores, out) in scores.zip(out[target.start..target.end].chunks_mut(CHUNK)) {
+            let mut sum = 0.0;
+            for (score, out) in scores.iter().zip(out) {
+                let (sigma, rest) = decaying.series(score - place, wanted);
+                *out += count - sigma;
+                sum += count * (score - place) + distances + rest;
+            }
+            value += sum;
         }
     }
     if wanted { value } else { 0.0 }
@@ -245,10 +252,15 @@ fn far_right(targets: &Line, sources: &Line, out: &mut [f64], wanted: bool) -> f
         if !any {
             continue;
         }
-        for (score, out) in targets.of(target).iter().zip(&mut out[target.start..target.end]) {
-            let (sigma, log) = decaying.series(place - score, wanted);
-            *out += sigma;
-            value += log;
+        let scores = targets.of(target).chunks(CHUNK);
+        for (scores, out) in scores.zip(out[target.start..target.end].chunks_mut(CHUNK)) {
+            let mut sum = 0.0;
+            for (score, out) in scores.iter().zip(out) {
+                let (sigma, log) = decaying.series(place - score, wanted);
+                *out += sigma;
+                sum += log;
+            }
+            value += sum;
         }
     }
     value

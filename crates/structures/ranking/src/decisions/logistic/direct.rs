@@ -20,13 +20,15 @@ pub(super) fn add(high: &[f64], low: &[f64], of_high: &mut [f64], of_low: &mut [
     }
     let mut value = 0.0;
     for (&i, of_i) in high.iter().zip(of_high) {
-        let mut sum = 0.0;
+        // A sum per row: a hundred thousand terms one by one would lose four digits.
+        let (mut sum, mut losses) = (0.0, 0.0);
         for (&j, of_j) in low.iter().zip(of_low.iter_mut()) {
             let (sigma, loss) = sigmoid_log1p_exp(j - i);
-            value += loss;
+            losses += loss;
             sum += sigma;
             *of_j += sigma;
         }
+        value += losses;
         *of_i += sum;
     }
     value
