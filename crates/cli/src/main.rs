@@ -21,6 +21,7 @@ mod predict;
 mod program;
 mod progress;
 mod random;
+mod rank;
 mod rows;
 mod stream;
 mod structured;

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::dependency::DependencyModel;
 use crate::predict::model::{Model, Provenance};
+use crate::rank::RankModel;
 use crate::request::spec::{Task, TrainSpec};
 use crate::structured::StructuredModel;
 use crate::tag::TagModel;
@@ -18,6 +19,7 @@ use std::path::Path;
 ///     AnyModel::Rows(model) => println!("{} features", model.n_features()),
 ///     AnyModel::Tag(model) => println!("{} labels", model.labels().len()),
 ///     AnyModel::Dependency(model) => println!("{} relations", model.relations().len()),
+///     AnyModel::Rank(model) => println!("{} features", model.rows().n_features()),
 /// }
 /// # Ok::<(), lineal::Error>(())
 /// ```
@@ -29,6 +31,8 @@ pub enum AnyModel {
     Tag(Box<TagModel>),
     /// A head and a relation for each word of a sentence.
     Dependency(Box<DependencyModel>),
+    /// The order of the documents of a query.
+    Rank(Box<RankModel>),
 }
 
 impl AnyModel {
@@ -44,8 +48,11 @@ impl AnyModel {
 
     fn from_file(file: ModelFile) -> Result<Self, Error> {
         Ok(match file.model()["task"].as_str() {
-            Some("tag") => Self::Tag(Box::new(TagModel::from_file(&file)?)),
-            Some("dependency") => Self::Dependency(Box::new(DependencyModel::from_file(&file)?)),
+            Some("tag") => Self::Tag(Box::new(TagModel::from_file(file)?)),
+            Some("dependency") => Self::Dependency(Box::new(DependencyModel::from_file(file)?)),
+            _ if file.model()["spec"]["task"] == "rank" => {
+                Self::Rank(Box::new(RankModel::from_file(file)?))
+            }
             _ => Self::Rows(Box::new(Model::from_file(file)?)),
         })
     }
@@ -56,6 +63,7 @@ impl AnyModel {
             Self::Rows(model) => model.report(),
             Self::Tag(model) => model.report(),
             Self::Dependency(model) => model.report(),
+            Self::Rank(model) => model.report(),
         }
     }
 
@@ -65,6 +73,7 @@ impl AnyModel {
             Self::Rows(model) => model.spec(),
             Self::Tag(model) => model.spec(),
             Self::Dependency(model) => model.spec(),
+            Self::Rank(model) => model.spec(),
         }
     }
 
@@ -74,6 +83,7 @@ impl AnyModel {
             Self::Rows(model) => model.provenance(),
             Self::Tag(model) => model.provenance(),
             Self::Dependency(model) => model.provenance(),
+            Self::Rank(model) => model.provenance(),
         }
     }
 

@@ -28,6 +28,9 @@ pub enum Error {
     /// Sequences: schemes, constraints.
     #[error(transparent)]
     Chain(#[from] lineal_chain::Error),
+    /// Documents that do not form queries.
+    #[error(transparent)]
+    Queries(#[from] lineal_ranking::QueryError),
     /// Learning from sequences.
     #[error(transparent)]
     Learning(#[from] lineal_erm::structured::LearnError),

@@ -28,6 +28,7 @@ mod error;
 mod explain;
 mod features;
 mod predict;
+mod rank;
 mod request;
 mod stream;
 mod structured;
@@ -58,6 +59,7 @@ pub use lineal_model::cost as costs;
 pub use lineal_model::cost::CostMatrix;
 pub use lineal_model::file::write_atomically;
 pub use lineal_model::space;
+pub use lineal_ranking as ranking;
 pub use lineal_reduce as reduce;
 pub use lineal_solver as solver;
 
@@ -73,6 +75,10 @@ pub use features::{FeatureSpec, Features, read_features, read_features_of};
 pub use predict::evaluate::Metrics;
 pub use predict::model::{Model, Predicted, Provenance, Sampler, Table};
 pub use predict::scoring::highest;
+pub use rank::{
+    RankExplanation, RankKind, RankMetrics, RankModel, RankReason, RankSpec, RankedQuery,
+    RankedQueryScores, RankedRows, rank_options, read_ranking,
+};
 pub use request::cost::{NamedCost, read_cost, read_named_cost};
 pub use request::spec::{
     CalibrateKind, ClassWeight, CodeKind, DecodingKind, LossKind, PairKind, Penalty, Precision,

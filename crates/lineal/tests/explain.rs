@@ -26,7 +26,15 @@ fn dataset(x: Matrix, y: Targets, k: usize) -> Dataset {
         made: 0,
         image: None,
     };
-    Dataset { x, y, weights: None, schema, warnings: Vec::new(), source: "memory".into() }
+    Dataset {
+        x,
+        y,
+        weights: None,
+        queries: None,
+        schema,
+        warnings: Vec::new(),
+        source: "memory".into(),
+    }
 }
 
 const D: usize = 12;

@@ -25,7 +25,15 @@ fn schema(target: TargetKind, k: usize, n_features: usize) -> Schema {
 fn of_classes(x: Matrix, y: Vec<u32>, k: usize) -> Dataset {
     let schema = schema(TargetKind::Classes, k, x.n_cols());
     let source = "memory".into();
-    Dataset { x, y: Targets::Classes(y), weights: None, schema, warnings: Vec::new(), source }
+    Dataset {
+        x,
+        y: Targets::Classes(y),
+        weights: None,
+        queries: None,
+        schema,
+        warnings: Vec::new(),
+        source,
+    }
 }
 
 /// Numbers in [0, 1), the same every time.

@@ -28,6 +28,7 @@ fn dataset(rows: &[Vec<f32>], y: Targets, target: TargetKind, classes: Vec<Strin
         x: Matrix::Dense(Dense::new(rows.len(), n_features, rows.concat()).expect("even rows")),
         y,
         weights: None,
+        queries: None,
         schema: Schema {
             format: Format::Csv,
             target,

@@ -8,6 +8,7 @@ mod dependency;
 mod explain;
 mod fit;
 mod maps;
+mod rank;
 mod read;
 mod run;
 mod running;

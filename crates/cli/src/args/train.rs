@@ -11,6 +11,7 @@ use super::classes::{CLASSES, ProbaArgs, ReductionArgs};
 use super::dependency::DependencyArgs;
 use super::fit::{MODEL, ModelArgs, PENALTY, PenaltyArgs, SOLVER, StopArgs};
 use super::maps::MapArgs;
+use super::rank::RankArgs;
 use super::read::{ColumnArgs, FileArgs};
 use super::running::RunArgs;
 use super::stream::StreamArgs;
@@ -65,7 +66,9 @@ Examples:
   lineal train en.conllu --task tag --label upos --loss perceptron --epochs 10 \\
       --features word,lower,shape,suffix:1-4,window:2 -o pos.lineal --dev dev.conllu
   lineal train en.conllu --task dependency -o parser.lineal --test test.conllu
-  lineal train en.conllu --task dependency --loss logistic -o parser.lineal";
+  lineal train en.conllu --task dependency --loss logistic -o parser.lineal
+  lineal train train.letor --task rank -o rank.lineal --test test.letor
+  lineal train clicks.csv --task rank --query session --label clicked -o rank.lineal";
 
 /// Train a model on DATA and write it to MODEL
 ///
@@ -89,10 +92,11 @@ pub struct TrainArgs {
         ("regress", "a number"),
         ("tag", "a label for each position of a sequence"),
         ("dependency", "a head and a relation for each word of a sentence (CoNLL-U)"),
+        ("rank", "the order of the documents of a query (LETOR, SVMrank, tables with --query)"),
     ]))]
     pub task: Task,
 
-    /// The loss [default: logistic; squared with --task regress; hinge with --task dependency]
+    /// The loss [default: logistic; squared with --task regress; hinge with --task dependency; squared-hinge with --task rank]
     #[arg(long, value_name = "L", help_heading = MODEL, value_parser = choice::<LossKind>(&[
         ("perceptron", "0 unless the argmax is wrong; no penalty unless asked for"),
         ("hinge", "the large margin: support vector machines; Crammer–Singer with several classes"),
@@ -242,6 +246,9 @@ pub struct TrainArgs {
 
     #[command(flatten)]
     pub dependency: DependencyArgs,
+
+    #[command(flatten)]
+    pub rank: RankArgs,
 
     #[command(flatten)]
     pub text: TextArgs,

@@ -23,6 +23,13 @@ pub fn data(data: &Dataset, features: &Features, read_seconds: f64) -> Vec<Strin
         if read_seconds < 0.1 { String::new() } else { format!(" ({})", seconds(read_seconds)) };
     let (n_rows, n_features) = (count(data.n_rows(), "row"), count(data.n_features(), "feature"));
     let mut lines = vec![format!("{}: {n_rows}, {n_features}{classes}{time}", data.source)];
+    lines.extend(details(data, features));
+    lines
+}
+
+/// Columns, what was made of them, and warnings.
+pub fn details(data: &Dataset, features: &Features) -> Vec<String> {
+    let mut lines = Vec::new();
     let columns = data.schema.describe();
     lines.extend(columns.iter().take(COLUMNS).map(|column| format!("  {column}")));
     if columns.len() > COLUMNS {

@@ -34,7 +34,10 @@ impl<M: StructuredTask> Learns for M {
         let read = start.elapsed().as_secs_f64();
         let time = if read < 0.1 { String::new() } else { format!(" ({})", seconds(read)) };
         let n = count(data.n_examples(), M::EXAMPLE);
-        talk(vec![format!("{}: {n}, {}{time}", data.source(), M::size(&data).join(", "))]);
+        let size = M::size(&data).join(", ");
+        let mut lines = vec![format!("{}: {n}, {size}{time}", data.source())];
+        lines.extend(M::details(&data));
+        talk(lines);
         Ok(data)
     }
 

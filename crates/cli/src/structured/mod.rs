@@ -12,7 +12,7 @@ mod program;
 
 use std::io::{self, Write};
 
-use lineal::{Source, StructuredModel, Training};
+use lineal::{Ask, Source, StructuredModel, Training};
 use serde_json::Value;
 
 use crate::args::{ExplainArgs, FileArgs, PredictArgs, TrainArgs};
@@ -56,6 +56,11 @@ pub trait StructuredTask: StructuredModel {
     ) -> anyhow::Result<Self::Data>;
     /// How much data there is, in words.
     fn size(data: &Self::Data) -> Vec<String>;
+    /// More lines about the data.
+    fn details(data: &Self::Data) -> Vec<String> {
+        let _ = data;
+        Vec::new()
+    }
     /// Reads a file with the classes of the training data.
     fn read_like(
         source: Source,
@@ -82,6 +87,19 @@ pub trait StructuredTask: StructuredModel {
     /// The same for `predict`, where some of the output may be known.
     fn predict_options(args: &PredictArgs) -> Self::Options {
         Self::options(&args.file)
+    }
+    /// What `predict` has in place of scores and costs of classes.
+    const HAS: &'static str = "--proba, --n-best and --min-cost, which counts wrong parts";
+    /// What the flags of `predict` ask for.
+    fn ask(args: &PredictArgs) -> Ask {
+        Ask {
+            known: args.tag.known.is_some(),
+            proba: args.proba || args.tag.review_below.is_some(),
+            n_best: args.tag.n_best.or(args.top).unwrap_or(0),
+            min_risk: args.min_cost,
+            sample: args.sample.then_some(args.seed),
+            first: 0,
+        }
     }
     /// Why there is no answer to these flags of `predict`, if there is none.
     fn has_no_answer(args: &PredictArgs) -> Option<&'static str>;

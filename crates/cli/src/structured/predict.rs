@@ -4,7 +4,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use anyhow::bail;
-use lineal::{Ask, Examples};
+use lineal::Examples;
 
 use super::StructuredTask;
 use crate::args::PredictArgs;
@@ -12,25 +12,12 @@ use crate::exit::usage;
 use crate::predict::doubtful_first;
 use crate::talk::{Talk, count, thousands};
 
-fn ask(args: &PredictArgs) -> Ask {
-    Ask {
-        known: args.tag.known.is_some(),
-        proba: args.proba || args.tag.review_below.is_some(),
-        n_best: args.tag.n_best.or(args.top).unwrap_or(0),
-        min_risk: args.min_cost,
-        sample: args.sample.then_some(args.seed),
-        first: 0,
-    }
-}
-
 /// Refuses flags that the model has no answer to.
 pub fn check<M: StructuredTask>(model: &M, args: &PredictArgs) -> anyhow::Result<()> {
     let of_classes = [("--scores", args.scores), ("--cost", args.cost.is_some())];
     if let Some((flag, _)) = of_classes.into_iter().find(|(_, given)| *given) {
         let task = model.task();
-        return usage(format!(
-            "{flag} is for classes; a model of the task {task} has --proba, --n-best and --min-cost, which counts wrong parts"
-        ));
+        return usage(format!("{flag} is for classes; a model of the task {task} has {}", M::HAS));
     }
     if args.top.is_some() && args.tag.n_best.is_some() {
         return usage("--top and --n-best mean the same here: give one");
@@ -41,7 +28,7 @@ pub fn check<M: StructuredTask>(model: &M, args: &PredictArgs) -> anyhow::Result
     if let Some(why) = M::has_no_answer(args) {
         return usage(why);
     }
-    if ask(args).needs_proba() && !model.has_proba() {
+    if M::ask(args).needs_proba() && !model.has_proba() {
         bail!(
             "{} was trained with the {} loss and has no probabilities; train with --loss logistic",
             args.model.display(),
@@ -68,7 +55,7 @@ fn stream<M: StructuredTask>(
     args: &PredictArgs,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let mut ask = ask(args);
+    let mut ask = M::ask(args);
     let mut writer = model.writer(args);
     let mut failed: Option<anyhow::Error> = None;
     let mut write = |block: &M::Data| -> anyhow::Result<()> {
@@ -97,7 +84,7 @@ fn review<M: StructuredTask>(
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let data = model.read(&args.data, &M::predict_options(args))?;
-    let answers = model.answer(&data, &ask(args))?;
+    let answers = model.answer(&data, &M::ask(args))?;
     let p = |i: &usize| M::probability(&answers[*i]).unwrap_or(1.0);
     let (order, n_doubtful) = doubtful_first(answers.len(), below, p);
     let mut writer = model.writer(args);

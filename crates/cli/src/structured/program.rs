@@ -161,9 +161,11 @@ fn facts<M: StructuredTask>(model: &M) -> Pairs {
     facts.extend(stages(report).into_iter().map(|stage| ("stage", stage)));
     facts.extend(StructuredTask::facts(model));
     let classes = model.classes();
-    let shown = classes.iter().take(CLASSES).cloned().collect::<Vec<_>>().join(", ");
-    let more = if classes.len() > CLASSES { ", …" } else { "" };
-    facts.push((M::CLASSES, format!("{}: {shown}{more}", classes.len())));
+    if !classes.is_empty() {
+        let shown = classes.iter().take(CLASSES).cloned().collect::<Vec<_>>().join(", ");
+        let more = if classes.len() > CLASSES { ", …" } else { "" };
+        facts.push((M::CLASSES, format!("{}: {shown}{more}", classes.len())));
+    }
     facts.push(("trained on", model.provenance().source.clone()));
     facts.push(("by", format!("lineal {}", model.provenance().lineal)));
     facts.extend(report.warnings.iter().map(|warning| ("warning", warning.clone())));

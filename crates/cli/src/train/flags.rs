@@ -5,123 +5,113 @@ use lineal::{LossKind, SolverKind, Task};
 use crate::args::{TextArgs, TrainArgs};
 use crate::exit::usage;
 
-/// The tasks that a flag is for.
-#[derive(Clone, Copy, PartialEq)]
-enum For {
-    /// Models of rows.
-    Rows,
-    /// Sequences alone.
-    Tag,
-    /// Dependency trees alone.
-    Dependency,
-    /// Everything with structured outputs.
-    Structures,
-    /// Everything with labels of its own: rows and sequences.
-    Labels,
-}
+/// Classes, labels or numbers for rows.
+const ROWS: &[Task] = &[Task::Classify, Task::Multilabel, Task::Regress];
+/// Everything that is read from tables of rows.
+const TABLES: &[Task] = &[Task::Classify, Task::Multilabel, Task::Regress, Task::Rank];
+/// Everything with a column to predict.
+const LABELLED: &[Task] = &[Task::Classify, Task::Multilabel, Task::Regress, Task::Rank, Task::Tag];
+/// Everything with costs of labels.
+const COSTS: &[Task] = &[Task::Classify, Task::Multilabel, Task::Regress, Task::Tag];
+/// Everything that the learners of structures learn.
+const STRUCTURES: &[Task] = &[Task::Tag, Task::Dependency, Task::Rank];
+/// Sequences and trees.
+const SENTENCES: &[Task] = &[Task::Tag, Task::Dependency];
 
 /// Refuses a flag that the task has no use for.
 pub fn check(args: &TrainArgs) -> anyhow::Result<()> {
     let task = args.task;
-    let foreign = |of: For| match of {
-        For::Rows => task.is_structured(),
-        For::Tag => task != Task::Tag,
-        For::Dependency => task != Task::Dependency,
-        For::Structures => !task.is_structured(),
-        For::Labels => task == Task::Dependency,
-    };
-    let given = table(args).into_iter().find(|(_, given, of)| *given && foreign(*of));
-    match given {
-        Some((flag, _, For::Rows | For::Labels)) => {
+    let foreign =
+        table(args).into_iter().find(|(_, given, tasks)| *given && !tasks.contains(&task));
+    match foreign {
+        Some((flag, _, tasks)) if tasks.contains(&Task::Classify) => {
             usage(format!("{flag} has no meaning for --task {task}: leave it out"))
         }
-        Some((flag, _, For::Tag)) if task.is_structured() => {
-            usage(format!("{flag} has no meaning for --task {task}: leave it out"))
-        }
-        Some((flag, _, For::Tag)) => usage(format!("{flag} is about sequences: add --task tag")),
-        Some((flag, _, For::Dependency)) => {
-            usage(format!("{flag} is about dependency trees: add --task dependency"))
-        }
-        Some((flag, _, For::Structures)) => {
-            usage(format!("{flag} is about sequences or trees: add --task tag or dependency"))
+        Some((flag, _, tasks)) => {
+            let names: Vec<&str> = tasks.iter().map(|task| task.as_str()).collect();
+            usage(format!("{flag} is for --task {}: add that, or leave it out", names.join(" or ")))
         }
         None if task.is_structured() => check_learner(args),
         None => Ok(()),
     }
 }
 
-/// Flags by whom they are for; those of every task are not here.
-fn table(args: &TrainArgs) -> Vec<(&'static str, bool, For)> {
-    // Of the flags about text, --hash is about the attributes of tokens as well.
+/// Flags with the tasks that they are for; those of every task are not here.
+fn table(args: &TrainArgs) -> Vec<(&'static str, bool, &'static [Task])> {
+    // Of the flags about text, --hash is about the features of sequences and trees as well.
     let text = TextArgs { hash: None, ..args.text.clone() };
     let tag = &args.tag;
     let mut table = vec![
-        ("--sum", args.sum, For::Rows),
-        ("--class-weight", args.model.class_weight.is_some(), For::Rows),
-        ("--standardize", args.model.standardize, For::Rows),
-        ("--hard-margin", args.hard_margin, For::Rows),
-        ("--strategy", args.strategy.is_some(), For::Rows),
-        ("--calibrate", args.proba.calibrate.is_some(), For::Rows),
-        ("--threshold", args.proba.threshold.is_some(), For::Rows),
-        ("--batch-size", args.batch_size.is_some(), For::Rows),
-        ("--no-shuffle", args.no_shuffle, For::Rows),
-        ("--with-replacement", args.with_replacement, For::Rows),
-        ("--label-separator", args.file.label_separator.is_some(), For::Rows),
-        ("--weight", args.file.weight.is_some(), For::Rows),
-        ("--numeric", !args.columns.numeric.is_empty(), For::Rows),
-        ("--categorical", !args.columns.categorical.is_empty(), For::Rows),
-        ("--ignore", !args.columns.ignore.is_empty(), For::Rows),
-        ("--delta", args.delta.is_some(), For::Rows),
-        ("--epsilon", args.epsilon.is_some(), For::Rows),
-        ("--map", args.maps.map.is_some(), For::Rows),
-        ("--interact", !args.maps.interact.is_empty(), For::Rows),
-        ("--templates (--template is that of tag)", args.templates.templates.is_some(), For::Rows),
-        ("--stream", args.stream.stream, For::Rows),
-        ("--text", !args.text.text.is_empty(), For::Rows),
-        ("--no-header", args.file.no_header, For::Rows),
-        ("--labels", args.file.labels.is_some(), For::Rows),
-        ("--folds", args.proba.folds.is_some(), For::Rows),
-        ("--pairs", args.reduction.pairs.is_some(), For::Rows),
-        ("--code", args.reduction.code.is_some(), For::Rows),
-        ("--code-length", args.reduction.code_length.is_some(), For::Rows),
-        ("--decoding", args.reduction.decoding.is_some(), For::Rows),
-        ("--tree", args.reduction.tree.is_some(), For::Rows),
-        ("--leaf-size", args.reduction.leaf_size.is_some(), For::Rows),
-        ("--beam", args.reduction.beam.is_some(), For::Rows),
-        ("--cost", args.model.cost.is_some(), For::Labels),
-        ("--bias", args.model.bias.is_some(), For::Labels),
-        ("--label", args.file.label.is_some(), For::Labels),
-        ("--features", tag.features.is_some(), For::Tag),
-        ("--min-count", tag.min_count.is_some(), For::Tag),
-        ("--scheme", tag.scheme.is_some(), For::Tag),
-        ("--legal-rivals", tag.legal_rivals, For::Tag),
-        ("--label-weights", tag.label_weights.is_some(), For::Tag),
-        ("--no-ends", tag.no_ends, For::Tag),
-        ("--unlabelled", tag.unlabelled.is_some(), For::Tag),
-        ("--template", tag.template.is_some(), For::Structures),
-        ("--order", tag.order.is_some(), For::Structures),
-        ("--passive-aggressive", tag.passive_aggressive.is_some(), For::Structures),
-        ("--max-size", tag.max_size.is_some(), For::Structures),
-        ("--forbid", tag.forbid.is_some(), For::Structures),
-        ("--decoder", args.dependency.decoder.is_some(), For::Dependency),
-        ("--candidates", args.dependency.candidates.is_some(), For::Dependency),
-        ("--labeller", args.dependency.labeller.is_some(), For::Dependency),
-        ("--tags", args.dependency.tags.is_some(), For::Dependency),
-        ("--many-roots", args.dependency.many_roots, For::Dependency),
+        ("--sum", args.sum, ROWS),
+        ("--class-weight", args.model.class_weight.is_some(), ROWS),
+        ("--standardize", args.model.standardize, TABLES),
+        ("--hard-margin", args.hard_margin, ROWS),
+        ("--strategy", args.strategy.is_some(), ROWS),
+        ("--calibrate", args.proba.calibrate.is_some(), ROWS),
+        ("--threshold", args.proba.threshold.is_some(), ROWS),
+        ("--batch-size", args.batch_size.is_some(), ROWS),
+        ("--no-shuffle", args.no_shuffle, ROWS),
+        ("--with-replacement", args.with_replacement, ROWS),
+        ("--label-separator", args.file.label_separator.is_some(), ROWS),
+        ("--weight", args.file.weight.is_some(), TABLES),
+        ("--numeric", !args.columns.numeric.is_empty(), TABLES),
+        ("--categorical", !args.columns.categorical.is_empty(), TABLES),
+        ("--ignore", !args.columns.ignore.is_empty(), TABLES),
+        ("--delta", args.delta.is_some(), ROWS),
+        ("--epsilon", args.epsilon.is_some(), ROWS),
+        ("--map", args.maps.map.is_some(), TABLES),
+        ("--interact", !args.maps.interact.is_empty(), TABLES),
+        ("--templates (--template is that of tag)", args.templates.templates.is_some(), ROWS),
+        ("--stream", args.stream.stream, ROWS),
+        ("--text", !args.text.text.is_empty(), TABLES),
+        ("--no-header", args.file.no_header, TABLES),
+        ("--labels", args.file.labels.is_some(), ROWS),
+        ("--folds", args.proba.folds.is_some(), ROWS),
+        ("--pairs", args.reduction.pairs.is_some(), ROWS),
+        ("--code", args.reduction.code.is_some(), ROWS),
+        ("--code-length", args.reduction.code_length.is_some(), ROWS),
+        ("--decoding", args.reduction.decoding.is_some(), ROWS),
+        ("--tree", args.reduction.tree.is_some(), ROWS),
+        ("--leaf-size", args.reduction.leaf_size.is_some(), ROWS),
+        ("--beam", args.reduction.beam.is_some(), ROWS),
+        ("--cost", args.model.cost.is_some(), COSTS),
+        ("--bias", args.model.bias.is_some(), COSTS),
+        ("--label", args.file.label.is_some(), LABELLED),
+        ("--features", tag.features.is_some(), &[Task::Tag]),
+        ("--min-count", tag.min_count.is_some(), &[Task::Tag]),
+        ("--scheme", tag.scheme.is_some(), &[Task::Tag]),
+        ("--legal-rivals", tag.legal_rivals, &[Task::Tag]),
+        ("--label-weights", tag.label_weights.is_some(), &[Task::Tag]),
+        ("--no-ends", tag.no_ends, &[Task::Tag]),
+        ("--unlabelled", tag.unlabelled.is_some(), &[Task::Tag]),
+        ("--template", tag.template.is_some(), SENTENCES),
+        ("--order", tag.order.is_some(), SENTENCES),
+        ("--forbid", tag.forbid.is_some(), SENTENCES),
+        ("--max-size", tag.max_size.is_some(), SENTENCES),
+        ("--passive-aggressive", tag.passive_aggressive.is_some(), STRUCTURES),
+        ("--decoder", args.dependency.decoder.is_some(), &[Task::Dependency]),
+        ("--candidates", args.dependency.candidates.is_some(), &[Task::Dependency]),
+        ("--labeller", args.dependency.labeller.is_some(), &[Task::Dependency]),
+        ("--tags", args.dependency.tags.is_some(), &[Task::Dependency]),
+        ("--many-roots", args.dependency.many_roots, &[Task::Dependency]),
+        ("--query", args.rank.query.is_some(), &[Task::Rank]),
+        ("--rank", args.rank.rank.is_some(), &[Task::Rank]),
+        ("--ndcg-at", args.rank.ndcg_at.is_some(), &[Task::Rank]),
+        ("--per-query", args.rank.per_query, &[Task::Rank]),
     ];
-    let of_rows = text.first().or(args.stream.given());
-    table.extend(of_rows.map(|flag| (flag, true, For::Rows)));
+    table.extend(text.first().map(|flag| (flag, true, TABLES)));
+    table.extend(args.stream.given().map(|flag| (flag, true, ROWS)));
     table
 }
 
 /// The losses and solvers of structures.
 fn check_learner(args: &TrainArgs) -> anyhow::Result<()> {
     let task = args.task;
-    if !matches!(
-        args.loss,
-        None | Some(LossKind::Perceptron | LossKind::Hinge | LossKind::Logistic)
-    ) {
-        return usage(format!("--task {task} has the losses perceptron, hinge and logistic"));
+    let of_all = [LossKind::Perceptron, LossKind::Hinge, LossKind::Logistic];
+    let squared = task == Task::Rank && args.loss == Some(LossKind::SquaredHinge);
+    if args.loss.is_some_and(|loss| !of_all.contains(&loss) && !squared) {
+        let more = if task == Task::Rank { "squared-hinge, " } else { "" };
+        return usage(format!("--task {task} has the losses perceptron, hinge, {more}logistic"));
     }
     if !matches!(
         args.solver,

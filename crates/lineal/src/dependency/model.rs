@@ -218,7 +218,8 @@ impl StructuredModel for DependencyModel {
         &self.about.header
     }
 
-    fn from_file(file: &ModelFile) -> Result<Self, Error> {
+    fn from_file(file: ModelFile) -> Result<Self, Error> {
+        let file = &file;
         let about: About = structured::description(file, Task::Dependency)?;
         let bad = |why: &str| structured::unfit(file, why);
         about.schema.check().map_err(|why| bad(&format!("its relations: {why}")))?;

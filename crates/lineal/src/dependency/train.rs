@@ -121,7 +121,7 @@ impl Trainable for Treebank {
             candidates = Some(left);
             tables.push(PRUNER, w);
         }
-        let learning = spec.learning(data.len())?;
+        let learning = spec.learning(data.len() as f64)?;
         let problem = Trees::new(&templates, &sentences, candidates.as_ref(), trees)
             .with_gold(&gold, if is_joint { data.deprels() } else { &[] });
         let start =
@@ -137,7 +137,9 @@ impl Trainable for Treebank {
                 right_heads(held_out, &problem, w)
             })
         });
-        let mut run = fit(&problem, spec, &learning, start, on_pass, metric, |e| stages.placed(e))?;
+        let mut run = fit(spec, on_pass, metric, |see| {
+            learn(&problem, &learning.request, start, see).map_err(|e| stages.placed(e))
+        })?;
         tables.push(TREES, std::mem::take(&mut run.w));
         if !is_joint {
             let (w, report) = stages.relations()?;

@@ -314,6 +314,7 @@ impl Features {
             x: Matrix::Sparse(rows),
             y: lineal_data::Targets::None,
             weights: None,
+            queries: None,
             schema: schema.clone(),
             warnings: Vec::new(),
             source: "texts".into(),

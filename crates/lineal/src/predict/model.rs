@@ -558,7 +558,12 @@ fn read_tree(file: &ModelFile, about: &About) -> Result<LabelTree, Error> {
 fn outputs(about: &About, decoder: &Decoder) -> Option<usize> {
     let k = about.schema.classes.len();
     match (about.spec.task, about.schema.target, &about.layout) {
-        (Task::Regress, TargetKind::Real, Layout::Joint) if k == 0 => Some(1),
+        (Task::Regress, TargetKind::Real, Layout::Joint)
+        | (Task::Rank, TargetKind::Grades, Layout::Joint)
+            if k == 0 =>
+        {
+            Some(1)
+        }
         (Task::Classify, TargetKind::Classes, Layout::Joint) if k == 2 => Some(1),
         (Task::Multilabel, TargetKind::Labels, Layout::Labels | Layout::Tree) if k > 0 => Some(k),
         (Task::Classify, TargetKind::Classes, layout) if k > 2 && *layout != Layout::Labels => {

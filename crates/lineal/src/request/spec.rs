@@ -1,6 +1,7 @@
 //! What to train: every choice of the three steps, with its default.
 
 use crate::dependency::DependencySpec;
+use crate::rank::RankSpec;
 use crate::tag::TagSpec;
 use lineal_data::TargetKind;
 use lineal_model::{Bias, cost::CostMatrix};
@@ -73,6 +74,9 @@ pub struct TrainSpec {
     /// What dependency parsing alone can choose.
     #[serde(skip_serializing_if = "is_default")]
     pub dependency: DependencySpec,
+    /// What ranking alone can choose.
+    #[serde(skip_serializing_if = "is_default")]
+    pub rank: RankSpec,
 }
 
 impl From<TagSpec> for TrainSpec {
@@ -118,6 +122,7 @@ impl Default for TrainSpec {
             seed: 0,
             tag: TagSpec::default(),
             dependency: DependencySpec::default(),
+            rank: RankSpec::default(),
         }
     }
 }
@@ -129,6 +134,7 @@ impl TrainSpec {
         let spec = Self { task, ..Self::default() };
         match task {
             Task::Classify | Task::Multilabel | Task::Regress => spec,
+            Task::Rank => Self { bias: Bias::None, ..spec },
             Task::Tag => Self { tol: 1e-2, ..spec },
             Task::Dependency => Self {
                 tol: 1e-2,
@@ -392,13 +398,15 @@ choice! {
         Tag = "tag",
         /// A head and a relation for each word of a sentence.
         Dependency = "dependency",
+        /// The order of the documents of a query.
+        Rank = "rank",
     }
 }
 
 impl Task {
-    /// Whether an output has parts that depend on each other: labels of a sequence, heads of a tree.
+    /// Whether an output has parts that depend on each other: labels of a sequence, heads of a tree, an order.
     pub fn is_structured(self) -> bool {
-        matches!(self, Task::Tag | Task::Dependency)
+        matches!(self, Task::Tag | Task::Dependency | Task::Rank)
     }
 
     /// How the labels of rows are read for it.
@@ -406,6 +414,7 @@ impl Task {
         match self {
             Task::Multilabel => TargetKind::Labels,
             Task::Regress => TargetKind::Real,
+            Task::Rank => TargetKind::Grades,
             Task::Classify | Task::Tag | Task::Dependency => TargetKind::Classes,
         }
     }

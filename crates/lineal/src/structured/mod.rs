@@ -8,5 +8,6 @@ pub(crate) mod tags;
 
 pub use model::{Ask, Examples, Header, StructuredModel};
 pub(crate) use model::{description, encode, in_chunks, unfit};
+pub(crate) use request::Learning;
 pub(crate) use run::{Counts, Metric, fit, stage, train_and_held_out};
 pub(crate) use tables::{TableInfo, Tables, tensors};

@@ -106,14 +106,17 @@ pub trait StructuredModel: Sized + Send + Sync {
     fn header(&self) -> &Header;
 
     /// From a file that is mapped and whole. Nothing in it is believed before it is checked.
-    fn from_file(file: &ModelFile) -> Result<Self, Error>;
+    fn from_file(file: ModelFile) -> Result<Self, Error>;
 
     /// The bytes of the model's file.
     fn to_bytes(&self) -> Result<Vec<u8>, Error>;
 
     /// The model in a file of at most so many bytes: as it is if that is small enough, else with weights of 8 bits, else also without the smallest ones. What that
     /// does to its answers must be measured.
-    fn shrink(&self, max_bytes: u64) -> Result<Self, Error>;
+    fn shrink(&self, max_bytes: u64) -> Result<Self, Error> {
+        let _ = max_bytes;
+        Err(Error::request(format!("models of the task {} are not made smaller", self.task())))
+    }
 
     /// How many weights are not zero.
     fn n_weights(&self) -> usize;
@@ -146,12 +149,12 @@ pub trait StructuredModel: Sized + Send + Sync {
 
     /// Maps a model file. Nothing in it is believed before it is checked.
     fn load(path: &Path) -> Result<Self, Error> {
-        Self::from_file(&ModelFile::open(path)?)
+        Self::from_file(ModelFile::open(path)?)
     }
 
     /// A model from the bytes of its file.
     fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        Self::from_file(&ModelFile::from_bytes(bytes)?)
+        Self::from_file(ModelFile::from_bytes(bytes)?)
     }
 
     /// Writes the model beside and renames it into place; returns its size in bytes.

@@ -15,6 +15,13 @@ pub(crate) struct Learning {
     pub request: LearnSpec,
 }
 
+impl Learning {
+    /// Whether the learner asks for the best output: perceptron, passive–aggressive updates, hinge.
+    pub(crate) fn needs_argmax(&self) -> bool {
+        self.request.loss != Loss::Logistic || self.request.update != Update::Gradient
+    }
+}
+
 impl TrainSpec {
     /// The number of passes, where it is known beforehand: the epochs of `sgd`.
     pub fn n_epochs(&self) -> Option<usize> {
@@ -28,7 +35,7 @@ impl TrainSpec {
     }
 
     /// The request to the learners of structures, for so many examples.
-    pub(crate) fn learning(&self, n_examples: usize) -> Result<Learning, Error> {
+    pub(crate) fn learning(&self, n_examples: f64) -> Result<Learning, Error> {
         let kind = self.loss.unwrap_or(LossKind::Logistic);
         let task = self.task;
         let loss = match kind {
@@ -57,7 +64,7 @@ impl TrainSpec {
         let l2 = match (kind, self.penalty) {
             (LossKind::Perceptron, Penalty::C(_)) => 0.0,
             _ if passive_aggressive.is_some() => 0.0,
-            (_, penalty) => penalty.l2(n_examples as f64),
+            (_, penalty) => penalty.l2(n_examples),
         };
         let request = LearnSpec {
             loss,

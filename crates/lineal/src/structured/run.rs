@@ -8,8 +8,7 @@ use crate::train::prepare::split;
 use crate::train::report::{CurvePoint, Report, StageReport, StructuredReport};
 use crate::train::summary;
 use crate::train::watch::{OnPass, Watch};
-use lineal_erm::structured::{LearnError, LearnPass, LearnReport, LearnSpec, Learnt, learn};
-use lineal_model::structure::SumOracle;
+use lineal_erm::structured::{LearnPass, LearnReport, LearnSpec, Learnt};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
@@ -80,19 +79,15 @@ pub(crate) struct Run {
     curve: Vec<CurvePoint>,
 }
 
-/// Learns, and watches the held-out examples by their metric. `place` says where an example is that has no output.
-pub(crate) fn fit<'a, P: SumOracle<f32> + SumOracle<f64>>(
-    problem: &P,
+/// Runs a learner, and watches the held-out examples by their metric.
+pub(crate) fn fit<'a>(
     spec: &TrainSpec,
-    learning: &Learning,
-    start: Option<&[f32]>,
     on_pass: Option<&'a mut OnPass<'a>>,
     metric: Option<Metric<'_>>,
-    place: impl FnOnce(LearnError) -> Error,
+    learn: impl FnOnce(&mut dyn FnMut(&LearnPass<'_>) -> ControlFlow<()>) -> Result<Learnt, Error>,
 ) -> Result<Run, Error> {
     let mut observer = Observer { watch: Watch::new(on_pass, spec.patience), metric, failed: None };
-    let Learnt { w, report: outcome } =
-        learn(problem, &learning.request, start, &mut |pass| observer.see(pass)).map_err(place)?;
+    let Learnt { w, report: outcome } = learn(&mut |pass| observer.see(pass))?;
     let seen = observer.finish()?;
     let (best_pass, best) = seen.best.unzip();
     Ok(Run { w: best.unwrap_or(w), outcome, best_pass, curve: seen.curve })

@@ -89,8 +89,8 @@ impl StructuredModel for TagModel {
         &self.about.header
     }
 
-    fn from_file(file: &ModelFile) -> Result<Self, Error> {
-        super::file::read(file)
+    fn from_file(file: ModelFile) -> Result<Self, Error> {
+        super::file::read(&file)
     }
 
     fn to_bytes(&self) -> Result<Vec<u8>, Error> {

@@ -19,6 +19,7 @@ use lineal_chain::{
     Observations, Parts, PrunedModel, Scratch, Sentences,
 };
 use lineal_data::{Sequences, UNLABELLED};
+use lineal_erm::structured::learn;
 use lineal_features::sequence::AttributeIndex;
 use rayon::prelude::*;
 
@@ -36,7 +37,7 @@ impl Trainable for Sequences {
         let data = &*data;
         let labels = &data.schema.labels;
         let grammar = constraints::grammar(&spec.tag, labels).map_err(|e| first_seen(e, data))?;
-        let learning = spec.learning(data.len())?;
+        let learning = spec.learning(data.len() as f64)?;
 
         let (vectorizer, rows) = Vectorizer::learn(data, &spec.tag)?;
         let shape = ChainModel {
@@ -64,8 +65,9 @@ impl Trainable for Sequences {
             .as_deref()
             .map(|data| HeldOut::metric_on(data, &vectorizer, &grammar, &problem))
             .transpose()?;
-        let mut run =
-            fit(&problem, spec, &learning, start.as_deref(), on_pass, metric, Error::from)?;
+        let mut run = fit(spec, on_pass, metric, |see| {
+            Ok(learn(&problem, &learning.request, start.as_deref(), see)?)
+        })?;
         let (weights, n_weights) = (problem.pruned(&run.w)?, problem.n_weights());
         run.w = Vec::new();
         drop(problem);

@@ -71,6 +71,7 @@ impl BinaryLearner for LinearLearner {
             y: Targets::Classes(task.iter().map(|e| u32::from(e.sign > 0.0)).collect()),
             weights: Some(task.iter().map(|e| e.weight as f32).collect()),
             x,
+            queries: None,
             schema,
             warnings: Vec::new(),
             source: format!("problem {}", task.number() + 1),

@@ -76,11 +76,18 @@ pub struct StructuredReport {
     pub unlabelled: usize,
     /// Weights that there were to learn.
     pub weights: usize,
+    /// Rankings: the decisions that the loss is about, such as pairs of documents.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub decisions: u64,
     /// The mean loss; of updates that minimise nothing, what the last pass saw on its way.
     pub mean_loss: f64,
     /// What was learnt besides the model itself, each by a run of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageReport>,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// A run whose result another one stands on, or that stands on another's: a pruner, a labeller.

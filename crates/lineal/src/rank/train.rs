@@ -1,0 +1,245 @@
+//! From a spec and graded documents to a certified ranking.
+
+use super::model::RankModel;
+use super::spec::{Outputs, RankKind, RankSpec};
+use crate::features::{FeatureSpec, Features, read_features};
+use crate::predict::layout::Layout;
+use crate::predict::model::{Body, Model, Provenance};
+use crate::request::spec::{LossKind, Task, TrainSpec};
+use crate::structured::{Counts, Examples, Learning, Metric, fit, train_and_held_out};
+use crate::train::report::{Report, StructuredReport};
+use crate::train::weights::Weights;
+use crate::train::{Trainable, Training, summary};
+use crate::{Error, ReadOptions};
+use lineal_data::{Dataset, Queries as Names, Source, Standardizer, TargetKind, Targets};
+use lineal_erm::structured::{learn, learn_max};
+use lineal_linalg::{Matrix, kernels};
+use lineal_metrics::{RankedQueries, RankingOptions, ranking};
+use lineal_model::Bias;
+use lineal_ranking::{Queries, Ranking};
+use std::borrow::Cow;
+
+/// Documents by query, and the features that were made of their text.
+#[derive(Clone, Debug)]
+pub struct RankedRows {
+    /// The documents: grades are numbers, and queries are known.
+    pub data: Dataset,
+    /// For a model to keep; none for data that a model reads.
+    pub features: Features,
+}
+
+/// How ranking data is read: LETOR, SVMrank, or tables with a column of queries.
+pub fn rank_options() -> ReadOptions {
+    ReadOptions { target: TargetKind::Grades, ..ReadOptions::default() }
+}
+
+/// Reads documents and learns their schema; options begin as [`rank_options`].
+pub fn read_ranking(
+    source: impl Into<Source>,
+    options: &ReadOptions,
+    features: &FeatureSpec,
+) -> Result<RankedRows, Error> {
+    let (data, features) = read_features(source, options, features)?;
+    Ok(RankedRows { data, features })
+}
+
+impl Examples for RankedRows {
+    fn n_examples(&self) -> usize {
+        self.data.queries.as_ref().map_or(0, Names::len)
+    }
+
+    fn source(&self) -> &str {
+        &self.data.source
+    }
+
+    fn select(&self, which: &[usize]) -> Self {
+        Self { data: self.data.select_queries(which), features: self.features.clone() }
+    }
+}
+
+impl RankedRows {
+    /// The queries and the grade of each document.
+    pub(super) fn graded(&self) -> Result<(&Names, &[f64]), Error> {
+        let Targets::Real(grades) = &self.data.y else {
+            return Err(Error::request(format!(
+                "{}: the documents have no grades to compare with (see --label)",
+                self.data.source
+            )));
+        };
+        Ok((self.queries()?, grades))
+    }
+
+    pub(super) fn queries(&self) -> Result<&Names, Error> {
+        let none = || Error::request(format!("{}: the rows are not of queries", self.data.source));
+        self.data.queries.as_ref().ok_or_else(none)
+    }
+}
+
+impl From<RankSpec> for TrainSpec {
+    /// Ranking with these choices and the defaults of everything else.
+    fn from(rank: RankSpec) -> Self {
+        Self { rank, ..Self::for_task(Task::Rank) }
+    }
+}
+
+impl Trainable for RankedRows {
+    type Model = RankModel;
+
+    fn is_for(task: Task) -> bool {
+        task == Task::Rank
+    }
+
+    fn train(run: Training<'_, Self>) -> Result<(RankModel, Report), Error> {
+        let Training { data, spec, held_out, start, on_pass, .. } = run;
+        let spec = &check(spec)?;
+        let (rows, held_out) = train_and_held_out(data, held_out, spec)?;
+        let (names, grades) = rows.graded()?;
+        let grades: Vec<f32> = grades.iter().map(|&grade| grade as f32).collect();
+        let mut x = Cow::Borrowed(&rows.data.x);
+        let scaling = spec.standardize.then(|| {
+            let mut scaling = Standardizer::fit(&x, None);
+            // A constant in every document changes no order.
+            scaling.mean = None;
+            scaling.apply(x.to_mut());
+            scaling
+        });
+        let ends = &names.start()[1..];
+        let weights = rows.data.query_weights();
+        let mut queries = Queries::new(&x, ends, &grades)?;
+        if let Some(weights) = &weights {
+            queries = queries.with_weights(weights)?;
+        }
+        let start = start.map(|old| old.start(&rows.data, scaling.as_ref())).transpose()?;
+        let metric = held_out.as_deref().map(|held| held.metric(scaling.as_ref())).transpose()?;
+        let squared = spec.loss == Some(LossKind::SquaredHinge);
+        let (learning, mut run, pairs) = match spec.rank.outputs(squared) {
+            Outputs::Decisions(decisions) => {
+                let problem = Ranking::new(queries, decisions, spec.rank.normalise());
+                let n = problem.n_decisions();
+                let learning = learning(spec, n, problem.n_informative(), &rows)?;
+                if let Some(why) = decisions.refuses_argmax().filter(|_| learning.needs_argmax()) {
+                    return Err(Error::request(why));
+                }
+                let run = fit(spec, on_pass, metric, |see| {
+                    Ok(learn(&problem, &learning.request, start.as_deref(), see)?)
+                })?;
+                (learning, run, n)
+            }
+            Outputs::Orders(orders) => {
+                let problem = Ranking::new(queries, orders, spec.rank.normalise());
+                let n = problem.n_decisions();
+                let learning = learning(spec, n, problem.n_informative(), &rows)?;
+                let run = fit(spec, on_pass, metric, |see| {
+                    Ok(learn_max(&problem, &learning.request, start.as_deref(), see)?)
+                })?;
+                (learning, run, n)
+            }
+        };
+
+        let mut weights = Weights::F32(std::mem::take(&mut run.w));
+        if let Some(scaling) = &scaling {
+            weights = summary::unscale(weights, scaling, 1);
+        }
+        let structured = StructuredReport {
+            tokens: rows.data.n_rows(),
+            weights: rows.data.x.n_cols(),
+            decisions: pairs as u64,
+            ..StructuredReport::default()
+        };
+        let counts = Counts { examples: names.len(), features: rows.data.x.n_cols(), classes: 0 };
+        let report = run.report(spec, &learning, counts, structured);
+        let body = Body { weights, layout: Layout::Joint, tree: None };
+        let model = Model::new(
+            body,
+            spec.clone(),
+            rows.data.schema.clone(),
+            data.features.clone(),
+            &report,
+            Provenance::of(&rows.data.source),
+        )?;
+        Ok((RankModel::new(model), report))
+    }
+}
+
+/// The request to the learners; a penalty in the form of C counts decisions, as a linear SVM over explicit pairs would.
+fn learning(
+    spec: &TrainSpec,
+    n_decisions: f64,
+    n_informative: usize,
+    rows: &RankedRows,
+) -> Result<Learning, Error> {
+    if n_informative == 0 {
+        return Err(Error::request(format!(
+            "{}: no query has documents of different grades, so that there is nothing to learn",
+            rows.data.source
+        )));
+    }
+    let n = if spec.rank.per_query { n_informative as f64 } else { n_decisions };
+    match spec.loss {
+        // A smooth loss, learnt as the logistic one is.
+        Some(LossKind::SquaredHinge) => {
+            let logistic = TrainSpec { loss: Some(LossKind::Logistic), ..spec.clone() };
+            Ok(Learning { loss: LossKind::SquaredHinge, ..logistic.learning(n)? })
+        }
+        _ => spec.learning(n),
+    }
+}
+
+/// Sees that the choices fit each other, and makes those that were left open.
+fn check(spec: &TrainSpec) -> Result<TrainSpec, Error> {
+    let kind = spec.rank.kind;
+    let is_order = matches!(kind, RankKind::Ndcg | RankKind::Map);
+    let loss = spec.loss.unwrap_or(match kind {
+        RankKind::Pairs => LossKind::SquaredHinge,
+        RankKind::Softmax | RankKind::PlackettLuce => LossKind::Logistic,
+        RankKind::Ndcg | RankKind::Map => LossKind::Hinge,
+    });
+    let refuse = |why: String| Err(Error::Request(why));
+    match loss {
+        LossKind::SquaredHinge if kind != RankKind::Pairs => {
+            return refuse(format!(
+                "--loss squared-hinge is of pairs: leave out --rank {kind}, or choose logistic or hinge"
+            ));
+        }
+        LossKind::Logistic if is_order => {
+            return refuse(format!(
+                "--rank {kind} has no sum over all orders, and so no logistic loss: choose --loss hinge, or --rank pairs, softmax or plackett-luce"
+            ));
+        }
+        LossKind::Squared | LossKind::Huber | LossKind::Epsilon => {
+            return refuse(format!(
+                "--loss {loss} is for numbers; --task rank has hinge, squared-hinge, logistic and perceptron"
+            ));
+        }
+        _ => {}
+    }
+    if spec.rank.at == Some(0) {
+        return refuse("--ndcg-at counts ranks: give 1 or more".into());
+    }
+    if spec.rank.at.is_some() && kind != RankKind::Ndcg {
+        return refuse("--ndcg-at is of --rank ndcg: add that, or leave it out".into());
+    }
+    Ok(TrainSpec { loss: Some(loss), bias: Bias::None, ..spec.clone() })
+}
+
+impl RankedRows {
+    /// NDCG@10 over queries with a relevant document.
+    fn metric(&self, scaling: Option<&Standardizer>) -> Result<Metric<'_>, Error> {
+        let (queries, grades) = self.graded()?;
+        let mut x = Cow::Borrowed(&self.data.x);
+        if let Some(scaling) = scaling {
+            scaling.apply(x.to_mut());
+        }
+        let options = RankingOptions { cutoffs: vec![10], ..RankingOptions::default() };
+        Ok(Box::new(move |w| {
+            let scores = scores(&x, w);
+            let ranked = RankedQueries { start: queries.start(), grades, scores: &scores };
+            let found = ranking(&ranked, &options)?;
+            Ok(found.with_relevant.map_or(0.0, |means| means.ndcg_at[&10]))
+        }))
+    }
+}
+
+fn scores(x: &Matrix, w: &[f32]) -> Vec<f64> {
+    (0..x.n_rows()).map(|i| f64::from(kernels::dot(x.row(i), w))).collect()
+}
