@@ -14,7 +14,9 @@ use lineal_model::cost::{NoCost, ZeroOne};
 use lineal_model::space::Classes;
 use lineal_model::structure::Ask;
 use lineal_model::{Bias, Linear};
+use lineal_ranking::{Decisions, Gain, Orders, Ranking};
 use registry::classes::OneHot;
+use registry::ranking;
 use registry::trees;
 use registry::{by_argmax, by_best, by_marginals, by_sums};
 use std::ops::ControlFlow;
@@ -80,6 +82,11 @@ registry! {
     labelled_trees: sum, |run: &mut dyn FnMut(&Trees<'_>)| trees::with_trees(TreeKind::Projective, 2, run), trees::trees;
     heads: sum, |run: &mut dyn FnMut(&Heads<'_>)| trees::with_heads(run), trees::heads;
     relations: sum, |run: &mut dyn FnMut(&Relations<'_>)| trees::with_relations(run), trees::relations;
+    ranking_pairs: sum, |run: &mut dyn FnMut(&Ranking<'_, Decisions>)| ranking::with_decisions(Decisions::Pairs, run), ranking::pairs;
+    ranking_first: sum, |run: &mut dyn FnMut(&Ranking<'_, Decisions>)| ranking::with_decisions(Decisions::Softmax(Gain::Exponential), run), ranking::documents;
+    ranking_plackett_luce: sum, |run: &mut dyn FnMut(&Ranking<'_, Decisions>)| ranking::with_decisions(Decisions::PlackettLuce, run), ranking::choices;
+    ranking_ndcg: max, |run: &mut dyn FnMut(&Ranking<'_, Orders>)| ranking::with_orders(ranking::NDCG, run), ranking::by_ndcg;
+    ranking_precision: max, |run: &mut dyn FnMut(&Ranking<'_, Orders>)| ranking::with_orders(ranking::PRECISION, run), ranking::by_precision;
     matching: max, |run: &mut dyn FnMut(&matching_example::Matching)| run(&matching_example::example(8, 4, 4, 3)), permutations;
 }
 

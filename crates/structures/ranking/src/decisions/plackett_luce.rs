@@ -41,11 +41,8 @@ pub(super) fn loss_at_zero(query: &Query<'_>) -> f64 {
 
 /// Of Σ over choices of 1/n² for each pair of the n documents to choose from, the mean over pairs of different groups, roughly.
 pub(super) fn curvature(query: &Query<'_>) -> f64 {
-    let of_group = |group: usize| {
-        let places = query.places(group);
-        places.len() as f64 * 0.5 / query.n_pairs().max(1.0)
-    };
-    chosen(query).map(of_group).sum()
+    let n_choices: usize = chosen(query).map(|group| query.places(group).len()).sum();
+    0.5 * n_choices as f64 / query.n_pairs().max(1.0)
 }
 
 pub(super) fn best(at: &Scored<'_>, augmented: bool, amounts: &mut [f64]) -> f64 {

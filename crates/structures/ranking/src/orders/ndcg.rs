@@ -55,10 +55,11 @@ pub(super) fn prepare(
     let ranked = query.by_grade.iter().take(k.unwrap_or(query.n())).enumerate();
     let ideal: f64 = ranked.map(|(rank, &d)| discount(rank) * worth[d as usize]).sum();
     worth.iter_mut().for_each(|worth| *worth /= ideal);
+    let n_pairs = query.n_pairs();
     for group in 0..query.n_groups() {
         let places = query.places(group);
-        let amount = (query.n() - places.end) as f64 - places.start as f64;
-        query.group(group).iter().for_each(|&d| gold[d as usize] = amount / query.n_pairs());
+        let amount = ((query.n() - places.end) as f64 - places.start as f64) / n_pairs;
+        query.group(group).iter().for_each(|&d| gold[d as usize] = amount);
     }
     1.0
 }
@@ -157,12 +158,13 @@ impl Groups<'_> {
             sums.push(sums[sums.len() - 1] + self.score(document) - top);
         }
         let n_pairs = upper.len() as f64 * lower.len() as f64;
+        let discounts: Vec<f64> = (0..query.n() + 1).map(discount).collect();
         let mut above = vec![0; lower.len()];
         interleave(upper.len(), &mut above, &|j, i| {
             let count = (upper.len() - i) as f64;
             let lead = sums[upper.len()] - sums[i] - count * (self.score(lower[j]) - top);
             // Ranks from 0: those of the upper ones after the i-th were i + j … and become i + j + 1 ….
-            worth * (discount(i + j) - discount(upper.len() + j)) - 2.0 / n_pairs * lead
+            worth * (discounts[i + j] - discounts[upper.len() + j]) - 2.0 / n_pairs * lead
         });
         self.order.clear();
         let mut next = 0;
@@ -179,8 +181,9 @@ impl Groups<'_> {
         let (query, n) = (self.at.query, self.at.query.n());
         let sizes: Vec<usize> = (0..query.n_groups()).map(|g| query.places(g).len()).collect();
         let states = |k: usize| -> f64 { sizes.iter().map(|&n| n.min(k) as f64 + 1.0).product() };
-        // Each state tries all groups; each last state walks along the rest of the list.
-        let steps = |k: usize| states(k) * (sizes.len() + n / k.max(1)) as f64;
+        // Each state tries all groups; each last state, of which all groups but one can be chosen, sorts k places.
+        let largest = |k: usize| sizes.iter().map(|&n| n.min(k) + 1).max().unwrap_or(1) as f64;
+        let steps = |k: usize| states(k) * (sizes.len() as f64 + 8.0 * k as f64 / largest(k));
         let fits = |k: usize| states(k) <= MOST_STATES && steps(k) <= MOST_STEPS;
         let cube = (n as f64).powi(3);
         if fits(self.k) && (steps(self.k) <= cube || n > LONGEST) {
@@ -241,32 +244,32 @@ impl Groups<'_> {
         let worth: Vec<f64> =
             (0..radix.len()).map(|g| self.at.worth[self.document(g, 0) as usize]).collect();
 
-        // The value of the last documents by score at the ranks that they have there.
-        let mut suffix = vec![0.0; all.len() + 1];
-        for rank in (0..all.len()).rev() {
-            suffix[rank] = suffix[rank + 1] + value(rank, all[rank]);
+        // The rest by score: sums of scores, and of scores times places, up to each place.
+        let mut sums = vec![(0.0, 0.0)];
+        let mut place_of = vec![0; all.len()];
+        for (place, &document) in all.iter().enumerate() {
+            let (sum, by_place) = sums[place];
+            let score = self.score(document) - top;
+            sums.push((sum + score, by_place + place as f64 * score));
+            place_of[document as usize] = place;
         }
-        let mut place_in_group = vec![0; all.len()];
-        for group in 0..radix.len() {
-            for i in 0..sizes[group] {
-                place_in_group[self.document(group, i) as usize] = i;
+        // Between the places of those taken the rest closes up: after t of them, the document at place p has rank p + k − t.
+        let mut taken_places = Vec::with_capacity(k);
+        let mut rest = |counts: &[usize]| {
+            taken_places.clear();
+            for (group, &count) in counts.iter().enumerate() {
+                let documents = (0..count).map(|i| self.document(group, i));
+                taken_places.extend(documents.map(|document| place_of[document as usize]));
             }
-        }
-        let rest = |counts: &[usize]| {
-            let (mut left, mut rank, mut sum) = (k, k, 0.0);
-            for (place, &document) in all.iter().enumerate() {
-                if left == 0 {
-                    return sum + suffix[place];
-                }
-                let group = query.group_of[document as usize] as usize;
-                if place_in_group[document as usize] < counts[group] {
-                    left -= 1;
-                } else {
-                    sum += value(rank, document);
-                    rank += 1;
-                }
+            taken_places.sort_unstable();
+            let (mut sum, mut start) = (0.0, 0);
+            for t in 0..=k {
+                let end = taken_places.get(t).copied().unwrap_or(all.len());
+                let scores = sums[end].0 - sums[start].0;
+                sum += sums[end].1 - sums[start].1 + (k - t) as f64 * scores;
+                start = (end + 1).min(all.len());
             }
-            sum
+            -scale * sum
         };
 
         let n_states: usize = radix.iter().product();

@@ -37,17 +37,22 @@ pub(super) static KERNELS: LazyLock<Kernels> = LazyLock::new(|| Kernels {
 
 fn coefficients(f: fn(f64) -> f64, delta: f64) -> Coefficients {
     let angle = |a: usize| std::f64::consts::PI * (a as f64 + 0.5) / P as f64;
-    let weight = |p: usize| if p == 0 { 1.0 } else { 2.0 } / P as f64;
-    // T_p at the a-th point is cos(p · angle).
-    let along = |p: usize, of: &dyn Fn(usize) -> f64| -> f64 {
-        weight(p) * (0..P).map(|a| of(a) * (p as f64 * angle(a)).cos()).sum::<f64>()
-    };
+    // [p][a]: T_p at the a-th point, which is cos(p · angle), times what makes a mean of it.
+    let basis: Coefficients = std::array::from_fn(|p| {
+        let weight = if p == 0 { 1.0 } else { 2.0 } / P as f64;
+        std::array::from_fn(|a| weight * (p as f64 * angle(a)).cos())
+    });
+    let dot = |a: &[f64; P], b: &[f64; P]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     // First along u, for each point of v; then along v.
     let by_point: Coefficients = std::array::from_fn(|b| {
         let v = angle(b).cos();
-        std::array::from_fn(|p| along(p, &|a| f(delta + 0.5 * (angle(a).cos() - v))))
+        let values = std::array::from_fn(|a| f(delta + 0.5 * (angle(a).cos() - v)));
+        std::array::from_fn(|p| dot(&basis[p], &values))
     });
-    std::array::from_fn(|p| std::array::from_fn(|q| along(q, &|b| by_point[b][p])))
+    std::array::from_fn(|p| {
+        let values = std::array::from_fn(|b| by_point[b][p]);
+        std::array::from_fn(|q| dot(&basis[q], &values))
+    })
 }
 
 /// How many numbers are taken together.
