@@ -5,6 +5,8 @@ mod matching_example;
 mod registry;
 
 use lineal_chain::{ChainModel, ChainOptions, ChainProblem, Grammar, Sentences};
+use lineal_constituents::Branching;
+use lineal_constituents::problem::{Constituents, SpanClassifier};
 use lineal_dependencies::problem::{Heads, Relations, TreeKind, Trees};
 use lineal_erm::structured::{LearnSpec, Loss, Solver, learn_max};
 use lineal_erm::{Erm, Penalty, Rows};
@@ -15,6 +17,7 @@ use lineal_model::space::Classes;
 use lineal_model::structure::Ask;
 use lineal_model::{Bias, Linear};
 use registry::classes::OneHot;
+use registry::constituents;
 use registry::trees;
 use registry::{by_argmax, by_best, by_marginals, by_sums};
 use std::ops::ControlFlow;
@@ -80,6 +83,9 @@ registry! {
     labelled_trees: sum, |run: &mut dyn FnMut(&Trees<'_>)| trees::with_trees(TreeKind::Projective, 2, run), trees::trees;
     heads: sum, |run: &mut dyn FnMut(&Heads<'_>)| trees::with_heads(run), trees::heads;
     relations: sum, |run: &mut dyn FnMut(&Relations<'_>)| trees::with_relations(run), trees::relations;
+    constituency_trees: sum, |run: &mut dyn FnMut(&Constituents<'_>)| constituents::with_constituents(0, 1, Branching::Right, run), constituents::derivations;
+    refined_constituency_trees: sum, |run: &mut dyn FnMut(&Constituents<'_>)| constituents::with_constituents(1, 2, Branching::Left, run), constituents::derivations;
+    constituent_spans: sum, |run: &mut dyn FnMut(&SpanClassifier<'_>)| constituents::with_spans(run), constituents::picks;
     matching: max, |run: &mut dyn FnMut(&matching_example::Matching)| run(&matching_example::example(8, 4, 4, 3)), permutations;
 }
 

@@ -44,5 +44,7 @@ mod tree;
 
 pub use chart::Spans;
 pub use derivation::{Derivation, Node};
-pub use grammar::{Branching, Grammar, GrammarSpec, Kind, Pairs, Symbol};
+pub use grammar::{
+    Branching, Grammar, GrammarError, GrammarSpec, GrammarTables, Kind, Pairs, Symbol,
+};
 pub use tree::{Phrase, Tree, TreeError};

@@ -107,6 +107,31 @@ fn any_tree() -> impl Strategy<Value = String> {
         .prop_map(|(label, children)| format!("({label}{})", children.concat()))
 }
 
+#[test]
+fn damaged_tables_are_refused() {
+    let texts = ["(T (S (N d n) (V v (N (N n))) p))", "(T (S (N n) (V v)))"];
+    let (grammar, _) = read(&texts, GrammarSpec { horizontal: 2, ..GrammarSpec::default() });
+    let whole = grammar.to_tables();
+    for at in 0..whole.numbers.len() {
+        let mut short = whole.clone();
+        short.numbers.truncate(at);
+        assert!(Grammar::from_tables(&short).is_err());
+        for value in [0, 1, 7, u32::MAX - 1, u32::MAX] {
+            let mut changed = whole.clone();
+            changed.numbers[at] = value;
+            // Some changes make another grammar; none may panic, there or when it is used.
+            if let Ok(other) = Grammar::from_tables(&changed) {
+                (0..other.symbols().len() as u32).for_each(|symbol| drop(other.name(symbol)));
+                let (tree, tags) = tree(texts[0]);
+                drop(other.derive(&tree, &tags));
+            }
+        }
+    }
+    let mut twice = whole.clone();
+    twice.labels[1] = twice.labels[0].clone();
+    assert!(Grammar::from_tables(&twice).is_err());
+}
+
 proptest! {
     #[test]
     fn derivations_restore_trees(
@@ -124,6 +149,7 @@ proptest! {
             prop_assert_eq!(derivation.nodes.len(), 2 * tags.len() - 1);
             prop_assert_eq!(&grammar.restore(&derivation), tree);
         }
+        prop_assert_eq!(Grammar::from_tables(&grammar.to_tables()), Ok(grammar.clone()));
         // The same trees, the same grammar: numbers do not depend on the order of a hash table.
         prop_assert_eq!(grammar, read(&texts, spec).0);
     }

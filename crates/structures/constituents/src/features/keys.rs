@@ -20,7 +20,7 @@ pub(crate) struct Wholes {
 }
 
 /// How many words `tags` has at most.
-const MOST_TAGS: usize = 8;
+pub(crate) const MOST_TAGS: usize = 8;
 
 /// A hash with which nothing begins.
 const START: u64 = 0x243f_6a88_85a3_08d3;
@@ -59,17 +59,29 @@ impl Wholes {
     }
 }
 
+/// The longest length of each step, but for the last one, and the names of the steps.
+const LENGTHS: [(usize, &str); 11] = [
+    (0, "0"),
+    (1, "1"),
+    (2, "2"),
+    (3, "3"),
+    (4, "4"),
+    (5, "5"),
+    (7, "6-7"),
+    (10, "8-10"),
+    (15, "11-15"),
+    (22, "16-22"),
+    (32, "23-32"),
+];
+
 /// Lengths in steps that grow.
-pub(crate) fn length_bin(length: usize) -> u64 {
-    match length {
-        0..=5 => length as u64,
-        6..=7 => 6,
-        8..=10 => 7,
-        11..=15 => 8,
-        16..=22 => 9,
-        23..=32 => 10,
-        _ => 11,
-    }
+fn length_bin(length: usize) -> u64 {
+    LENGTHS.iter().position(|&(longest, _)| length <= longest).unwrap_or(LENGTHS.len()) as u64
+}
+
+/// The same in words.
+pub(crate) fn length_name(length: usize) -> &'static str {
+    LENGTHS.get(length_bin(length) as usize).map_or("33+", |step| step.1)
 }
 
 /// The keys of one section.

@@ -6,6 +6,7 @@
 mod error;
 pub(crate) mod hash;
 pub(crate) mod keys;
+pub(crate) mod names;
 pub(crate) mod sentences;
 pub(crate) mod table;
 pub(crate) mod templates;

@@ -83,15 +83,38 @@ pub(crate) struct Near {
     pub(crate) channel: usize,
 }
 
+/// One property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Atom {
+    First(Near),
+    Last(Near),
+    Whole(Whole),
+}
+
 /// Atoms that make one feature together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Template {
-    pub(crate) text: String,
+    /// As they were written, in that order.
+    pub(crate) atoms: Vec<(String, Atom)>,
     pub(crate) first: Vec<Near>,
     pub(crate) last: Vec<Near>,
     pub(crate) whole: Vec<Whole>,
     /// Tells templates apart.
     pub(crate) seed: u64,
+}
+
+impl Atom {
+    fn first(&self) -> Option<Near> {
+        if let Atom::First(near) = self { Some(*near) } else { None }
+    }
+
+    fn last(&self) -> Option<Near> {
+        if let Atom::Last(near) = self { Some(*near) } else { None }
+    }
+
+    fn whole(&self) -> Option<Whole> {
+        if let Atom::Whole(whole) = self { Some(*whole) } else { None }
+    }
 }
 
 /// The templates of all sections.
@@ -128,16 +151,17 @@ impl Templates {
                 wrong("a template stands before the first section: add `[label]`".into())
             })?;
             let seed = super::hash::text(format!("{} {line}", section.name()).as_bytes());
-            let mut template = Template {
-                text: line.into(),
-                first: Vec::new(),
-                last: Vec::new(),
-                whole: Vec::new(),
+            let mut atoms = Vec::new();
+            for text in line.split_whitespace() {
+                atoms.push((text.to_string(), all.atom(text).map_err(wrong)?));
+            }
+            let template = Template {
+                first: atoms.iter().filter_map(|(_, atom)| atom.first()).collect(),
+                last: atoms.iter().filter_map(|(_, atom)| atom.last()).collect(),
+                whole: atoms.iter().filter_map(|(_, atom)| atom.whole()).collect(),
+                atoms,
                 seed,
             };
-            for atom in line.split_whitespace() {
-                all.push_atom(atom, &mut template).map_err(wrong)?;
-            }
             all.sections[section as usize].push(template);
         }
         for (templates, n_plain) in all.sections.iter_mut().zip(&mut all.n_plain) {
@@ -156,7 +180,8 @@ impl Templates {
         Self::parse(BUILT_IN).unwrap_or(empty)
     }
 
-    fn push_atom(&mut self, atom: &str, template: &mut Template) -> Result<(), String> {
+    /// Reads an atom.
+    fn atom(&mut self, atom: &str) -> Result<Atom, String> {
         let whole = match atom {
             "length" => Some(Whole::Length),
             "tags" => Some(Whole::Tags),
@@ -166,8 +191,7 @@ impl Templates {
             _ => None,
         };
         if let Some(whole) = whole {
-            template.whole.push(whole);
-            return Ok(());
+            return Ok(Atom::Whole(whole));
         }
         let unknown = || {
             format!(
@@ -187,9 +211,9 @@ impl Templates {
                 prefix.or(suffix).ok_or_else(unknown)?
             }
         };
-        let (list, offset) = match (place.strip_prefix("first"), place.strip_prefix("last")) {
-            (Some(offset), _) => (&mut template.first, offset),
-            (_, Some(offset)) => (&mut template.last, offset),
+        let (end, offset) = match (place.strip_prefix("first"), place.strip_prefix("last")) {
+            (Some(offset), _) => (Atom::First as fn(Near) -> Atom, offset),
+            (_, Some(offset)) => (Atom::Last as fn(Near) -> Atom, offset),
             _ => return Err(unknown()),
         };
         let offset = match offset {
@@ -205,8 +229,7 @@ impl Templates {
             self.channels.push(channel);
             self.channels.len() - 1
         });
-        list.push(Near { offset, channel });
-        Ok(())
+        Ok(end(Near { offset, channel }))
     }
 
     /// How many templates a section has: so many features has each span.

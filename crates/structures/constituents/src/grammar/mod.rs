@@ -3,10 +3,12 @@
 mod binarise;
 mod pairs;
 mod symbols;
+mod tables;
 
 pub use pairs::Pairs;
 pub(crate) use pairs::{LEFT, RIGHT};
 pub use symbols::{Kind, Symbol};
+pub use tables::{GrammarError, GrammarTables};
 
 use crate::derivation::{Derivation, Node};
 use crate::{Phrase, Tree};
@@ -345,6 +347,31 @@ impl Grammar {
         };
         symbol.ancestors.iter().for_each(|above| name.push_str(&format!("^{}", label(above))));
         name
+    }
+
+    /// The name of a column: of the most frequent symbol that has it, without what it remembers.
+    pub(crate) fn column_name(&self, column: usize) -> String {
+        let symbol = self.columns.iter().position(|&own| own as usize == column);
+        symbol.map_or("no phrase".into(), |symbol| self.bare_name(symbol))
+    }
+
+    /// The name of a category, likewise.
+    pub(crate) fn category_name(&self, category: usize) -> String {
+        let symbol = self.categories.iter().position(|&own| own as usize == category);
+        symbol.map_or(String::new(), |symbol| {
+            let label = self.labels.name(self.symbols[symbol].category().unwrap_or_default());
+            if self.symbols[symbol].is_rest() { format!("@{label}") } else { label.into() }
+        })
+    }
+
+    fn bare_name(&self, symbol: usize) -> String {
+        match &self.symbols[symbol].kind {
+            Kind::Rest { label, .. } => format!("@{}", self.labels.name(*label)),
+            Kind::Phrase(labels) => {
+                labels.iter().map(|&label| self.labels.name(label)).collect::<Vec<_>>().join("+")
+            }
+            Kind::Word(_) => self.name(symbol as u32),
+        }
     }
 
     /// The column of a parent's features.

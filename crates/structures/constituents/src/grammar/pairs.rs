@@ -60,6 +60,14 @@ impl Pairs {
         parents.binary_search(&parent).ok().map(|at| numbers.start + at)
     }
 
+    /// The side, child and parent of a pair, by its number.
+    pub(crate) fn pair(&self, number: usize) -> (usize, u32, u32) {
+        let n_left = self.parents[LEFT].len();
+        let (side, at) = if number < n_left { (LEFT, number) } else { (RIGHT, number - n_left) };
+        let child = self.starts[side].partition_point(|&start| start as usize <= at) - 1;
+        (side, child as u32, self.parents[side][at])
+    }
+
     /// All pairs of a side as (child, parent), in the order of their numbers.
     pub(crate) fn all(&self, side: usize) -> impl Iterator<Item = (u32, u32)> {
         let n = self.starts[side].len().saturating_sub(1);

@@ -5,7 +5,7 @@
 mod oracles;
 mod weights;
 
-pub use oracles::SpanProbability;
+pub use oracles::{Bracket, SpanProbability};
 
 use super::parts::Shape;
 use super::{Candidates, ConstituentParts, Known};

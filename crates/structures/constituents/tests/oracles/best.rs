@@ -1,7 +1,9 @@
 //! The best derivation, plain, with costs and with known brackets, and the k best.
 
-use crate::enumeration::{Fixture, random_weights};
-use lineal_constituents::problem::{Candidates, ConstituentParts, Constituents, Known, KnownError};
+use crate::enumeration::{Fixture, TREES, random_weights};
+use lineal_constituents::problem::{
+    Bracket, Candidates, ConstituentParts, Constituents, Known, KnownError,
+};
 use lineal_constituents::{Branching, Derivation};
 use lineal_model::structure::{Ask, MaxOracle, Structure};
 
@@ -191,4 +193,65 @@ fn candidates_leave_only_their_derivations() {
         assert!(best == f64::NEG_INFINITY || (found.score - best).abs() < 1e-9, "{found:?} {best}");
         assert!(fits(&&y));
     }
+}
+
+#[test]
+fn rivals_and_explanations() {
+    for fixture in Fixture::all() {
+        let problem = fixture.problem();
+        let tags: Vec<&str> = TREES[2].1.split(' ').collect();
+        for seed in 0..10 {
+            let (theta, mut scratch) = scored(&problem, 2, seed);
+            let w = random_weights(Structure::<f64>::dim(&problem), seed, 4.0);
+            let w: Vec<f32> = w.iter().map(|&w| w as f32).collect();
+            let best = problem.k_best(2, &theta, 1, &mut scratch).unwrap().remove(0);
+            for (start, end, name) in brackets(&fixture, &best.0) {
+                let label = fixture.grammar.label(&name);
+                for label in [label, None] {
+                    let lacks = |y: &&Derivation| {
+                        !brackets(&fixture, y).iter().any(|(i, j, own)| {
+                            (*i, *j) == (start, end) && (label.is_none() || *own == name)
+                        })
+                    };
+                    let all = fixture.derivations(2);
+                    let score = |y: &Derivation| -> f64 { problem.score(2, &theta, y) };
+                    let rival =
+                        all.iter().filter(lacks).map(score).fold(f64::NEG_INFINITY, f64::max);
+                    let mut y = Derivation::default();
+                    let without = Bracket { start, end, label };
+                    let found = problem.argmax_without(2, &theta, without, &mut scratch, &mut y);
+                    if rival == f64::NEG_INFINITY {
+                        continue;
+                    }
+                    assert!((found.unwrap().score - rival).abs() < 1e-9 && lacks(&&y));
+                    let lead: f64 = problem
+                        .explain(2, (&tags, &tags), &best.0, &y, &w)
+                        .iter()
+                        .map(|one| one.value * f64::from(one.weight))
+                        .sum();
+                    assert!((lead - (best.1 - rival)).abs() < 1e-3, "{lead} {} {rival}", best.1);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn features_have_names() {
+    let fixture = Fixture::new(0, 1, Branching::Right);
+    let problem = fixture.problem();
+    let tags: Vec<&str> = TREES[0].1.split(' ').collect();
+    let w = vec![0.0; Structure::<f32>::dim(&problem)];
+    let found = problem.explain(0, (&tags, &tags), &fixture.gold[0], &Derivation::default(), &w);
+    let named = |part: &str, feature: &str| {
+        assert!(
+            found.iter().any(|one| one.part == part && one.feature == feature),
+            "{part}: {feature} in {found:#?}"
+        );
+    };
+    named("N over words 1-2", "first.tag=d last.tag=n");
+    named("N over words 1-2", "last+1.tag=v tags=d_n");
+    named("words 1-2 as left child of S", "last.tag=n last+1.tag=v");
+    named("words 3-4 as right child of S", "length=2");
+    named("d as left child of N", "");
 }

@@ -40,7 +40,7 @@ impl Seen {
 
     fn below(&self, grammar: &Grammar, words: &[u32], i: usize, j: usize) -> Vec<Vec<Node>> {
         let node = |symbol: u32| Node { start: i as u32, end: j as u32, symbol };
-        let phrases = || (0..grammar.n_parents() as u32);
+        let phrases = || 0..grammar.n_parents() as u32;
         if j - i == 1 {
             let phrases = phrases().filter(|&symbol| self.symbols.contains(&(symbol, true)));
             return phrases.chain([words[i]]).map(|symbol| vec![node(symbol)]).collect();

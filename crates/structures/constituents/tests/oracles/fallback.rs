@@ -1,9 +1,9 @@
 //! Every sentence gets a tree, also where the grammar has none.
 
 use crate::enumeration::Fixture;
-use lineal_constituents::features::Sentences;
+use lineal_constituents::features::{Sentences, Templates};
 use lineal_constituents::problem::{Candidates, Constituents, Known};
-use lineal_constituents::{Branching, Derivation};
+use lineal_constituents::{Derivation, Grammar, GrammarSpec, Phrase, Tree};
 use lineal_model::structure::{Ask, MaxOracle, Structure};
 
 #[test]
@@ -59,16 +59,19 @@ fn every_sentence_gets_a_tree() {
 
 #[test]
 fn a_grammar_without_rests_has_a_fallback() {
-    let mut fixture = Fixture::new(0, 1, Branching::Right);
-    fixture.gold.truncate(1);
+    let tree = Tree::new(2, vec![Phrase::new("S", 0, 2)]).unwrap();
+    let grammar = Grammar::read([(&tree, &["a", "b"][..])].into_iter(), GrammarSpec::default());
+    assert!(!grammar.symbols().iter().any(|symbol| symbol.is_rest()));
+    let templates = Templates::built_in();
+    let mut sentences = Sentences::new(&templates);
     let tags = vec!["q"; 30];
-    let mut sentences = Sentences::new(&fixture.templates);
-    sentences.push(&fixture.templates, &fixture.grammar, &tags, &tags);
-    let problem = Constituents::new(&fixture.grammar, &fixture.templates, &sentences, None, 8);
+    sentences.push(&templates, &grammar, &tags, &tags);
+    let problem = Constituents::new(&grammar, &templates, &sentences, None, 8);
     let w = vec![0.5f32; Structure::<f32>::dim(&problem)];
     let (mut scratch, mut theta) = (Structure::<f32>::scratch(&problem), Default::default());
     problem.scores(0, &w, 1.0, &mut scratch, &mut theta);
     let mut y = Derivation::default();
     problem.argmax(0, &mut theta, Ask::Plain, &mut scratch, &mut y).unwrap();
-    assert_eq!(y.nodes.len(), 59);
+    // A phrase over each two words or more, and one over each word, since all weights are positive.
+    assert_eq!(grammar.restore(&y).phrases().len(), 59);
 }

@@ -33,6 +33,17 @@ pub struct SpanProbability {
     pub probability: f64,
 }
 
+/// A span that is a phrase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bracket {
+    /// The first word, from 0.
+    pub start: u32,
+    /// One after the last word.
+    pub end: u32,
+    /// The number of its label in the grammar; any label if there is none.
+    pub label: Option<u32>,
+}
+
 impl<F: Scalar> MaxOracle<F> for Constituents<'_> {
     fn argmax(
         &self,
@@ -44,7 +55,7 @@ impl<F: Scalar> MaxOracle<F> for Constituents<'_> {
     ) -> Result<Found, Infeasible> {
         match self.gold_of(i).filter(|_| ask == Ask::Gold) {
             Some(gold) => y.clone_from(gold),
-            None => self.best(i, theta, ask, s, y)?,
+            None => self.best(i, theta, ask, None, s, y)?,
         }
         let cost = if ask == Ask::Augmented { MaxOracle::<F>::cost(self, i, y) } else { 0.0 };
         Ok(Found::exact(self.score(i, theta, y) + cost))
@@ -157,7 +168,7 @@ impl Constituents<'_> {
         if self.n_words(i) == 0 {
             return Ok(vec![(Derivation::default(), 0.0)]);
         }
-        let floor = self.fill(i, theta, Ask::Plain, s)?;
+        let floor = self.fill(i, theta, Ask::Plain, None, s)?;
         let scored = self.scored(i, theta, &s.own, &s.word_scores, floor);
         let mut ranking = Ranking::new(&s.max, &scored);
         let mut found: Vec<(Derivation, f64)> = (0..u32::try_from(k).unwrap_or(u32::MAX))
@@ -206,11 +217,25 @@ impl Constituents<'_> {
         Ok(found)
     }
 
+    /// The best derivation of sentence `i` in which the words `start` to `end` − 1 are not a phrase (with this label, if there is one), left in `y`: the rival of a tree that has it.
+    pub fn argmax_without<F: Scalar>(
+        &self,
+        i: usize,
+        theta: &ConstituentParts<F>,
+        without: Bracket,
+        s: &mut ConstituentsScratch<F>,
+        y: &mut Derivation,
+    ) -> Result<Found, Infeasible> {
+        self.best(i, theta, Ask::Plain, Some(without), s, y)?;
+        Ok(Found::exact(self.score(i, theta, y)))
+    }
+
     fn best<F: Scalar>(
         &self,
         i: usize,
         theta: &ConstituentParts<F>,
         ask: Ask,
+        without: Option<Bracket>,
         s: &mut ConstituentsScratch<F>,
         y: &mut Derivation,
     ) -> Result<(), Infeasible> {
@@ -218,7 +243,7 @@ impl Constituents<'_> {
             y.nodes.clear();
             return Ok(());
         }
-        let floor = self.fill(i, theta, ask, s)?;
+        let floor = self.fill(i, theta, ask, without, s)?;
         let scored = self.scored(i, theta, &s.own, &s.word_scores, floor);
         s.max.read(&scored, y);
         Ok(())
@@ -230,9 +255,11 @@ impl Constituents<'_> {
         i: usize,
         theta: &ConstituentParts<F>,
         ask: Ask,
+        without: Option<Bracket>,
         s: &mut ConstituentsScratch<F>,
     ) -> Result<Option<F>, Infeasible> {
         self.load_own(i, theta, ask, s, false);
+        self.forbid(without, theta, s);
         let scored = self.scored(i, theta, &s.own, &s.word_scores, None);
         if s.max.fill(&scored) > -F::INFINITY {
             return Ok(None);
@@ -240,6 +267,7 @@ impl Constituents<'_> {
         let pairs = &theta.values[..self.grammar.pairs().len()];
         let floor = pairs.iter().fold(F::ZERO, |least, &pair| least.min(pair)) - F::ONE;
         self.load_own(i, theta, ask, s, true);
+        self.forbid(without, theta, s);
         let scored = self.scored(i, theta, &s.own, &s.word_scores, Some(floor));
         match s.max.fill(&scored) > -F::INFINITY {
             true => Ok(Some(floor)),
@@ -373,6 +401,25 @@ impl Constituents<'_> {
             }
             if j - i == 1 {
                 s.word_scores[i] = -F::INFINITY;
+            }
+        }
+    }
+
+    /// Leaves only what does not have a bracket.
+    fn forbid<F: Scalar>(
+        &self,
+        without: Option<Bracket>,
+        theta: &ConstituentParts<F>,
+        s: &mut ConstituentsScratch<F>,
+    ) {
+        let Some(Bracket { start, end, label }) = without else { return };
+        let p = self.grammar.n_parents();
+        let Some(span) = theta.shape.spans.number(start as usize, end as usize) else { return };
+        for (own, symbol) in s.own[span * p..(span + 1) * p].iter_mut().zip(self.grammar.symbols())
+        {
+            let labels = symbol.labels();
+            if label.map_or(!labels.is_empty(), |label| labels.contains(&label)) {
+                *own = -F::INFINITY;
             }
         }
     }
