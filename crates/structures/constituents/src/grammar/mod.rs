@@ -1,7 +1,9 @@
 //! The grammar that is read off trees: symbols, what may stand under what, and the way from trees to derivations and back.
 
 mod binarise;
+mod names;
 mod pairs;
+mod read;
 mod symbols;
 mod tables;
 
@@ -79,135 +81,6 @@ pub(crate) struct Use {
 }
 
 impl Grammar {
-    /// Reads a grammar off trees, each with the parts of speech of its words.
-    pub fn read<'a, T: AsRef<str> + 'a>(
-        trees: impl Iterator<Item = (&'a Tree, &'a [T])> + Clone,
-        spec: GrammarSpec,
-    ) -> Self {
-        let (mut labels, mut tags) = (Names::default(), Names::default());
-        for (tree, tags_of) in trees.clone() {
-            for phrase in tree.phrases() {
-                labels.insert(&phrase.label);
-            }
-            for tag in tags_of {
-                tags.insert(tag.as_ref());
-            }
-        }
-        let top = common_top(trees.clone().map(|(tree, _)| tree)).map(|top| labels.insert(top));
-        let mut grammar = Self {
-            spec,
-            labels,
-            tags,
-            top,
-            symbols: Vec::new(),
-            numbers: HashMap::new(),
-            n_parents: 0,
-            pairs: Pairs::default(),
-            uses: Vec::new(),
-            columns: Vec::new(),
-            n_columns: 0,
-            categories: Vec::new(),
-            n_categories: 0,
-        };
-        let mut counts: HashMap<Symbol, usize> = HashMap::new();
-        for (tree, tags) in trees.clone() {
-            for node in grammar.derived(tree, tags) {
-                *counts.entry(node.symbol).or_default() += 1;
-            }
-        }
-        for tag in 0..grammar.tags.all().len() as u32 {
-            let symbol = Symbol { kind: Kind::Word(Some(tag)), ancestors: Vec::new() };
-            counts.entry(symbol).or_default();
-        }
-        counts.insert(Symbol { kind: Kind::Word(None), ancestors: Vec::new() }, 0);
-        grammar.number_symbols(counts);
-        let mut pairs = [Vec::new(), Vec::new()];
-        let mut uses = vec![Use::default(); grammar.symbols.len()];
-        for (tree, tags) in trees {
-            let n_words = tree.n_words() as u32;
-            let Some(derivation) = grammar.numbered(tree, tags) else { continue };
-            derivation.each(|node, children| {
-                let own = &mut uses[node.symbol as usize];
-                own.single |= node.is_leaf();
-                own.several |= !node.is_leaf();
-                own.root |= node.end - node.start == n_words;
-                for (side, child) in children.into_iter().flatten().enumerate() {
-                    pairs[side].push((child.symbol, node.symbol));
-                }
-            });
-            if pairs[LEFT].len() > 1 << 20 {
-                pairs.iter_mut().for_each(|pairs| {
-                    pairs.sort_unstable();
-                    pairs.dedup();
-                });
-            }
-        }
-        grammar.uses = uses;
-        grammar.pairs = Pairs::new(grammar.symbols.len(), pairs);
-        grammar
-    }
-
-    fn number_symbols(&mut self, counts: HashMap<Symbol, usize>) {
-        // Counts of phrases and rests without their refinements.
-        let mut bare: HashMap<Kind, usize> = HashMap::new();
-        for (symbol, count) in &counts {
-            *bare.entry(bare_kind(&symbol.kind)).or_default() += count;
-        }
-        let mut sorted: Vec<(Symbol, usize)> = counts.into_iter().collect();
-        sorted.sort_by_cached_key(|(symbol, count)| {
-            let is_word = matches!(symbol.kind, Kind::Word(_));
-            (is_word, if is_word { 0 } else { usize::MAX - count }, self.order(symbol))
-        });
-        self.symbols = sorted.into_iter().map(|(symbol, _)| symbol).collect();
-        self.n_parents =
-            self.symbols.partition_point(|symbol| !matches!(symbol.kind, Kind::Word(_)));
-        self.numbers = self.symbols.iter().cloned().zip(0..).collect();
-        // Column 0 is for words without a phrase.
-        let mut columns: HashMap<Kind, u32> = HashMap::new();
-        let mut n_columns = 1;
-        let mut categories: HashMap<(u32, bool), u32> = HashMap::new();
-        for symbol in &self.symbols[..self.n_parents] {
-            let kind = bare_kind(&symbol.kind);
-            let is_common = bare.get(&kind).is_some_and(|&count| count >= self.spec.min_count);
-            if (is_common || symbol.labels().len() < 2) && !columns.contains_key(&kind) {
-                columns.insert(kind, n_columns);
-                n_columns += 1;
-            }
-            let next = categories.len() as u32;
-            if let Some(category) = symbol.category() {
-                categories.entry((category, symbol.is_rest())).or_insert(next);
-            }
-        }
-        let column = |symbol: &Symbol| {
-            let kind = bare_kind(&symbol.kind);
-            if let Some(&column) = columns.get(&kind) {
-                return column;
-            }
-            let labels = symbol.labels();
-            let inner = (1..labels.len()).map(|from| Kind::Phrase(labels[from..].to_vec()));
-            inner.filter_map(|kind| columns.get(&kind).copied()).next().unwrap_or(n_columns)
-        };
-        self.columns = self.symbols[..self.n_parents].iter().map(column).collect();
-        // Those without an inner phrase of their own share one column.
-        self.n_columns = n_columns as usize + usize::from(self.columns.contains(&n_columns));
-        let category = |symbol: &Symbol| {
-            let key = (symbol.category().unwrap_or_default(), symbol.is_rest());
-            categories.get(&key).copied().unwrap_or_default()
-        };
-        self.categories = self.symbols[..self.n_parents].iter().map(category).collect();
-        self.n_categories = categories.len();
-    }
-
-    /// Tells symbols apart for sorting, the same in every run.
-    fn order(&self, symbol: &Symbol) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
-        let (kind, siblings) = match &symbol.kind {
-            Kind::Word(tag) => (vec![tag.unwrap_or(u32::MAX)], Vec::new()),
-            Kind::Phrase(labels) => (labels.clone(), Vec::new()),
-            Kind::Rest { label, siblings } => (vec![u32::MAX, *label], siblings.clone()),
-        };
-        (kind, siblings, symbol.ancestors.clone())
-    }
-
     /// The derivation of a tree. `None` if the grammar does not have it: it has those of all trees that it was read off.
     pub fn derive<T: AsRef<str>>(&self, tree: &Tree, tags: &[T]) -> Option<Derivation> {
         let derivation = self.numbered(tree, tags)?;
@@ -327,53 +200,6 @@ impl Grammar {
         self.numbers.get(&symbol).copied().unwrap_or(self.symbols.len() as u32 - 1)
     }
 
-    /// The name of a symbol: `NP`, `S+VP`, `@NP`, `@NP|DT` after a determiner, `NP^S` under S.
-    pub fn name(&self, symbol: u32) -> String {
-        let Some(symbol) = self.symbols.get(symbol as usize) else { return String::new() };
-        let label = |&label: &u32| self.labels.name(label);
-        let sibling = |&key: &u32| match key {
-            1 => "?",
-            key if key % 2 == 0 => self.labels.name(key / 2),
-            key => self.tags.name((key - 3) / 2),
-        };
-        let mut name = match &symbol.kind {
-            Kind::Word(tag) => tag.map_or("?", |tag| self.tags.name(tag)).to_string(),
-            Kind::Phrase(labels) => labels.iter().map(label).collect::<Vec<_>>().join("+"),
-            Kind::Rest { label: own, siblings } => {
-                let mut name = format!("@{}", label(own));
-                siblings.iter().for_each(|key| name.push_str(&format!("|{}", sibling(key))));
-                name
-            }
-        };
-        symbol.ancestors.iter().for_each(|above| name.push_str(&format!("^{}", label(above))));
-        name
-    }
-
-    /// The name of a column: of the most frequent symbol that has it, without what it remembers.
-    pub(crate) fn column_name(&self, column: usize) -> String {
-        let symbol = self.columns.iter().position(|&own| own as usize == column);
-        symbol.map_or("no phrase".into(), |symbol| self.bare_name(symbol))
-    }
-
-    /// The name of a category, likewise.
-    pub(crate) fn category_name(&self, category: usize) -> String {
-        let symbol = self.categories.iter().position(|&own| own as usize == category);
-        symbol.map_or(String::new(), |symbol| {
-            let label = self.labels.name(self.symbols[symbol].category().unwrap_or_default());
-            if self.symbols[symbol].is_rest() { format!("@{label}") } else { label.into() }
-        })
-    }
-
-    fn bare_name(&self, symbol: usize) -> String {
-        match &self.symbols[symbol].kind {
-            Kind::Rest { label, .. } => format!("@{}", self.labels.name(*label)),
-            Kind::Phrase(labels) => {
-                labels.iter().map(|&label| self.labels.name(label)).collect::<Vec<_>>().join("+")
-            }
-            Kind::Word(_) => self.name(symbol as u32),
-        }
-    }
-
     /// The column of a parent's features.
     #[inline]
     pub(crate) fn column(&self, symbol: usize) -> usize {
@@ -393,26 +219,4 @@ impl Grammar {
     pub(crate) fn uses(&self) -> &[Use] {
         &self.uses
     }
-}
-
-/// A kind without what it remembers of its siblings.
-fn bare_kind(kind: &Kind) -> Kind {
-    match kind {
-        Kind::Rest { label, .. } => Kind::Rest { label: *label, siblings: Vec::new() },
-        kind => kind.clone(),
-    }
-}
-
-/// The label that is the first of all trees and occurs nowhere else.
-fn common_top<'a>(trees: impl Iterator<Item = &'a Tree>) -> Option<&'a str> {
-    let mut top: Option<&str> = None;
-    for tree in trees.filter(|tree| tree.n_words() > 0) {
-        let (first, inner) = tree.phrases().split_first()?;
-        let is_same = top.is_none_or(|top| top == first.label);
-        if !is_same || inner.iter().any(|phrase| phrase.label == first.label) {
-            return None;
-        }
-        top = Some(&first.label);
-    }
-    top
 }

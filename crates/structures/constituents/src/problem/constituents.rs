@@ -1,11 +1,13 @@
 //! Derivations over candidate spans: the parser.
 //!
-//! `weights` finds the weights of parts, `oracles` the best derivations.
+//! `weights` finds the weights of parts, `own` adds costs and what is known, `oracles` has the best derivations and sums, `predictions` the rest.
 
 mod oracles;
+mod own;
+mod predictions;
 mod weights;
 
-pub use oracles::{Bracket, SpanProbability};
+pub use predictions::{Bracket, SpanProbability};
 
 use super::parts::Shape;
 use super::{Candidates, ConstituentParts, Known};
@@ -96,7 +98,7 @@ impl<'a> Constituents<'a> {
         Self { partial, ..self }
     }
 
-    /// Brackets that must hold in each sentence, whatever is asked.
+    /// Brackets that must hold in each sentence, whatever is asked. Candidates must have been made with them.
     pub fn with_known(self, known: &'a [Known]) -> Self {
         Self { known, ..self }
     }
