@@ -5,6 +5,8 @@ mod matching_example;
 mod registry;
 
 use lineal_chain::{ChainModel, ChainOptions, ChainProblem, Grammar, Sentences};
+use lineal_constituents::Branching;
+use lineal_constituents::problem::{Constituents, SpanClassifier};
 use lineal_dependencies::problem::{Heads, Relations, TreeKind, Trees};
 use lineal_erm::structured::{LearnSpec, Loss, Solver, learn_max};
 use lineal_erm::{Erm, Penalty, Rows};
@@ -16,6 +18,7 @@ use lineal_model::structure::Ask;
 use lineal_model::{Bias, Linear};
 use lineal_ranking::{Decisions, Gain, Orders, Ranking};
 use registry::classes::OneHot;
+use registry::constituents;
 use registry::ranking;
 use registry::trees;
 use registry::{by_argmax, by_best, by_marginals, by_sums};
@@ -87,6 +90,9 @@ registry! {
     ranking_plackett_luce: sum, |run: &mut dyn FnMut(&Ranking<'_, Decisions>)| ranking::with_decisions(Decisions::PlackettLuce, run), ranking::choices;
     ranking_ndcg: max, |run: &mut dyn FnMut(&Ranking<'_, Orders>)| ranking::with_orders(ranking::NDCG, run), ranking::by_ndcg;
     ranking_precision: max, |run: &mut dyn FnMut(&Ranking<'_, Orders>)| ranking::with_orders(ranking::PRECISION, run), ranking::by_precision;
+    constituency_trees: sum, |run: &mut dyn FnMut(&Constituents<'_>)| constituents::with_constituents(0, 1, Branching::Right, run), constituents::derivations;
+    refined_constituency_trees: sum, |run: &mut dyn FnMut(&Constituents<'_>)| constituents::with_constituents(1, 2, Branching::Left, run), constituents::derivations;
+    constituent_spans: sum, |run: &mut dyn FnMut(&SpanClassifier<'_>)| constituents::with_spans(run), constituents::picks;
     matching: max, |run: &mut dyn FnMut(&matching_example::Matching)| run(&matching_example::example(8, 4, 4, 3)), permutations;
 }
 

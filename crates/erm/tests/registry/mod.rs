@@ -1,6 +1,7 @@
 //! What every structure must do, by enumeration of the outputs of small instances and by comparing learners with each other.
 
 pub mod classes;
+pub mod constituents;
 pub mod ranking;
 pub mod trees;
 pub mod view;

@@ -1,0 +1,6 @@
+//! Oracles against enumeration of all derivations.
+
+mod best;
+mod enumeration;
+mod fallback;
+mod sums;
