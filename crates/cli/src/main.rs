@@ -6,6 +6,7 @@
 mod args;
 mod classes;
 mod compare;
+mod constituency;
 mod convert;
 mod demo;
 mod dependency;

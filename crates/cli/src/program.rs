@@ -77,6 +77,7 @@ macro_rules! with_model {
             lineal::AnyModel::Rows($model) => $body,
             lineal::AnyModel::Tag($model) => $body,
             lineal::AnyModel::Dependency($model) => $body,
+            lineal::AnyModel::Constituency($model) => $body,
             lineal::AnyModel::Rank($model) => $body,
         }
     };

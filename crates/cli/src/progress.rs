@@ -166,6 +166,7 @@ fn describe(point: &CurvePoint, task: Task) -> String {
         // F1 of spans, or the accuracy of tokens where there are none.
         Task::Tag => add("score", point.held_out_metric),
         Task::Dependency => add("uas", point.held_out_metric),
+        Task::Constituency => add("F1", point.held_out_metric),
         Task::Rank => add("ndcg@10", point.held_out_metric),
     }
     words.push(seconds(point.seconds));

@@ -1,6 +1,7 @@
 //! A model of any task, opened once.
 
 use crate::Error;
+use crate::constituency::ConstituencyModel;
 use crate::dependency::DependencyModel;
 use crate::predict::model::{Model, Provenance};
 use crate::rank::RankModel;
@@ -19,6 +20,7 @@ use std::path::Path;
 ///     AnyModel::Rows(model) => println!("{} features", model.n_features()),
 ///     AnyModel::Tag(model) => println!("{} labels", model.labels().len()),
 ///     AnyModel::Dependency(model) => println!("{} relations", model.relations().len()),
+///     AnyModel::Constituency(model) => println!("{} labels", model.labels().len()),
 ///     AnyModel::Rank(model) => println!("{} features", model.rows().n_features()),
 /// }
 /// # Ok::<(), lineal::Error>(())
@@ -31,6 +33,8 @@ pub enum AnyModel {
     Tag(Box<TagModel>),
     /// A head and a relation for each word of a sentence.
     Dependency(Box<DependencyModel>),
+    /// A bracketed tree over the words of a sentence.
+    Constituency(Box<ConstituencyModel>),
     /// The order of the documents of a query.
     Rank(Box<RankModel>),
 }
@@ -50,6 +54,9 @@ impl AnyModel {
         Ok(match file.model()["task"].as_str() {
             Some("tag") => Self::Tag(Box::new(TagModel::from_file(file)?)),
             Some("dependency") => Self::Dependency(Box::new(DependencyModel::from_file(file)?)),
+            Some("constituency") => {
+                Self::Constituency(Box::new(ConstituencyModel::from_file(file)?))
+            }
             _ if file.model()["spec"]["task"] == "rank" => {
                 Self::Rank(Box::new(RankModel::from_file(file)?))
             }
@@ -63,6 +70,7 @@ impl AnyModel {
             Self::Rows(model) => model.report(),
             Self::Tag(model) => model.report(),
             Self::Dependency(model) => model.report(),
+            Self::Constituency(model) => model.report(),
             Self::Rank(model) => model.report(),
         }
     }
@@ -73,6 +81,7 @@ impl AnyModel {
             Self::Rows(model) => model.spec(),
             Self::Tag(model) => model.spec(),
             Self::Dependency(model) => model.spec(),
+            Self::Constituency(model) => model.spec(),
             Self::Rank(model) => model.spec(),
         }
     }
@@ -83,6 +92,7 @@ impl AnyModel {
             Self::Rows(model) => model.provenance(),
             Self::Tag(model) => model.provenance(),
             Self::Dependency(model) => model.provenance(),
+            Self::Constituency(model) => model.provenance(),
             Self::Rank(model) => model.provenance(),
         }
     }

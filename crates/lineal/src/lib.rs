@@ -23,6 +23,7 @@
 //! Nothing here reads a flag, prints, or opens a socket.
 
 mod any;
+mod constituency;
 mod dependency;
 mod error;
 mod explain;
@@ -38,11 +39,12 @@ mod tune;
 
 pub use lineal_calibrate as calibrate;
 pub use lineal_chain as chain;
+pub use lineal_constituents as constituents;
 pub use lineal_data as data;
 pub use lineal_data::{
-    Dataset, Format, Labels, ReadOptions, Schema, Sequence, SequenceOptions, SequenceSchema,
-    Sequences, Source, TargetKind, Targets, Treebank, TreebankOptions, TreebankSchema, UNLABELLED,
-    UNSEEN,
+    BracketReadOptions, BracketSchema, BracketTreebank, Dataset, Format, Labels, ReadOptions,
+    Schema, Sequence, SequenceOptions, SequenceSchema, Sequences, Source, TargetKind, Targets,
+    Treebank, TreebankOptions, TreebankSchema, UNLABELLED, UNSEEN,
 };
 pub use lineal_dependencies as dependencies;
 pub use lineal_dependencies::parser::{ArcExplanation, ArcReason, Parsed, RankedParse};
@@ -64,6 +66,10 @@ pub use lineal_reduce as reduce;
 pub use lineal_solver as solver;
 
 pub use any::AnyModel;
+pub use constituency::{
+    ConstituencyModel, ConstituencySpec, ParsedTree, PhraseExplanation, PhraseReason,
+    RankedPhrases, constituency_options,
+};
 pub use dependency::{
     ArcEnd, DecoderKind, DependencyModel, DependencySpec, LabellerKind, TagsKind,
     read_forbidden_arcs,
@@ -121,6 +127,14 @@ pub fn read_treebank(
     options: &TreebankOptions,
 ) -> Result<Treebank, Error> {
     Ok(lineal_data::read_treebank(source, options)?)
+}
+
+/// Reads bracketed trees, or plain sentences, and learns their labels.
+pub fn read_brackets(
+    source: impl Into<Source>,
+    options: &BracketReadOptions,
+) -> Result<BracketTreebank, Error> {
+    Ok(lineal_data::read_brackets(source, options)?)
 }
 
 /// Runs `f` on a pool of that many threads (all cores for `None`). Results do not depend on the number.

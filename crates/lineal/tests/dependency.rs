@@ -76,7 +76,7 @@ fn damaged_files_are_refused() {
     let changes: [Change; 9] = [
         |v| v["schema"]["relations"] = serde_json::json!(["x", "x"]),
         |v| v["schema"]["relations"] = serde_json::json!([]),
-        |v| v["tables"][1]["bits"] = 40.into(),
+        |v| v["tables"][1]["len"] = 17.into(),
         |v| v["tables"][1]["name"] = "leaves".into(),
         |v| v["order"] = 3.into(),
         |v| v["candidates"] = 1.into(),

@@ -3,6 +3,7 @@
 mod choice;
 mod classes;
 mod compare;
+mod constituency;
 mod convert;
 mod dependency;
 mod explain;

@@ -61,6 +61,10 @@ pub struct PredictArgs {
     #[arg(long, value_name = "FILE", requires = "min_cost", help_heading = "What to give")]
     pub cost: Option<PathBuf>,
 
+    /// constituency: draw each tree in place of writing it in a line
+    #[arg(long, help_heading = "What to give")]
+    pub draw: bool,
+
     #[command(flatten)]
     pub tag: TagAskArgs,
 
@@ -142,6 +146,10 @@ pub struct EvalArgs {
     /// mistake]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub cost: Option<PathBuf>,
+
+    /// constituency: leave out punctuation and take ADVP and PRT for the same, as EVALB's usual parameters do
+    #[arg(long)]
+    pub evalb: bool,
 
     #[command(flatten)]
     pub file: FileArgs,

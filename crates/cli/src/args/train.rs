@@ -8,6 +8,7 @@ use lineal::{LossKind, Precision, ScheduleKind, SolverKind, Strategy, Task};
 
 use super::choice::{at_least_one, choice, not_negative, positive};
 use super::classes::{CLASSES, ProbaArgs, ReductionArgs};
+use super::constituency::ConstituencyArgs;
 use super::dependency::DependencyArgs;
 use super::fit::{MODEL, ModelArgs, PENALTY, PenaltyArgs, SOLVER, StopArgs};
 use super::maps::MapArgs;
@@ -67,6 +68,7 @@ Examples:
       --features word,lower,shape,suffix:1-4,window:2 -o pos.lineal --dev dev.conllu
   lineal train en.conllu --task dependency -o parser.lineal --test test.conllu
   lineal train en.conllu --task dependency --loss logistic -o parser.lineal
+  lineal train wsj.mrg --task constituency -o trees.lineal --test test.mrg
   lineal train train.letor --task rank -o rank.lineal --test test.letor
   lineal train clicks.csv --task rank --query session --label clicked -o rank.lineal";
 
@@ -92,6 +94,7 @@ pub struct TrainArgs {
         ("regress", "a number"),
         ("tag", "a label for each position of a sequence"),
         ("dependency", "a head and a relation for each word of a sentence (CoNLL-U)"),
+        ("constituency", "a bracketed tree over the words of a sentence (Penn brackets)"),
         ("rank", "the order of the documents of a query (LETOR, SVMrank, tables with --query)"),
     ]))]
     pub task: Task,
@@ -246,6 +249,9 @@ pub struct TrainArgs {
 
     #[command(flatten)]
     pub dependency: DependencyArgs,
+
+    #[command(flatten)]
+    pub constituency: ConstituencyArgs,
 
     #[command(flatten)]
     pub rank: RankArgs,

@@ -7,9 +7,11 @@ mod explain;
 mod page;
 mod scale;
 mod train;
+mod tree;
 
 pub use compare::compare_page;
 pub use eval::{by_class, confusion, eval_page};
 pub use explain::{BARS, draw, explain_page};
 pub use page::{Page, numbers, pairs, section};
 pub use train::train_page;
+pub use tree::tree;

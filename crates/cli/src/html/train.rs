@@ -89,7 +89,7 @@ pub(super) fn curves(task: Task, curve: &[CurvePoint], best_pass: Option<usize>)
     };
     let held_out = match task {
         Task::Classify => ("Held-out accuracy", line("held-out accuracy", |p| p.held_out_metric)),
-        Task::Tag | Task::Dependency | Task::Rank => {
+        Task::Tag | Task::Dependency | Task::Constituency | Task::Rank => {
             ("Held-out metric", line("held-out metric", |p| p.held_out_metric))
         }
         Task::Multilabel => (

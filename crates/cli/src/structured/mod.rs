@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use lineal::{Ask, Source, StructuredModel, Training};
 use serde_json::Value;
 
-use crate::args::{ExplainArgs, FileArgs, PredictArgs, TrainArgs};
+use crate::args::{EvalArgs, ExplainArgs, FileArgs, PredictArgs, TrainArgs};
 use crate::train::request::Request;
 
 pub use explain::lines as explanation_lines;
@@ -123,6 +123,16 @@ pub trait StructuredTask: StructuredModel {
     fn metric_rows(metrics: &Self::Metrics) -> Pairs;
     /// Tables of finer metrics.
     fn metric_tables(metrics: &Self::Metrics) -> Vec<MetricTable>;
+    /// Compares by the rules that the flags of `eval` name.
+    fn compare_with(
+        &self,
+        data: &Self::Data,
+        answers: &[Self::Answer],
+        args: &EvalArgs,
+    ) -> anyhow::Result<Self::Metrics> {
+        let _ = args;
+        Ok(self.compare(data, answers)?)
+    }
     /// More for the page of `eval --report`, as HTML.
     fn page_sections(
         &self,

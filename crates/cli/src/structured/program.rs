@@ -53,7 +53,7 @@ impl<M: StructuredTask> Program for M {
             true => self.page_sections(&data, &answers)?,
             false => Vec::new(),
         };
-        let metrics = self.compare(&data, &answers)?;
+        let metrics = self.compare_with(&data, &answers, args)?;
         Ok(Measured { metrics, sections, unseen: M::unseen(&data) })
     }
 

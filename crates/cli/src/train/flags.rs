@@ -14,9 +14,13 @@ const LABELLED: &[Task] = &[Task::Classify, Task::Multilabel, Task::Regress, Tas
 /// Everything with costs of labels.
 const COSTS: &[Task] = &[Task::Classify, Task::Multilabel, Task::Regress, Task::Tag];
 /// Everything that the learners of structures learn.
-const STRUCTURES: &[Task] = &[Task::Tag, Task::Dependency, Task::Rank];
+const STRUCTURES: &[Task] = &[Task::Tag, Task::Dependency, Task::Constituency, Task::Rank];
 /// Sequences and trees.
-const SENTENCES: &[Task] = &[Task::Tag, Task::Dependency];
+const SENTENCES: &[Task] = &[Task::Tag, Task::Dependency, Task::Constituency];
+/// Trees.
+const TREES: &[Task] = &[Task::Dependency, Task::Constituency];
+/// What has an order of its parts.
+const ORDERS: &[Task] = &[Task::Tag, Task::Dependency];
 
 /// Refuses a flag that the task has no use for.
 pub fn check(args: &TrainArgs) -> anyhow::Result<()> {
@@ -85,15 +89,18 @@ fn table(args: &TrainArgs) -> Vec<(&'static str, bool, &'static [Task])> {
         ("--no-ends", tag.no_ends, &[Task::Tag]),
         ("--unlabelled", tag.unlabelled.is_some(), &[Task::Tag]),
         ("--template", tag.template.is_some(), SENTENCES),
-        ("--order", tag.order.is_some(), SENTENCES),
-        ("--forbid", tag.forbid.is_some(), SENTENCES),
+        ("--order", tag.order.is_some(), ORDERS),
+        ("--forbid", tag.forbid.is_some(), ORDERS),
         ("--max-size", tag.max_size.is_some(), SENTENCES),
         ("--passive-aggressive", tag.passive_aggressive.is_some(), STRUCTURES),
         ("--decoder", args.dependency.decoder.is_some(), &[Task::Dependency]),
-        ("--candidates", args.dependency.candidates.is_some(), &[Task::Dependency]),
+        ("--candidates", args.dependency.candidates.is_some(), TREES),
         ("--labeller", args.dependency.labeller.is_some(), &[Task::Dependency]),
-        ("--tags", args.dependency.tags.is_some(), &[Task::Dependency]),
+        ("--tags", args.dependency.tags.is_some(), TREES),
         ("--many-roots", args.dependency.many_roots, &[Task::Dependency]),
+        ("--horizontal", args.constituency.horizontal.is_some(), &[Task::Constituency]),
+        ("--vertical", args.constituency.vertical.is_some(), &[Task::Constituency]),
+        ("--functions", args.constituency.functions, &[Task::Constituency]),
         ("--query", args.rank.query.is_some(), &[Task::Rank]),
         ("--rank", args.rank.rank.is_some(), &[Task::Rank]),
         ("--ndcg-at", args.rank.ndcg_at.is_some(), &[Task::Rank]),

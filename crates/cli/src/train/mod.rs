@@ -11,7 +11,10 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use lineal::{CurvePoint, DependencyModel, Model, RankModel, Report, Source, TagModel, Task};
+use lineal::{
+    ConstituencyModel, CurvePoint, DependencyModel, Model, RankModel, Report, Source, TagModel,
+    Task,
+};
 use serde_json::Value;
 
 use crate::args::TrainArgs;
@@ -125,6 +128,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<()> {
     match args.task {
         Task::Tag => learn::<TagModel>(args),
         Task::Dependency => learn::<DependencyModel>(args),
+        Task::Constituency => learn::<ConstituencyModel>(args),
         Task::Rank => learn::<RankModel>(args),
         _ if args.stream.is_on() => stream::run(args),
         _ => learn::<Model>(args),

@@ -231,6 +231,7 @@ impl StructuredModel for DependencyModel {
             LabellerKind::Second => tables.get(RELATIONS),
         };
         let fits = spec.task == Task::Dependency
+            && about.tables.iter().all(|table| table.len.is_power_of_two())
             && tables.get(TREES).is_some_and(|w| w.len() >= 1 << HASH_BITS.start())
             && of_relations.is_some_and(|w| (1..=w.len() / 16).contains(&n_relations))
             && (tables.get(PRUNER).is_none() || about.candidates >= 2)

@@ -1,5 +1,6 @@
 //! What to train: every choice of the three steps, with its default.
 
+use crate::constituency::ConstituencySpec;
 use crate::dependency::DependencySpec;
 use crate::rank::RankSpec;
 use crate::tag::TagSpec;
@@ -74,6 +75,9 @@ pub struct TrainSpec {
     /// What dependency parsing alone can choose.
     #[serde(skip_serializing_if = "is_default")]
     pub dependency: DependencySpec,
+    /// What constituency parsing alone can choose.
+    #[serde(skip_serializing_if = "is_default")]
+    pub constituency: ConstituencySpec,
     /// What ranking alone can choose.
     #[serde(skip_serializing_if = "is_default")]
     pub rank: RankSpec,
@@ -122,6 +126,7 @@ impl Default for TrainSpec {
             seed: 0,
             tag: TagSpec::default(),
             dependency: DependencySpec::default(),
+            constituency: ConstituencySpec::default(),
             rank: RankSpec::default(),
         }
     }
@@ -136,7 +141,7 @@ impl TrainSpec {
             Task::Classify | Task::Multilabel | Task::Regress => spec,
             Task::Rank => Self { bias: Bias::None, ..spec },
             Task::Tag => Self { tol: 1e-2, ..spec },
-            Task::Dependency => Self {
+            Task::Dependency | Task::Constituency => Self {
                 tol: 1e-2,
                 loss: Some(LossKind::Hinge),
                 sgd: SgdSpec { epochs: 8, passive_aggressive: Some(0.05), ..SgdSpec::default() },
@@ -398,6 +403,8 @@ choice! {
         Tag = "tag",
         /// A head and a relation for each word of a sentence.
         Dependency = "dependency",
+        /// A bracketed tree over the words of a sentence.
+        Constituency = "constituency",
         /// The order of the documents of a query.
         Rank = "rank",
     }
@@ -406,7 +413,7 @@ choice! {
 impl Task {
     /// Whether an output has parts that depend on each other: labels of a sequence, heads of a tree, an order.
     pub fn is_structured(self) -> bool {
-        matches!(self, Task::Tag | Task::Dependency | Task::Rank)
+        matches!(self, Task::Tag | Task::Dependency | Task::Constituency | Task::Rank)
     }
 
     /// How the labels of rows are read for it.
@@ -415,7 +422,9 @@ impl Task {
             Task::Multilabel => TargetKind::Labels,
             Task::Regress => TargetKind::Real,
             Task::Rank => TargetKind::Grades,
-            Task::Classify | Task::Tag | Task::Dependency => TargetKind::Classes,
+            Task::Classify | Task::Tag | Task::Dependency | Task::Constituency => {
+                TargetKind::Classes
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::predict::model::Provenance;
 use crate::request::spec::{LossKind, Task, TrainSpec};
 use crate::train::Trainable;
 use crate::train::report::Report;
-use lineal_data::{Sequences, Source, Treebank};
+use lineal_data::{BracketTreebank, Sequences, Source, Treebank};
 use lineal_model::file::{self, ModelFile, TensorData};
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
@@ -63,7 +63,7 @@ macro_rules! examples {
     )*};
 }
 
-examples!(Sequences, Treebank);
+examples!(Sequences, Treebank, BracketTreebank);
 
 /// What the file of every model says of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]

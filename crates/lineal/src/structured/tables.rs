@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TableInfo {
     pub name: String,
-    /// There are 2^`bits` weights.
-    pub bits: u32,
+    /// How many weights there are.
+    pub len: usize,
     /// Of weights in a byte.
     pub step: Option<f32>,
 }
@@ -24,13 +24,13 @@ pub(crate) struct TableInfo {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tables(Vec<(TableInfo, Vec<f32>)>);
 
-/// A table has at most 2 to the power of this.
-const MAX_BITS: u32 = 28;
+/// The longest table.
+const LONGEST: usize = 1 << 29;
 
 impl Tables {
-    /// Adds a table, whose length is a power of two.
+    /// Adds a table.
     pub(crate) fn push(&mut self, name: &str, w: Vec<f32>) {
-        let info = TableInfo { name: name.to_owned(), bits: w.len().trailing_zeros(), step: None };
+        let info = TableInfo { name: name.to_owned(), len: w.len(), step: None };
         self.0.push((info, w));
     }
 
@@ -62,7 +62,7 @@ impl Tables {
         let mut tables = Self::default();
         for info in infos {
             let bad = |why: &str| Error::from(file.bad_tensor(&info.name, why));
-            if info.bits > MAX_BITS || info.step.is_some_and(|step| !step.is_finite()) {
+            if info.len > LONGEST || info.step.is_some_and(|step| !step.is_finite()) {
                 return Err(unfit(file, "its tables do not fit their description"));
             }
             let set = file.u8(&places(&info.name))?.ok_or_else(|| bad("it has no places"))?;
@@ -71,7 +71,7 @@ impl Tables {
                 (Some(TensorData::U8(w)), Some(step)) => ValuesOf::Bytes(w, step),
                 _ => return Err(bad("it is not there, or of another type than described")),
             };
-            let w = PackedTable::unpack(set, stored, 1 << info.bits)
+            let w = PackedTable::unpack(set, stored, info.len)
                 .ok_or_else(|| bad("its weights are not those of the table"))?;
             tables.0.push((info.clone(), w));
         }

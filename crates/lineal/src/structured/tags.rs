@@ -70,14 +70,24 @@ pub(crate) fn jackknife(data: &Treebank, seed: u64) -> Result<(Treebank, TagMode
             data.source
         )));
     }
-    let n = data.len();
+    let sequences = read_sequences(source(data), &options())?;
+    let tags = cross_tagged(&sequences, seed, &|part| learn(part, seed))?;
+    Ok((with_tags(data, &tags.concat()), learn(&sequences, seed)?))
+}
+
+/// The tags of each sequence by a tagger that saw only others.
+pub(crate) fn cross_tagged(
+    sequences: &Sequences,
+    seed: u64,
+    learn: &dyn Fn(&Sequences) -> Result<TagModel, Error>,
+) -> Result<Vec<Vec<String>>, Error> {
+    let n = sequences.len();
     if n < FOLDS {
         return Err(Error::request(format!(
-            "{}: {n} sentences are too few to tag each by a tagger of the others; give a tagger by --tags FILE",
-            data.source
+            "{}: {n} sentences are too few to tag each by a tagger of the others; leave --tags out",
+            sequences.source
         )));
     }
-    let sequences = read_sequences(source(data), &options())?;
     let mut order: Vec<usize> = (0..n).collect();
     order.shuffle(&mut Pcg64Mcg::seed_from_u64(seed));
     let mut fold_of = vec![0; n];
@@ -85,15 +95,16 @@ pub(crate) fn jackknife(data: &Treebank, seed: u64) -> Result<(Treebank, TagMode
     let mut tags = vec![Vec::new(); n];
     for fold in 0..FOLDS {
         let (held, kept): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| fold_of[i] == fold);
-        let tagger = learn(&sequences.select(&kept), seed)?;
+        let tagger = learn(&sequences.select(&kept))?;
         for (&i, tagged) in held.iter().zip(tagger.tag(&sequences.select(&held))?) {
             tags[i] = tagged.labels.iter().map(|&l| tagger.label(l).to_owned()).collect();
         }
     }
-    Ok((with_tags(data, &tags.concat()), learn(&sequences, seed)?))
+    Ok(tags)
 }
 
-fn learn(data: &Sequences, seed: u64) -> Result<TagModel, Error> {
+/// The tagger that parsers bring.
+pub(crate) fn learn(data: &Sequences, seed: u64) -> Result<TagModel, Error> {
     let mut spec =
         TrainSpec { loss: Some(LossKind::Perceptron), seed, ..TrainSpec::from(TagSpec::default()) };
     spec.sgd.epochs = EPOCHS;

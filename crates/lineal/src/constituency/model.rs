@@ -1,0 +1,256 @@
+//! A trained parser: its parts and its file.
+
+use super::parse::ParsedTree;
+use super::spec::ConstituencySpec;
+use super::tags;
+use crate::Error;
+use crate::request::spec::Task;
+use crate::structured::{self, Ask, Header, StructuredModel, TableInfo, Tables, in_chunks};
+use crate::tag::TagModel;
+use lineal_constituents::features::Templates;
+use lineal_constituents::problem::PruneSpec;
+use lineal_constituents::{Grammar, GrammarTables};
+use lineal_data::{BracketReadOptions, BracketSchema, BracketTreebank, Source};
+use lineal_metrics::{
+    Bracket, BracketEvaluation, BracketMetrics, BracketOptions, BracketTree, SentenceBrackets,
+};
+use lineal_model::file::{ModelFile, TensorData};
+use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
+
+/// The names of the tables: [`Tables`].
+pub(super) const TREES: &str = "trees";
+pub(super) const PRUNER: &str = "pruner";
+/// The file of the tagger: U8.
+const TAGGER: &str = "tagger";
+/// Symbols and pairs of the grammar: U32.
+const GRAMMAR: &str = "grammar";
+/// The bits of the trees' table that can be chosen.
+pub(super) const HASH_BITS: std::ops::RangeInclusive<u32> = 12..=28;
+
+/// A model that gives a bracketed tree to each sentence.
+#[derive(Clone, Debug)]
+pub struct ConstituencyModel {
+    pub(super) grammar: Grammar,
+    pub(super) templates: Templates,
+    pub(super) tables: Tables,
+    pub(super) tagger: Box<TagModel>,
+    pub(super) about: About,
+}
+
+/// The JSON inside the model file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct About {
+    #[serde(flatten)]
+    pub(super) header: Header,
+    pub(super) schema: BracketSchema,
+    /// Names of the grammar's symbols.
+    pub(super) labels: Vec<String>,
+    pub(super) tags: Vec<String>,
+    /// The most spans per word after pruning.
+    pub(super) candidates: usize,
+    pub(super) tables: Vec<TableInfo>,
+}
+
+impl ConstituencyModel {
+    /// The labels of phrases by number.
+    pub fn labels(&self) -> &[String] {
+        &self.about.schema.labels
+    }
+
+    /// What it knows of its treebank.
+    pub fn schema(&self) -> &BracketSchema {
+        &self.about.schema
+    }
+
+    /// The grammar that was read off the training trees.
+    pub fn grammar(&self) -> &Grammar {
+        &self.grammar
+    }
+
+    /// The templates of its features.
+    pub fn templates(&self) -> &Templates {
+        &self.templates
+    }
+
+    /// The tagger of sentences that come without parts of speech.
+    pub fn tagger(&self) -> &TagModel {
+        &self.tagger
+    }
+
+    /// The most spans per word that are left to choose from; none if all are.
+    pub fn candidates(&self) -> Option<usize> {
+        self.tables.get(PRUNER).map(|_| self.about.candidates)
+    }
+
+    /// How spans are pruned, and by which weights.
+    pub(super) fn pruner(&self) -> Option<(&[f32], PruneSpec)> {
+        let spec = PruneSpec { most: self.about.candidates as f64, ..PruneSpec::default() };
+        self.tables.get(PRUNER).map(|w| (w, spec))
+    }
+
+    /// The best tree of each sentence: [`answer`](StructuredModel::answer) to a plain question.
+    pub fn parse(&self, data: &BracketTreebank) -> Result<Vec<ParsedTree>, Error> {
+        self.answer(data, &Ask::default())
+    }
+
+    /// Compares trees as EVALB does, by these rules, with the counts of each sentence.
+    pub fn compare_by(
+        &self,
+        data: &BracketTreebank,
+        parsed: &[ParsedTree],
+        options: BracketOptions,
+    ) -> Result<(BracketMetrics, Vec<SentenceBrackets>), Error> {
+        let mut evaluation = BracketEvaluation::new(options);
+        let mut counts = Vec::with_capacity(parsed.len());
+        for (sentence, parsed) in data.iter().zip(parsed) {
+            let words: Vec<&str> = sentence.words().collect();
+            let tree = sentence.tree();
+            let bracket = |label, start, end| Bracket { label, start, end };
+            let gold: Vec<Bracket<'_>> =
+                tree.nodes().iter().map(|n| bracket(n.label, n.start, n.end)).collect();
+            let found: Vec<Bracket<'_>> = parsed
+                .phrases
+                .iter()
+                .map(|p| bracket(&p.label, p.start as usize, p.end as usize))
+                .collect();
+            let tags: Vec<&str> = parsed.tags.iter().map(String::as_str).collect();
+            counts.push(evaluation.add(
+                &BracketTree { words: &words, tags: tree.tags(), brackets: &gold },
+                &BracketTree { words: &words, tags: &tags, brackets: &found },
+            )?);
+        }
+        Ok((evaluation.finish()?, counts))
+    }
+
+    fn bytes_with(&self, tables: &Tables) -> Result<Vec<u8>, Error> {
+        let GrammarTables { labels, tags, numbers } = self.grammar.to_tables();
+        let about = About { tables: tables.infos(), labels, tags, ..self.about.clone() };
+        let tagger = self.tagger.to_bytes()?;
+        let packed = tables.pack();
+        let mut tensors = structured::tensors(&packed);
+        tensors.push((GRAMMAR, vec![numbers.len()], TensorData::U32(&numbers)));
+        tensors.push((TAGGER, vec![tagger.len()], TensorData::U8(&tagger)));
+        structured::encode(&about, &tensors)
+    }
+}
+
+impl StructuredModel for ConstituencyModel {
+    type Data = BracketTreebank;
+    type Options = BracketReadOptions;
+    type Answer = ParsedTree;
+    type Metrics = BracketMetrics;
+
+    fn header(&self) -> &Header {
+        &self.about.header
+    }
+
+    fn from_file(file: ModelFile) -> Result<Self, Error> {
+        let about: About = structured::description(&file, Task::Constituency)?;
+        let bad = |why: &str| structured::unfit(&file, why);
+        about.schema.check().map_err(|why| bad(&why))?;
+        let missing = |name: &str| Error::from(file.bad_tensor(name, "it is not there"));
+        let numbers = file.u32(GRAMMAR)?.ok_or_else(|| missing(GRAMMAR))?.to_vec();
+        let (labels, tags) = (about.labels.clone(), about.tags.clone());
+        let grammar = Grammar::from_tables(&GrammarTables { labels, tags, numbers })
+            .map_err(|why| bad(&format!("its grammar: {why}")))?;
+        let spec = &about.header.spec.constituency;
+        let templates = templates(spec).map_err(|e| bad(&e.to_string()))?;
+        let tables = Tables::read(&file, &about.tables)?;
+        let trees = tables.get(TREES).map_or(0, <[f32]>::len);
+        let hashed = trees.saturating_sub(grammar.pairs().len());
+        let pruner = tables.get(PRUNER).map(<[f32]>::len);
+        let fits = hashed.is_power_of_two()
+            && HASH_BITS.contains(&hashed.trailing_zeros())
+            && hashed > grammar.n_columns().max(grammar.n_categories())
+            && pruner.is_none_or(|n| n.is_power_of_two() && about.candidates >= 1)
+            && about.header.spec.task == Task::Constituency;
+        if !fits {
+            return Err(bad("its choices do not fit each other"));
+        }
+        let bytes = file.u8(TAGGER)?.ok_or_else(|| missing(TAGGER))?;
+        let tagger = Box::new(TagModel::from_bytes(bytes)?);
+        Ok(Self { grammar, templates, tables, tagger, about })
+    }
+
+    fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        self.bytes_with(&self.tables)
+    }
+
+    fn shrink(&self, max_bytes: u64) -> Result<Self, Error> {
+        let size = |tables: &Tables| Ok(self.bytes_with(tables)?.len() as u64);
+        Ok(Self { tables: self.tables.shrink(max_bytes, size)?, ..self.clone() })
+    }
+
+    fn n_weights(&self) -> usize {
+        self.tables.n_weights()
+    }
+
+    fn read(
+        &self,
+        source: impl Into<Source>,
+        options: &BracketReadOptions,
+    ) -> Result<BracketTreebank, Error> {
+        Ok(lineal_data::read_brackets_with(source, &self.options(options), self.schema())?)
+    }
+
+    fn stream(
+        &self,
+        source: impl Into<Source>,
+        options: &BracketReadOptions,
+        on_block: &mut dyn FnMut(&BracketTreebank) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let options = self.options(options);
+        Ok(lineal_data::stream_brackets(source, &options, self.schema(), on_block)?)
+    }
+
+    fn answer(&self, data: &BracketTreebank, ask: &Ask) -> Result<Vec<ParsedTree>, Error> {
+        self.check_proba(ask)?;
+        if ask.sample.is_some() || ask.min_risk {
+            return Err(Error::request(
+                "a constituency parser has its best trees and probabilities of phrases only",
+            ));
+        }
+        let all = self.spec().constituency.tags != crate::TagsKind::Gold;
+        let tags = tags::tags(&self.tagger, data, all)?;
+        let wide: Option<Vec<f64>> = (ask.needs_proba() || ask.n_best > 0)
+            .then(|| self.trees().iter().map(|&w| f64::from(w)).collect());
+        in_chunks(
+            data.len(),
+            || (),
+            |(), which| self.parse_chunk(data, &tags, which, wide.as_deref(), ask),
+        )
+    }
+
+    fn probability(answer: &ParsedTree) -> Option<f64> {
+        answer.probability
+    }
+
+    /// Punctuation counts.
+    fn compare(
+        &self,
+        data: &BracketTreebank,
+        parsed: &[ParsedTree],
+    ) -> Result<BracketMetrics, Error> {
+        Ok(self.compare_by(data, parsed, BracketOptions::default())?.0)
+    }
+}
+
+impl ConstituencyModel {
+    pub(super) fn trees(&self) -> &[f32] {
+        self.tables.get(TREES).unwrap_or_default()
+    }
+
+    /// Functions are kept or cut as they were in training.
+    fn options(&self, options: &BracketReadOptions) -> BracketReadOptions {
+        let cut_functions = !self.spec().constituency.functions;
+        BracketReadOptions { cut_functions, ..options.clone() }
+    }
+}
+
+pub(super) fn templates(spec: &ConstituencySpec) -> Result<Templates, Error> {
+    match &spec.templates {
+        Some(text) => Templates::parse(text).map_err(|e| Error::request(format!("templates: {e}"))),
+        None => Ok(Templates::built_in()),
+    }
+}
