@@ -161,6 +161,9 @@ impl<'a, O: Oracle> Ranking<'a, O> {
         }
         let (query, first) = (self.queries.query(i), self.queries.documents(i).start);
         let factor = share * F::from_f64(self.oracle.pair_curvature(&query));
+        if factor == F::ZERO {
+            return;
+        }
         let row = |document: u32| self.queries.row(first + document as usize);
         if !self.queries.is_dense() {
             for group in 0..query.n_groups() {

@@ -152,3 +152,59 @@ fn weights_of_queries_equal_repeats() {
         assert!((a - b).abs() < 4e-6, "{a} {b}");
     }
 }
+
+/// The objectives are those of scikit-learn 1.9.1 over the 197 explicit pairs (differences of rows, every second one with its sign turned) without an intercept, C = 1 / (0.01 · 197), tol = 1e-12:
+/// `LinearSVC(loss="hinge")`, `LinearSVC(loss="squared_hinge")`, `LogisticRegression()`; each times 0.01, as a mean.
+#[test]
+fn objectives_are_those_of_explicit_pairs() {
+    let (data, ends) = (data(), data().ends);
+    let x = data.matrix();
+    for (decisions, loss, solver, expected) in [
+        (Decisions::Pairs, Loss::Hinge, Solver::Dual, 0.199_319_385),
+        (Decisions::SquaredPairs, Loss::Logistic, Solver::Lbfgs, 0.155_831_463),
+        (Decisions::Pairs, Loss::Logistic, Solver::Lbfgs, 0.308_312_731),
+    ] {
+        let queries = Queries::new(&x, &ends, &data.grades).unwrap();
+        let ranking = Ranking::new(queries, decisions, Normalise::Decisions);
+        assert_eq!(ranking.n_decisions(), 197.0);
+        let found = optimum!(learn, &ranking, loss, solver);
+        assert!((found - expected).abs() < 1e-6, "{decisions:?} {loss:?} {found} {expected}");
+    }
+}
+
+/// Features of very different sizes: the diagonal of the Hessian makes them alike.
+#[test]
+fn features_of_any_size_converge() {
+    let mut data = data();
+    for row in data.x.chunks_exact_mut(N_FEATURES) {
+        row[1] = 1e3 * row[1] + 1e4;
+        row[2] *= 1e-2;
+    }
+    let (x, ends) = (data.matrix(), data.ends.clone());
+    for decisions in [Decisions::Pairs, Decisions::SquaredPairs, Decisions::PlackettLuce] {
+        let queries = Queries::new(&x, &ends, &data.grades).unwrap();
+        let ranking = Ranking::new(queries, decisions, Normalise::default());
+        let request =
+            LearnSpec { passes: 100, tol: 1e-4, ..spec(Loss::Logistic, Solver::Auto, 1e-3) };
+        let learnt = learn(&ranking, &request, None, &mut |_| ControlFlow::Continue(())).unwrap();
+        assert!(learnt.report.converged, "{decisions:?} {:?}", learnt.report);
+    }
+}
+
+/// The same bits on 1, 2 and 3 threads.
+#[test]
+fn threads_do_not_change_a_bit() {
+    let (data, ends) = (data(), data().ends);
+    let x = data.matrix();
+    for decisions in [Decisions::Pairs, Decisions::SquaredPairs] {
+        let queries = Queries::new(&x, &ends, &data.grades).unwrap();
+        let ranking = Ranking::new(queries, decisions, Normalise::default());
+        let request = LearnSpec { passes: 20, ..spec(Loss::Logistic, Solver::Auto, 1e-3) };
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let run = || learn(&ranking, &request, None, &mut |_| ControlFlow::Continue(()));
+            pool.install(|| run().unwrap().w)
+        };
+        assert!(on(1) == on(2) && on(1) == on(3), "{decisions:?}");
+    }
+}
