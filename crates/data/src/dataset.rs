@@ -3,6 +3,7 @@
 use lineal_linalg::Matrix;
 
 use crate::label_lists::Labels;
+use crate::queries::Queries;
 use crate::schema::Schema;
 
 /// The class id of a label that the schema does not have.
@@ -18,6 +19,8 @@ pub struct Dataset {
     pub y: Targets,
     /// How much each example counts; finite and not negative.
     pub weights: Option<Vec<f32>>,
+    /// For ranking: the queries that the rows are documents of.
+    pub queries: Option<Queries>,
     /// What columns and classes mean.
     pub schema: Schema,
     /// What the user should hear of.
@@ -31,7 +34,7 @@ pub struct Dataset {
 pub enum Targets {
     /// The data has none (to be predicted).
     None,
-    /// Numbers, all finite.
+    /// Numbers, all finite; for ranking the grades, none negative.
     Real(Vec<f64>),
     /// Indices into `schema.classes`, or [`UNSEEN`].
     Classes(Vec<u32>),
@@ -52,6 +55,8 @@ impl Dataset {
 
     /// A copy of some rows, in the order asked for. Warnings stay with the original.
     ///
+    /// Of ranking data it may cut queries: [`select_queries`](Self::select_queries) keeps them whole.
+    ///
     /// # Panics
     /// If a row is not below `n_rows()`.
     pub fn select(&self, rows: &[usize]) -> Dataset {
@@ -59,10 +64,27 @@ impl Dataset {
             x: self.x.select(rows),
             y: self.y.select(rows),
             weights: self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect()),
+            queries: self.queries.as_ref().map(|queries| queries.select(rows)),
             schema: self.schema.clone(),
             warnings: Vec::new(),
             source: self.source.clone(),
         }
+    }
+
+    /// A copy of some queries with all their documents, in the order asked for; without queries, of some rows.
+    ///
+    /// # Panics
+    /// If there is no query of some number.
+    pub fn select_queries(&self, which: &[usize]) -> Dataset {
+        let Some(queries) = &self.queries else { return self.select(which) };
+        let rows: Vec<usize> = which.iter().flat_map(|&query| queries.rows(query)).collect();
+        self.select(&rows)
+    }
+
+    /// How much each query counts: as each of its documents. `None` without weights or without queries.
+    pub fn query_weights(&self) -> Option<Vec<f32>> {
+        let (queries, weights) = (self.queries.as_ref()?, self.weights.as_ref()?);
+        Some(queries.iter().map(|(_, rows)| weights[rows.start]).collect())
     }
 }
 

@@ -15,7 +15,7 @@ use crate::table::LABEL_PREFIX;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Format {
-    /// `label index:value …`, as LIBSVM and svmlight write it.
+    /// `label index:value …`, as LIBSVM and svmlight write it; `grade qid:NAME index:value …` as LETOR and SVMrank do.
     Svmlight,
     /// Comma-separated values with a header.
     Csv,
@@ -35,6 +35,10 @@ pub enum Format {
     Conllu,
     /// Sequences: `label<tab>attribute:value…`, as CRFsuite reads it.
     Crfsuite,
+    /// Constituency trees in brackets, as the Penn Treebank has them.
+    Brackets,
+    /// Plain text: one sentence per line, words separated by blanks.
+    Sentences,
 }
 
 impl Format {
@@ -53,6 +57,9 @@ impl Format {
     pub const SEQUENCES: [Format; 4] =
         [Format::Conll, Format::Conllu, Format::Crfsuite, Format::Jsonl];
 
+    /// Every format of sentences with constituency trees, or to be parsed into them.
+    pub const BRACKETS: [Format; 2] = [Format::Brackets, Format::Sentences];
+
     /// The format that a file's name tells, `.gz` and `.zst` aside.
     pub fn from_name(name: &str) -> Option<Format> {
         let name = Path::new(name).file_name()?.to_str()?.to_ascii_lowercase();
@@ -61,7 +68,7 @@ impl Format {
             return Some(Format::Idx);
         }
         match name.rsplit_once('.')?.1 {
-            "svm" | "libsvm" | "svmlight" => Some(Format::Svmlight),
+            "svm" | "libsvm" | "svmlight" | "letor" => Some(Format::Svmlight),
             "csv" => Some(Format::Csv),
             "tsv" => Some(Format::Tsv),
             "jsonl" | "ndjson" => Some(Format::Jsonl),
@@ -73,13 +80,17 @@ impl Format {
             }
             "conllu" => Some(Format::Conllu),
             "crfsuite" => Some(Format::Crfsuite),
+            "mrg" | "ptb" | "penn" | "brackets" => Some(Format::Brackets),
+            "sentences" => Some(Format::Sentences),
             _ => None,
         }
     }
 
     /// Whether rows are made of named columns.
     pub fn is_table(self) -> bool {
-        !matches!(self, Format::Svmlight | Format::Idx) && !self.is_for_tags()
+        !matches!(self, Format::Svmlight | Format::Idx)
+            && !self.is_for_tags()
+            && !self.is_for_brackets()
     }
 
     /// Whether it can hold sequences of tokens.
@@ -91,9 +102,14 @@ impl Format {
     pub(crate) fn is_for_tags(self) -> bool {
         matches!(self, Format::Conll | Format::Conllu | Format::Crfsuite)
     }
+
+    /// Whether it holds sentences that have constituency trees or get them, and nothing else.
+    pub(crate) fn is_for_brackets(self) -> bool {
+        Self::BRACKETS.contains(&self)
+    }
 }
 
-const KNOWN: &str = "libsvm, csv, tsv, jsonl, fasttext, vw, idx; conll, conllu, crfsuite with --task tag; conllu with --task dependency";
+const KNOWN: &str = "libsvm, csv, tsv, jsonl, fasttext, vw, idx; conll, conllu, crfsuite with --task tag; conllu with --task dependency; brackets, sentences with --task constituency";
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -108,6 +124,8 @@ impl fmt::Display for Format {
             Format::Conll => "conll",
             Format::Conllu => "conllu",
             Format::Crfsuite => "crfsuite",
+            Format::Brackets => "brackets",
+            Format::Sentences => "sentences",
         })
     }
 }
@@ -117,7 +135,7 @@ impl FromStr for Format {
 
     fn from_str(s: &str) -> Result<Self, Self::Err> {
         match s.to_ascii_lowercase().as_str() {
-            "libsvm" | "svmlight" | "svm" => Ok(Format::Svmlight),
+            "libsvm" | "svmlight" | "svm" | "letor" | "svmrank" => Ok(Format::Svmlight),
             "csv" => Ok(Format::Csv),
             "tsv" => Ok(Format::Tsv),
             "jsonl" | "ndjson" => Ok(Format::Jsonl),
@@ -127,6 +145,8 @@ impl FromStr for Format {
             "conll" => Ok(Format::Conll),
             "conllu" => Ok(Format::Conllu),
             "crfsuite" => Ok(Format::Crfsuite),
+            "brackets" | "penn" | "ptb" | "mrg" => Ok(Format::Brackets),
+            "sentences" => Ok(Format::Sentences),
             _ => Err(format!("unknown format `{s}`; known are {KNOWN}")),
         }
     }
@@ -172,12 +192,12 @@ fn looks_like_svmlight(bytes: &[u8]) -> bool {
     false
 }
 
-/// `17:0.5`, and `qid:3`, which the reader has a clearer message for.
+/// `17:0.5`, and `qid:NAME` of ranking data.
 fn is_feature(word: &[u8]) -> bool {
     let Some(colon) = word.iter().position(|&b| b == b':') else { return false };
     let (index, value) = (&word[..colon], &word[colon + 1..]);
     let is_index = !index.is_empty() && index.iter().all(u8::is_ascii_digit);
-    (is_index || index == b"qid") && fast_float2::parse::<f64, _>(value).is_ok()
+    index == b"qid" && !value.is_empty() || is_index && fast_float2::parse::<f64, _>(value).is_ok()
 }
 
 #[cfg(test)]
@@ -188,12 +208,14 @@ mod tests {
     fn names_tell_the_format() {
         for (name, format) in [
             ("a.svm", Some(Format::Svmlight)),
+            ("a.letor.gz", Some(Format::Svmlight)),
             ("dir.csv/a.LIBSVM.gz", Some(Format::Svmlight)),
             ("a.tsv.zst", Some(Format::Tsv)),
             ("a.ndjson", Some(Format::Jsonl)),
             ("a.ft.gz", Some(Format::FastText)),
             ("a.vw", Some(Format::Vw)),
             ("a.txt", None),
+            ("wsj_0001.mrg", Some(Format::Brackets)),
             ("train-images-idx3-ubyte.gz", Some(Format::Idx)),
             ("a9a", None),
             ("letter.scale", None),
@@ -201,14 +223,15 @@ mod tests {
         ] {
             assert_eq!(Format::from_name(name), format, "{name}");
         }
-        for format in Format::ALL.into_iter().chain(Format::SEQUENCES) {
+        let all = Format::ALL.into_iter().chain(Format::SEQUENCES).chain(Format::BRACKETS);
+        for format in all {
             assert_eq!(format.to_string().parse(), Ok(format));
         }
     }
 
     #[test]
     fn content_tells_libsvm_and_fasttext_only() {
-        for text in ["+1 3:1 4:0.5\n", "\n# x\n2\n1 7:-1e3\n", "1:2\n", "1 qid:3 1:4\n", "0,4 1:1"]
+        for text in ["+1 3:1 4:0.5\n", "\n# x\n2\n1 7:-1e3\n", "1:2\n", "1 qid:b3 1:4\n", "0,4 1:1"]
         {
             assert_eq!(guess("a9a", text.as_bytes()), Ok(Format::Svmlight), "{text}");
         }

@@ -22,11 +22,7 @@ pub(crate) fn read(
     source: Option<&Path>,
     options: &ReadOptions,
 ) -> Result<Dataset, Error> {
-    if options.target == TargetKind::Labels {
-        let message =
-            "IDX has one label an image; multilabel data comes as libsvm, csv, tsv or jsonl";
-        return Err(Error::new(ErrorKind::Label, file, message));
-    }
+    one_label(options.target, file)?;
     let images = Images::parse(bytes, file)?;
     let Some(path) = labels_path(source, options) else {
         let message = "the labels are in another file that its name does not tell \
@@ -40,7 +36,7 @@ pub(crate) fn read(
         TargetKind::Real => {
             (Vec::new(), Targets::Real(labels.iter().map(|&l| f64::from(l)).collect()))
         }
-        TargetKind::Classes | TargetKind::Labels => {
+        TargetKind::Classes | TargetKind::Labels | TargetKind::Grades => {
             let ids = (0..256usize).filter(|&l| present[l]);
             let mut id_of = [0; 256];
             let classes = ids.zip(0..).map(|(l, id)| {
@@ -62,7 +58,8 @@ pub(crate) fn read(
         image: Some([images.height, images.width]),
     };
     let x = images.matrix(file)?;
-    Ok(Dataset { x, y, weights: None, schema, warnings: Vec::new(), source: file.to_owned() })
+    let (warnings, source) = (Vec::new(), file.to_owned());
+    Ok(Dataset { x, y, weights: None, queries: None, schema, warnings, source })
 }
 
 /// Reads images, and labels if their file is there, with the schema of training.
@@ -101,14 +98,17 @@ pub(crate) fn read_with(
     };
     let x = images.matrix(file)?;
     let schema = schema.clone();
-    Ok(Dataset { x, y, weights: None, schema, warnings, source: file.to_owned() })
+    Ok(Dataset { x, y, weights: None, queries: None, schema, warnings, source: file.to_owned() })
 }
 
 fn one_label(target: TargetKind, file: &str) -> Result<(), Error> {
-    if target != TargetKind::Labels {
-        return Ok(());
-    }
-    let message = "IDX has one label an image; multilabel data comes as libsvm, csv, tsv or jsonl";
+    let message = match target {
+        TargetKind::Classes | TargetKind::Real => return Ok(()),
+        TargetKind::Labels => {
+            "IDX has one label an image; multilabel data comes as libsvm, csv, tsv or jsonl"
+        }
+        TargetKind::Grades => "IDX has no queries; ranking data comes as libsvm, csv, tsv or jsonl",
+    };
     Err(Error::new(ErrorKind::Label, file, message))
 }
 

@@ -33,6 +33,22 @@ pub(crate) fn sort_names(names: &mut [String]) {
     }
 }
 
+/// Why a label is not a grade. What is not finite is left to the caller, which has a message for all labels.
+pub(crate) fn check_grade(label: &[u8], value: Option<f64>) -> Result<(), String> {
+    match value {
+        None => Err(format!(
+            "grade {} is not a number; ranking needs one of at least 0 on each row",
+            quote(label)
+        )),
+        Some(value) if value < 0.0 => Err(format!(
+            "grade {} is negative; grades are numbers of at least 0, the higher the more relevant. Add to all of them, or \
+             remove the rows if it marks documents that nobody judged",
+            quote(label)
+        )),
+        Some(_) => Ok(()),
+    }
+}
+
 fn finite(name: &str) -> Option<f64> {
     parse_f64(name).filter(|v| v.is_finite())
 }

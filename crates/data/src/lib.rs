@@ -1,6 +1,6 @@
 //! Files into datasets: LIBSVM/svmlight, csv, tsv, JSON lines, fastText, Vowpal Wabbit and IDX images, plain or
 //! compressed; and into [`Sequences`]: CoNLL columns, CoNLL-U, CRFsuite attributes, JSON lines; and into
-//! a [`Treebank`]: CoNLL-U.
+//! a [`Treebank`]: CoNLL-U; and into a [`BracketTreebank`]: Penn brackets, plain sentences.
 //!
 //! [`read`] learns a [`Schema`] (what columns and classes mean) together with the examples; [`read_with`]
 //! applies that schema to other files, so that column 17 and class 3 mean the same at prediction as at
@@ -36,6 +36,7 @@
 
 mod archive;
 mod blocks;
+mod brackets;
 mod convert;
 mod dataset;
 mod error;
@@ -47,6 +48,7 @@ mod lossy;
 mod number;
 mod once;
 mod options;
+mod queries;
 mod read;
 mod schema;
 mod sequences;
@@ -58,6 +60,10 @@ mod table;
 mod text;
 mod treebank;
 
+pub use brackets::{
+    BracketNode, BracketReadOptions, BracketSchema, BracketSentence, BracketTreebank, LabelledSpan,
+    LabelledTree, NO_TAG, read_brackets, read_brackets_with, stream_brackets,
+};
 pub use convert::{Converted, convert};
 pub use dataset::{Dataset, Targets, UNSEEN};
 pub use error::{Error, ErrorKind};
@@ -65,6 +71,7 @@ pub use format::Format;
 pub use label_lists::Labels;
 pub use once::Once;
 pub use options::ReadOptions;
+pub use queries::Queries;
 pub use read::{read, read_text, read_text_with, read_with};
 pub use schema::{Column, ColumnKind, Schema, TargetKind};
 pub use sequences::{

@@ -10,14 +10,16 @@ use crate::schema::TargetKind;
 pub struct ReadOptions {
     /// The format, where the name does not tell it or tells it wrongly.
     pub format: Option<Format>,
-    /// Whether labels are classes, sets of labels, or numbers. [`read_with`](crate::read_with) follows the schema instead.
+    /// Whether labels are classes, sets of labels, numbers, or grades of documents. [`read_with`](crate::read_with) follows the schema instead.
     pub target: TargetKind,
-    /// The column with the label; else one named label, class, target or y, and labels where they are sets.
+    /// The column with the label; else one named label, class, target or y, and labels where they are sets, grade or relevance where they are grades.
     pub label: Option<String>,
     /// Between the labels of a csv or tsv cell, for [`TargetKind::Labels`]. JSON has lists.
     pub label_separator: char,
     /// The column with example weights.
     pub weight: Option<String>,
+    /// For [`TargetKind::Grades`]: the column that says which query a row is a document of; else one named query, qid or query_id.
+    pub query: Option<String>,
     /// Columns that must be numbers.
     pub numeric: Vec<String>,
     /// Columns whose values are names even where they look like numbers.
@@ -51,6 +53,7 @@ impl Default for ReadOptions {
             label: None,
             label_separator: ',',
             weight: None,
+            query: None,
             numeric: Vec::new(),
             categorical: Vec::new(),
             hash_categories: None,

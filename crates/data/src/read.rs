@@ -168,6 +168,11 @@ pub(crate) fn tell_format(file: &str, options: &ReadOptions, head: &[u8]) -> Res
         return Err(Error::new(ErrorKind::Empty, file, "the file is empty"));
     }
     let format = options.format.map_or_else(|| format::guess(file, head), Ok)?;
+    if format.is_for_brackets() {
+        let message =
+            format!("{format} is for constituency trees: add --task constituency, or say --format");
+        return Err(Error::new(ErrorKind::Format, file, message));
+    }
     if format.is_for_tags() {
         let or_trees = if format == Format::Conllu { " or --task dependency" } else { "" };
         let message = format!(

@@ -10,9 +10,9 @@ use crate::format::Format;
 pub struct Schema {
     /// The format that it was learnt from.
     pub format: Format,
-    /// Classes, sets of labels, or numbers.
+    /// Classes, sets of labels, numbers, or grades.
     pub target: TargetKind,
-    /// Names of classes or labels in the order of their ids; empty for [`TargetKind::Real`].
+    /// Names of classes or labels in the order of their ids; empty for [`TargetKind::Real`] and [`TargetKind::Grades`].
     pub classes: Vec<String>,
     /// Number of columns of the matrix.
     pub n_features: usize,
@@ -40,6 +40,8 @@ pub enum TargetKind {
     Labels,
     /// A number.
     Real,
+    /// The order of a query's documents: rows have grades, numbers of at least 0, and queries.
+    Grades,
 }
 
 /// A column of a table.
@@ -103,6 +105,8 @@ pub enum ColumnKind {
     Label,
     /// How much the example counts.
     Weight,
+    /// Which query the row is a document of.
+    Query,
     /// Not used.
     Ignored {
         /// The reason, for people.
@@ -135,6 +139,7 @@ impl ColumnKind {
             ColumnKind::Text { .. }
             | ColumnKind::Label
             | ColumnKind::Weight
+            | ColumnKind::Query
             | ColumnKind::Ignored { .. } => None,
         }
     }
@@ -220,12 +225,14 @@ impl Schema {
             }
             ColumnKind::Text { .. } => "text".to_owned(),
             ColumnKind::Label if self.target == TargetKind::Real => "label, a number".to_owned(),
+            ColumnKind::Label if self.target == TargetKind::Grades => "label, a grade".to_owned(),
             ColumnKind::Label if self.target == TargetKind::Labels => {
                 format!("labels, {} names", thousands(self.classes.len()))
             }
             ColumnKind::Label if self.classes.len() == 1 => "label, 1 class".to_owned(),
             ColumnKind::Label => format!("label, {} classes", thousands(self.classes.len())),
             ColumnKind::Weight => "example weight".to_owned(),
+            ColumnKind::Query => "query".to_owned(),
             ColumnKind::Ignored { why } => format!("ignored: {why}"),
         }
     }
@@ -233,6 +240,7 @@ impl Schema {
     /// Whether the parts agree with one another. A schema may come from a file that somebody made.
     pub(crate) fn check(&self) -> Result<(), String> {
         let (mut next, mut n_text, mut n_labels, mut n_weights) = (0usize, 0, 0, 0);
+        let mut n_queries = 0;
         let mut hashed: Option<(usize, u8)> = None;
         for column in self.columns.iter().flatten() {
             match column.kind {
@@ -245,6 +253,7 @@ impl Schema {
                 ColumnKind::Text { .. } => n_text += 1,
                 ColumnKind::Label => n_labels += 1,
                 ColumnKind::Weight => n_weights += 1,
+                ColumnKind::Query => n_queries += 1,
                 _ => {}
             }
             if let ColumnKind::Numeric { mean, .. } = column.kind
@@ -273,6 +282,10 @@ impl Schema {
         }
         if n_labels > 1 || n_weights > 1 {
             return Err(format!("{n_labels} columns of labels and {n_weights} of weights"));
+        }
+        let needs_query = self.columns.is_some() && self.target == TargetKind::Grades;
+        if n_queries != usize::from(needs_query) {
+            return Err(format!("{n_queries} columns of queries"));
         }
         let n_read = self.n_features.checked_sub(self.made).ok_or("more features made than had")?;
         if self.columns.is_some() && next != n_read {

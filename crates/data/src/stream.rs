@@ -38,6 +38,9 @@ pub type OnChunk<'a> =
 /// schema does not have become new classes, with ids in the order in which they come: a chunk's schema has the
 /// names so far, and the result's all of them. Chunks have no warnings; the result has those of the whole walk.
 ///
+/// For grades ([`TargetKind::Grades`](crate::TargetKind::Grades)) queries are not cut: a chunk ends with the first query that ends after so many rows, and memory is that
+/// of the largest query if this is more, and of the names of all queries, which must not come back.
+///
 /// Of LIBSVM, features beyond `schema.n_read()` are left out and counted, so a schema may have any number.
 /// IDX files are not streamed.
 ///

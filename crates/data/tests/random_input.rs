@@ -120,6 +120,8 @@ fn soup() -> impl Strategy<Value = Vec<u8>> {
         b"\0\0\0\x01",
         b"\0",
         b"qid:1",
+        b"\n1 qid:b 1:1",
+        b"qid,y,text\n",
         b"99999999999",
         b"\x1f\x8b\x08",
         b"\x28\xb5\x2f\xfd",
@@ -146,7 +148,7 @@ proptest! {
     #[test]
     fn soup_never_panics(
         bytes in soup(),
-        target in prop::sample::select(vec![TargetKind::Real, TargetKind::Classes, TargetKind::Labels]),
+        target in prop::sample::select(vec![TargetKind::Real, TargetKind::Classes, TargetKind::Labels, TargetKind::Grades]),
         header in prop::bool::ANY,
     ) {
         let train: [&[u8]; 3] = [b"1 1:1 3:2\n2 2:1\n", b"label,a,b\n1,2,x\n2,3,y\n", b"{\"label\":1,\"features\":{\"a\":1}}"];
@@ -198,6 +200,7 @@ fn streamed(bytes: &[u8], options: &ReadOptions, whole: &Dataset) -> bool {
     let learnt = stream(memory(bytes), options, &whole.schema, 2, &mut |chunk, _| {
         let rows: Vec<usize> = (at..at + chunk.n_rows()).collect();
         assert_eq!(chunk.y, whole.select(&rows).y);
+        assert_eq!(chunk.queries, whole.select(&rows).queries);
         for (i, &row) in rows.iter().enumerate() {
             assert_eq!(nonzeros(&chunk, i), nonzeros(whole, row));
         }

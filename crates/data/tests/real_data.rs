@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use lineal_data::{
-    Dataset, ReadOptions, SentenceEdits, TargetKind, Targets, TextBatch, TextSink, TreebankOptions,
-    learn_schema, read, read_text, read_treebank, read_treebank_with, read_with, stream,
+    BracketReadOptions, Dataset, ReadOptions, SentenceEdits, TargetKind, Targets, TextBatch,
+    TextSink, TreebankOptions, learn_schema, read, read_brackets, read_text, read_treebank,
+    read_treebank_with, read_with, stream,
 };
 use lineal_linalg::Matrix;
 
@@ -210,4 +211,37 @@ fn treebank() {
         sentence.write(&SentenceEdits { heads, deprels, ..SentenceEdits::default() }, &mut out);
     }
     assert!(out == unpacked, "the file is written back byte for byte");
+}
+
+#[test]
+fn gum_trees() {
+    let Some(path) = data("gum-trees/train.mrg.gz") else { return };
+    let options = BracketReadOptions { require_trees: true, ..BracketReadOptions::default() };
+    let trees = read_brackets(&path, &options).unwrap();
+    assert_eq!((trees.len(), trees.labels.len()), (10_224, 61));
+    let mut file = String::new();
+    let packed = std::fs::File::open(&path).unwrap();
+    flate2::read::GzDecoder::new(packed).read_to_string(&mut file).unwrap();
+    let written: String = trees.iter().map(|sentence| sentence.tree().line() + "\n").collect();
+    assert!(written == file, "the trees are not written as they were");
+    let cut = BracketReadOptions { cut_functions: true, ..options };
+    let test = data("gum-trees/test.mrg.gz").unwrap();
+    let test = read_brackets(test, &cut).unwrap();
+    assert_eq!(test.len(), 1_464);
+    assert!(test.labels.iter().all(|label| !label.contains('-')), "{:?}", test.labels);
+}
+
+#[test]
+fn mq2008() {
+    let (Some(train), Some(test)) = (data("mq2008/train.letor.gz"), data("mq2008/test.letor.gz"))
+    else {
+        return;
+    };
+    let options = ReadOptions { target: TargetKind::Grades, ..ReadOptions::default() };
+    let d = read(train, &options).unwrap();
+    assert_eq!(shape(&d), (9_630, 46, 0));
+    let t = read_with(test, &options, &d.schema).unwrap();
+    assert_eq!(shape(&t), (2_874, 46, 0));
+    let queries = t.queries.unwrap();
+    assert_eq!((queries.len(), queries.start().last()), (156, Some(&2_874)));
 }

@@ -6,7 +6,8 @@
 //!
 //! This crate must not know how a prediction was made: no weights, features, losses or solvers. It does not print, and
 //! it reads no file. A further task gets a file of its own beside [`classify`](ClassifyMetrics),
-//! [`multilabel`](MultilabelMetrics), [`regress`](RegressMetrics), [`dependencies`](DependencyMetrics) and [spans](SpanEvaluation).
+//! [`multilabel`](MultilabelMetrics), [`regress`](RegressMetrics), [`ranking`](RankingMetrics), [`dependencies`](DependencyMetrics),
+//! [brackets](BracketEvaluation) and [spans](SpanEvaluation).
 //!
 //! ```
 //! use lineal_metrics::{Classified, classify};
@@ -22,15 +23,21 @@
 //! ```
 
 mod auc;
+mod brackets;
 mod calibration;
 mod classify;
 mod dependencies;
 mod error;
 mod multilabel;
+mod ranking;
 mod regress;
 mod spans;
 
 pub use auc::auc;
+pub use brackets::{
+    Bracket, BracketEvaluation, BracketLabelScores, BracketMetrics, BracketOptions, BracketScores,
+    BracketTree, SentenceBrackets, SentenceStatus,
+};
 pub use calibration::{Calibration, N_BINS, ReliabilityBin, calibration};
 pub use classify::{ClassScores, Classified, ClassifyMetrics, MAX_CONFUSION, UNSEEN, classify};
 pub use dependencies::{
@@ -39,5 +46,9 @@ pub use dependencies::{
 };
 pub use error::Error;
 pub use multilabel::{LabelLists, MultilabelMetrics, MultilabelRows, Ranking, multilabel};
+pub use ranking::{
+    MAX_GRADE, QueryScores, RankedQueries, RankingMeans, RankingMetrics, RankingOptions, ScoreTies,
+    ranking,
+};
 pub use regress::{RegressMetrics, regress};
 pub use spans::{Span, SpanCounts, SpanEvaluation, TagSet};

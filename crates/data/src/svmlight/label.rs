@@ -2,7 +2,7 @@
 
 use super::scan::{Fault, Piece};
 use crate::error::{ErrorKind, quote};
-use crate::labels::number_name;
+use crate::labels::{check_grade, number_name};
 use crate::number::{byte, digits8, is_delimiter, parse_f64, scan_f32, token};
 use crate::schema::TargetKind;
 
@@ -80,13 +80,18 @@ pub(super) fn one(
     let sign = byte(text, p);
     let signed = p + usize::from(sign == b'-' || sign == b'+');
     let (value, n_digits) = digits8(text, signed);
-    if (1..8).contains(&n_digits) && is_delimiter(byte(text, signed + n_digits)) {
+    let is_small = (1..8).contains(&n_digits) && is_delimiter(byte(text, signed + n_digits));
+    if is_small && !(sign == b'-' && rule.target == TargetKind::Grades) {
         let value = if sign == b'-' { -(value as f64) } else { value as f64 };
         piece.labels.numbers.push(value);
         return Ok(signed + n_digits);
     }
     let word = token(text, p);
     if word.contains(&b':') {
+        if rule.required && rule.target == TargetKind::Grades {
+            let message = format!("the row has no grade: its first word is {}", quote(word));
+            return Err(Fault { kind: ErrorKind::Label, offset: p, message });
+        }
         if rule.required && !word.starts_with(b"qid:") {
             let message =
                 format!("the row has no label: its first word {} is a feature", quote(word));
@@ -230,6 +235,11 @@ fn weight(word: &[u8], offset: usize) -> Result<f32, Fault> {
 fn label(name: &[u8], offset: usize, target: TargetKind) -> Result<Label, Fault> {
     let fault = |kind, message| Err(Fault { kind, offset, message });
     let parsed = parse_f64(name);
+    if target == TargetKind::Grades
+        && let Err(message) = check_grade(name, parsed)
+    {
+        return fault(ErrorKind::Label, message);
+    }
     if let Some(value) = parsed.filter(|v| v.is_finite()) {
         return Ok(Label::Number(value));
     }

@@ -7,9 +7,12 @@
 mod columns;
 mod label;
 mod odd;
+mod query;
 mod scan;
 mod stream;
 mod targets;
+
+use std::ops::Range;
 
 use lineal_linalg::{Csr, Matrix};
 use rayon::prelude::*;
@@ -33,6 +36,7 @@ const PIECE: usize = 1 << 20;
 pub(crate) fn read(bytes: &[u8], file: &str, target: TargetKind) -> Result<Dataset, Error> {
     let parsed = parse(without_bom(bytes), file, LabelRule { target, required: true })?;
     let mut warnings = parsed.odd.warnings(file);
+    let queries = query::whole(&parsed, without_bom(bytes), file, target)?;
     let (idx, val) = (parsed.idx, parsed.val);
     let found = columns::learn(idx, parsed.max_index);
     let (classes, y) = targets::learn(parsed.labels, target);
@@ -50,13 +54,15 @@ pub(crate) fn read(bytes: &[u8], file: &str, target: TargetKind) -> Result<Datas
         warnings.push(format!("{file}: no row has a feature"));
     }
     let x = matrix(schema.n_features, parsed.indptr, found.idx, val, file)?;
-    Ok(Dataset { x, y, weights: parsed.weights, schema, warnings, source: file.to_owned() })
+    let (weights, source) = (parsed.weights, file.to_owned());
+    Ok(Dataset { x, y, weights, queries, schema, warnings, source })
 }
 
 /// Reads with the schema of training.
 pub(crate) fn read_with(bytes: &[u8], file: &str, schema: &Schema) -> Result<Dataset, Error> {
     let rule = LabelRule { target: schema.target, required: false };
     let mut parsed = parse(without_bom(bytes), file, rule)?;
+    let queries = query::whole(&parsed, without_bom(bytes), file, schema.target)?;
     columns::apply(&mut parsed, schema);
     let mut index = ClassIndex::new(&schema.classes);
     let y = targets::apply(parsed.labels, schema.target, &mut index, file)?;
@@ -64,7 +70,7 @@ pub(crate) fn read_with(bytes: &[u8], file: &str, schema: &Schema) -> Result<Dat
     warnings.extend(index.warning(file, schema.target));
     let x = matrix(schema.n_read(), parsed.indptr, parsed.idx, parsed.val, file)?;
     let (weights, schema) = (parsed.weights, schema.clone());
-    Ok(Dataset { x, y, weights, schema, warnings, source: file.to_owned() })
+    Ok(Dataset { x, y, weights, queries, schema, warnings, source: file.to_owned() })
 }
 
 fn matrix(
@@ -88,6 +94,8 @@ pub(crate) struct Parsed {
     max_index: u32,
     labels: RawLabels,
     weights: Option<Vec<f32>>,
+    /// Where queries begin, for grades: the row, and the name in the text.
+    queries: Vec<(usize, Range<usize>)>,
     odd: Odd,
 }
 
@@ -120,7 +128,7 @@ fn parse(text: &[u8], file: &str, rule: LabelRule) -> Result<Parsed, Error> {
 }
 
 /// Pieces of about [`PIECE`] bytes that end after a newline.
-fn cut(text: &[u8]) -> Vec<std::ops::Range<usize>> {
+fn cut(text: &[u8]) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut start = 0;
     while start < text.len() {
@@ -158,6 +166,7 @@ fn join(
     let mut weights: Option<Vec<f32>> = None;
     let (mut nnz, mut slot, mut max_index) = (0, 0, 0);
     let mut odd = Odd::default();
+    let mut queries: Vec<(usize, Range<usize>)> = Vec::new();
     for (piece, &room) in pieces.into_iter().zip(room) {
         let len = piece.row_ends.last().copied().unwrap_or(0);
         // Comments with colons and explicit zeros leave gaps: close them.
@@ -176,6 +185,13 @@ fn join(
                 weights[first_row + row] = weight;
             }
         }
+        for (row, name) in piece.queries {
+            let goes_on =
+                queries.last().is_some_and(|(_, last)| text[last.clone()] == text[name.clone()]);
+            if !goes_on {
+                queries.push((first_row + row, name));
+            }
+        }
         max_index = max_index.max(piece.max_index);
         odd.n_unsorted += piece.n_unsorted;
         if odd.first_unsorted.is_none() {
@@ -192,7 +208,7 @@ fn join(
     }
     idx.truncate(nnz);
     val.truncate(nnz);
-    Parsed { indptr, idx, val, max_index, labels, weights, odd }
+    Parsed { indptr, idx, val, max_index, labels, weights, queries, odd }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::label::{self, LabelRule, RawLabels};
+use super::query;
 use crate::error::{ErrorKind, quote};
 use crate::number::{WINDOW, byte, is_delimiter, parse_f64, scan_f32, scan_feature, token};
 use crate::schema::TargetKind;
@@ -22,6 +23,8 @@ pub(super) struct Piece {
     pub(super) row_ends: Vec<usize>,
     pub(super) labels: RawLabels,
     pub(super) weights: Vec<(usize, f32)>,
+    /// Where queries begin, for grades: the row, and the name in the text.
+    pub(super) queries: Vec<(usize, Range<usize>)>,
     pub(super) max_index: u32,
     pub(super) n_unsorted: usize,
     pub(super) first_unsorted: Option<usize>,
@@ -45,6 +48,7 @@ pub(super) fn scan(
     rule: LabelRule,
 ) -> Piece {
     let lists = rule.target == TargetKind::Labels;
+    let by_query = rule.target == TargetKind::Grades;
     let mut piece = Piece::default();
     let mut p = span.start;
     let mut nnz = 0;
@@ -61,7 +65,11 @@ pub(super) fn scan(
                     (true, false) => label::list(text, p, rule, &mut piece),
                     (true, true) => label::empty_list(text, p, &mut piece),
                 };
-                let row = labels.and_then(|p| features(text, p, nnz, &mut slots, &mut piece));
+                let start = match by_query {
+                    true => labels.and_then(|p| query::take(text, p, &mut piece)),
+                    false => labels,
+                };
+                let row = start.and_then(|p| features(text, p, nnz, &mut slots, &mut piece));
                 match row {
                     Ok((after, n)) => (p, nnz) = (after, n),
                     Err(fault) => {
@@ -77,7 +85,7 @@ pub(super) fn scan(
 }
 
 #[inline(always)]
-fn skip_blanks(text: &[u8], mut p: usize) -> usize {
+pub(super) fn skip_blanks(text: &[u8], mut p: usize) -> usize {
     while matches!(byte(text, p), b' ' | b'\t' | b'\r') {
         p += 1;
     }
@@ -205,8 +213,8 @@ fn bad_feature(text: &[u8], p: usize) -> Fault {
     let (index, value) = (&word[..colon], &word[colon + 1..]);
     if index == b"qid" {
         let message = format!(
-            "{} marks ranking data (LETOR, SVMrank), which is not classification or regression data; \
-             remove the qid words to use it as such",
+            "{} marks ranking data (LETOR, SVMrank), where it stands once, right after the grade: say --task rank; or \
+             remove the qid words to use it as classification or regression data",
             quote(word)
         );
         return fault(ErrorKind::Format, 0, message);

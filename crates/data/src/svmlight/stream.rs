@@ -4,12 +4,13 @@ use std::ops::ControlFlow;
 
 use super::label::LabelRule;
 use super::odd::Odd;
-use super::{columns, matrix, parse, targets};
+use super::{columns, matrix, parse, query, targets};
 use crate::blocks::{Input, RowEnd, Step};
 use crate::dataset::Dataset;
 use crate::error::{Error, ErrorKind};
 use crate::format::Format;
 use crate::labels::ClassIndex;
+use crate::queries::QueryIndex;
 use crate::schema::{Schema, TargetKind};
 use crate::stream::{Learnt, OnChunk};
 
@@ -37,8 +38,14 @@ pub(crate) fn stream(
     };
     let mut odd = Odd::default();
     let mut n_rows = 0;
+    let by_query = schema.target == TargetKind::Grades;
+    let mut seen = QueryIndex::default();
     for_each_chunk(input, file, schema.target, rows_per_chunk, &mut |text, n_lines_before| {
         let mut parsed = parse(text, file, rule).map_err(|e| e.below(n_lines_before))?;
+        let queries = match by_query {
+            true => Some(query::collect(&parsed, text, n_lines_before, &mut seen, file)?),
+            false => None,
+        };
         columns::apply(&mut parsed, schema);
         odd.add(std::mem::take(&mut parsed.odd), n_lines_before);
         let y = targets::apply(parsed.labels, schema.target, &mut index, file)?;
@@ -47,7 +54,8 @@ pub(crate) fn stream(
         let x = matrix(schema.n_read(), parsed.indptr, parsed.idx, parsed.val, file)?;
         n_rows += x.n_rows();
         let (weights, source) = (parsed.weights, file.to_owned());
-        f(Dataset { x, y, weights, schema: grown(&index), warnings: Vec::new(), source }, None)
+        let (schema, warnings) = (grown(&index), Vec::new());
+        f(Dataset { x, y, weights, queries, schema, warnings, source }, None)
     })?;
     if n_rows == 0 {
         return Err(Error::new(ErrorKind::Empty, file, "no rows"));
@@ -71,6 +79,7 @@ pub(crate) fn learn_schema(
         Ok(ControlFlow::Break(()))
     })?;
     let parsed = parse(&sample, file, LabelRule { target, required: true })?;
+    query::whole(&parsed, &sample, file, target)?;
     let (classes, _) = targets::learn(parsed.labels, target);
     let schema = Schema {
         format: Format::Svmlight,
@@ -86,7 +95,8 @@ pub(crate) fn learn_schema(
     Ok(Learnt { schema, n_rows: parsed.indptr.len() - 1, warnings })
 }
 
-/// Calls `f` with the text of `n_rows` rows at a time, and how many lines come before it.
+/// Calls `f` with the text of `n_rows` rows at a time, and how many lines come before it. For grades, queries are not cut: a chunk ends with the first query
+/// that ends after so many rows.
 fn for_each_chunk(
     input: &Input,
     file: &str,
@@ -94,40 +104,74 @@ fn for_each_chunk(
     n_rows: usize,
     f: &mut dyn FnMut(&[u8], usize) -> Step,
 ) -> Result<(), Error> {
-    let mut chunk = Vec::new();
-    let (mut chunk_rows, mut chunk_lines, mut n_lines_before) = (0, 0, 0);
-    let mut stopped = false;
+    let by_query = target == TargetKind::Grades;
+    let mut chunk = Chunk::default();
+    let mut query = Vec::new();
+    let mut n_lines_before = 0;
+    let mut hand_over = |chunk: &mut Chunk, n_lines_before: &mut usize| {
+        let step = f(&chunk.text, *n_lines_before)?;
+        *n_lines_before += chunk.n_lines;
+        chunk.clear();
+        Ok::<_, Error>(step)
+    };
     input.for_each_block(file, RowEnd::Newline, &mut |block| {
         let mut rest = block.text;
         while !rest.is_empty() {
             let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |n| n + 1);
             let (line, after) = rest.split_at(end);
             rest = after;
-            chunk.extend_from_slice(line);
-            chunk_lines += 1;
-            chunk_rows += usize::from(is_row(line, target));
-            if chunk_rows == n_rows || chunk.len() >= CHUNK_BYTES && chunk_rows > 0 {
-                let step = f(&chunk, n_lines_before)?;
-                n_lines_before += chunk_lines;
-                (chunk_rows, chunk_lines) = (0, 0);
-                chunk.clear();
-                if step.is_break() {
-                    stopped = true;
-                    return Ok(step);
+            let is_row = is_row(line, target);
+            if by_query && is_row {
+                let of_line = query::of_line(line);
+                if chunk.is_full(n_rows)
+                    && query != of_line
+                    && hand_over(&mut chunk, &mut n_lines_before)?.is_break()
+                {
+                    return Ok(ControlFlow::Break(()));
                 }
+                query.clear();
+                query.extend_from_slice(of_line);
+            }
+            chunk.text.extend_from_slice(line);
+            chunk.n_lines += 1;
+            chunk.n_rows += usize::from(is_row);
+            if !by_query
+                && chunk.is_full(n_rows)
+                && hand_over(&mut chunk, &mut n_lines_before)?.is_break()
+            {
+                return Ok(ControlFlow::Break(()));
             }
         }
         // Comments alone shall not pile up.
-        if chunk_rows == 0 {
-            n_lines_before += std::mem::take(&mut chunk_lines);
+        if chunk.n_rows == 0 {
+            n_lines_before += chunk.n_lines;
             chunk.clear();
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    if chunk_rows > 0 && !stopped {
-        let _: ControlFlow<()> = f(&chunk, n_lines_before)?;
+    if chunk.n_rows > 0 {
+        let _: ControlFlow<()> = hand_over(&mut chunk, &mut n_lines_before)?;
     }
     Ok(())
+}
+
+/// Lines that are not handed over yet.
+#[derive(Default)]
+struct Chunk {
+    text: Vec<u8>,
+    n_rows: usize,
+    n_lines: usize,
+}
+
+impl Chunk {
+    fn is_full(&self, n_rows: usize) -> bool {
+        self.n_rows >= n_rows || self.text.len() >= CHUNK_BYTES && self.n_rows > 0
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        (self.n_rows, self.n_lines) = (0, 0);
+    }
 }
 
 /// Whether the scanner makes a row of a line.

@@ -11,7 +11,7 @@ use crate::schema::TargetKind;
 
 /// The classes that occur, in order, and each row's.
 pub(super) fn learn(labels: RawLabels, target: TargetKind) -> (Vec<String>, Targets) {
-    if target == TargetKind::Real {
+    if matches!(target, TargetKind::Real | TargetKind::Grades) {
         return (Vec::new(), Targets::Real(labels.numbers));
     }
     let mut spelt: HashMap<u64, String> = HashMap::new();
@@ -46,7 +46,7 @@ pub(super) fn apply(
     if n_missing == labels.numbers.len() {
         return Ok(Targets::None);
     }
-    if target == TargetKind::Real {
+    if matches!(target, TargetKind::Real | TargetKind::Grades) {
         if n_missing > 0 {
             let n = count(n_missing, "row");
             let message = format!("{n} without a label while others have one; give all or none");

@@ -18,6 +18,7 @@ pub(super) fn find<'s>(
         Some(name) => find(name).map(Some).ok_or_else(|| no_column(table.file, name, names)),
     };
     let (label, weight) = (said(&options.label)?, said(&options.weight)?);
+    let query = said(&options.query)?;
     let n_text = schema.text_columns().count();
     let mut use_of = Vec::new();
     for column in columns {
@@ -27,6 +28,7 @@ pub(super) fn find<'s>(
             ColumnKind::Ignored { .. } => continue,
             ColumnKind::Label => label.or_else(own).or(named),
             ColumnKind::Weight => weight.or_else(own).or(named),
+            ColumnKind::Query => Some(required(query.or(named), &column.name, names, table.file)?),
             // Names inside may all be absent.
             ColumnKind::Named { .. } => own().or(named),
             // A format's one text is the model's one text.

@@ -12,7 +12,8 @@ use crate::dataset::Dataset;
 use crate::error::{Error, ErrorKind, count, quote};
 use crate::format::Format;
 use crate::number::{parse_f32, parse_f64};
-use crate::schema::{ColumnKind, Schema, bucket_of};
+use crate::queries::{Queries, QueryIndex};
+use crate::schema::{ColumnKind, Schema, TargetKind, bucket_of};
 use crate::text::TextBatch;
 
 /// Rows on their way into datasets.
@@ -32,6 +33,8 @@ pub(super) struct Encoder<'a> {
     x: FeatureRows,
     target: TargetColumn,
     weights: Vec<f32>,
+    queries: Queries,
+    seen_queries: QueryIndex,
     text: TextBatch,
     /// By column: how many numbers were missing, and what stands for them.
     missing: BTreeMap<usize, (usize, f32)>,
@@ -70,6 +73,8 @@ impl<'a> Encoder<'a> {
             x: FeatureRows::new(schema.n_read(), only_numbers && width == schema.n_read()),
             target: TargetColumn::new(schema, table.options.label_separator, mode),
             weights: Vec::new(),
+            queries: Queries::default(),
+            seen_queries: QueryIndex::default(),
             text: TextBatch::new(schema.text_columns().count()),
             missing: BTreeMap::new(),
             unseen: BTreeMap::new(),
@@ -131,9 +136,15 @@ impl<'a> Encoder<'a> {
         if self.table.format == Format::Vw {
             weights = weights.filter(|w| w.iter().any(|&w| w != 1.0));
         }
+        let mut queries = std::mem::take(&mut self.queries);
+        queries.end(self.x.n_rows());
+        let queries = Some(queries).filter(|_| self.schema.target == TargetKind::Grades);
+        if let (Some(queries), Some(weights)) = (&queries, &weights) {
+            queries.check_weights(weights, file)?;
+        }
         let x = self.x.take().map_err(|e| Error::new(ErrorKind::Schema, file, e.to_string()))?;
         let (schema, source) = (self.schema(), file.to_owned());
-        Ok(Dataset { x, y, weights, schema, warnings: Vec::new(), source })
+        Ok(Dataset { x, y, weights, queries, schema, warnings: Vec::new(), source })
     }
 
     /// Adds a row.
@@ -173,6 +184,7 @@ impl<'a> Encoder<'a> {
                 taken.map_err(|(kind, message)| self.error(row, column, kind, message))?;
             }
             ColumnKind::Weight => self.weight(row, column, cell)?,
+            ColumnKind::Query => self.query(row, column, cell)?,
             ColumnKind::Numeric { at, mean } if is_absent(cell) && !self.table.options.strict => {
                 self.missing.entry(column).or_insert((0, *mean)).0 += 1;
                 self.x.push(*at, *mean);
@@ -235,6 +247,30 @@ impl<'a> Encoder<'a> {
                 Err(self.error(row, column, ErrorKind::Weight, message))
             }
         }
+    }
+
+    /// Whether a row is the first of another query than the last row.
+    pub(super) fn begins_query(&self, row: &dyn TableRow) -> bool {
+        let is_query = |(_, kind): &&(usize, &ColumnKind)| **kind == ColumnKind::Query;
+        let Some((column, _)) = self.use_of.iter().find(is_query) else { return true };
+        let name = self.single(row, *column, row.cell(*column), "a query");
+        // What is wrong with it is said when it is added.
+        name.is_ok_and(|name| self.queries.names().last().is_none_or(|last| *last != name))
+    }
+
+    fn query(&mut self, row: &dyn TableRow, column: usize, cell: Cell<'_>) -> Result<(), Error> {
+        let name = self.single(row, column, cell, "a query")?;
+        if self.queries.names().last().is_some_and(|last| *last == name) {
+            return Ok(());
+        }
+        if name.is_empty() {
+            let message = "the query is missing; fill it in or remove the row".to_owned();
+            return Err(self.error(row, column, ErrorKind::Value, message));
+        }
+        let begun = self.seen_queries.begin(&name, row.place(column).0);
+        begun.map_err(|message| self.error(row, column, ErrorKind::Value, message))?;
+        self.queries.push(name.into_owned(), self.x.n_rows());
+        Ok(())
     }
 
     /// The one value of a cell by its name; empty where there is none.

@@ -16,6 +16,7 @@ use crate::stream::Learnt;
 enum Role {
     Label,
     Weight,
+    Query,
     Numeric,
     Categorical,
     Text,
@@ -28,6 +29,7 @@ impl Role {
         match self {
             Role::Label => "--label",
             Role::Weight => "--weight",
+            Role::Query => "--query",
             Role::Numeric => "--numeric",
             Role::Categorical => "--categorical",
             Role::Text => "--text",
@@ -79,6 +81,7 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
                 ColumnKind::Label
             }
             Role::Weight => ColumnKind::Weight,
+            Role::Query => ColumnKind::Query,
             Role::Ignore => ColumnKind::Ignored { why: "as asked".to_owned() },
             Role::Text => ColumnKind::Text { slot },
             Role::Numeric if profile.n_lists > 0 => {
@@ -162,10 +165,10 @@ fn look(role: Role, options: &ReadOptions) -> Look {
         Role::Label => match options.target {
             TargetKind::Classes => Look::Classes,
             TargetKind::Labels => Look::Labels(options.label_separator),
-            TargetKind::Real => Look::Skip,
+            TargetKind::Real | TargetKind::Grades => Look::Skip,
         },
         Role::Text => Look::Text,
-        Role::Weight | Role::Ignore => Look::Skip,
+        Role::Weight | Role::Query | Role::Ignore => Look::Skip,
         Role::Categorical if options.hash_categories.is_some() => Look::First(MOST_NAMES),
         Role::Categorical => Look::Collect(usize::MAX),
         Role::Numeric | Role::Guess => Look::Guess,
@@ -202,6 +205,15 @@ fn roles(names: &[String], table: Table<'_>) -> Result<Vec<Role>, Error> {
     if let Some(name) = &options.weight {
         assign(name, Role::Weight)?;
     }
+    match (&options.query, options.target) {
+        (Some(name), TargetKind::Grades) => assign(name, Role::Query)?,
+        (None, TargetKind::Grades) => assign(&usual_query(names, file)?, Role::Query)?,
+        (Some(name), _) => {
+            let message = format!("--query {name} is for ranking; add --task rank");
+            return Err(Error::new(ErrorKind::Columns, file, message));
+        }
+        (None, _) => {}
+    }
     match &options.label {
         Some(name) => assign(name, Role::Label)?,
         None => assign(&usual_label(names, file, options.target)?, Role::Label)?,
@@ -218,17 +230,32 @@ fn roles(names: &[String], table: Table<'_>) -> Result<Vec<Role>, Error> {
 
 /// The one column whose name is usual for labels.
 fn usual_label(names: &[String], file: &str, target: TargetKind) -> Result<String, Error> {
-    const USUAL: [&str; 5] = ["label", "class", "target", "y", "labels"];
-    // Where labels are sets, the plural is usual too.
-    let n_usual = if target == TargetKind::Labels { 5 } else { 4 };
-    let usual = &USUAL[..n_usual];
+    let usual: &[&str] = match target {
+        TargetKind::Labels => &["label", "class", "target", "y", "labels"],
+        TargetKind::Grades => &["label", "class", "target", "y", "grade", "relevance"],
+        TargetKind::Classes | TargetKind::Real => &["label", "class", "target", "y"],
+    };
+    usual_column(names, usual, ("label", "--label"), file)
+}
+
+/// The one column whose name is usual for queries.
+fn usual_query(names: &[String], file: &str) -> Result<String, Error> {
+    usual_column(names, &["query", "qid", "query_id"], ("query", "--query"), file)
+}
+
+fn usual_column(
+    names: &[String],
+    usual: &[&str],
+    (role, flag): (&str, &str),
+    file: &str,
+) -> Result<String, Error> {
     let is_usual = |name: &&String| usual.iter().any(|u| u.eq_ignore_ascii_case(name));
     let found: Vec<&String> = names.iter().filter(is_usual).collect();
     let problem = match found[..] {
         [name] => return Ok(name.clone()),
         [] => format!("no column is named {}", usual.join(", ")),
-        [a, b, ..] => format!("both {a:?} and {b:?} could be the label"),
+        [a, b, ..] => format!("both {a:?} and {b:?} could be the {role}"),
     };
-    let message = format!("{problem}; say which one is with --label NAME; {}", list(names));
+    let message = format!("{problem}; say which one is with {flag} NAME; {}", list(names));
     Err(Error::new(ErrorKind::Columns, file, message))
 }

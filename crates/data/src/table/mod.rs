@@ -28,7 +28,7 @@ use crate::error::{Error, ErrorKind};
 use crate::format::Format;
 use crate::lossy::Replaced;
 use crate::options::ReadOptions;
-use crate::schema::{ColumnKind, Schema};
+use crate::schema::{ColumnKind, Schema, TargetKind};
 use crate::stream::{Learnt, OnChunk};
 use crate::text::{TextBatch, TextSink};
 use encode::Encoder;
@@ -188,11 +188,22 @@ pub(crate) fn stream(
     };
     let wanted = encoder.wanted();
     let mut stopped = false;
+    let by_query = schema.target == TargetKind::Grades;
+    let is_full = |encoder: &Encoder<'_>| {
+        encoder.n_rows() >= rows_per_chunk
+            || encoder.text().is_some_and(|t| t.n_bytes() >= CHUNK_BYTES)
+    };
     rows.for_each(&wanted, &mut |row| {
+        // Queries are not cut: their chunk is full when the next one begins.
+        if by_query && is_full(&encoder) && encoder.begins_query(row) {
+            let step = hand_over(&mut encoder)?;
+            stopped = step.is_break();
+            if stopped {
+                return Ok(step);
+            }
+        }
         encoder.row(row)?;
-        if encoder.n_rows() < rows_per_chunk
-            && encoder.text().is_none_or(|t| t.n_bytes() < CHUNK_BYTES)
-        {
+        if by_query || !is_full(&encoder) {
             return Ok(ControlFlow::Continue(()));
         }
         let step = hand_over(&mut encoder)?;

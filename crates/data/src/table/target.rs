@@ -5,7 +5,7 @@ use super::{Cell, show};
 use crate::dataset::{Targets, UNSEEN};
 use crate::error::{Error, ErrorKind, quote};
 use crate::label_lists::{LabelsBuilder, Twins};
-use crate::labels::ClassIndex;
+use crate::labels::{ClassIndex, check_grade};
 use crate::number::parse_f64;
 use crate::schema::{Schema, TargetKind};
 
@@ -96,10 +96,15 @@ impl TargetColumn {
             self.ids.push(self.classes.id(&name));
             return Ok(());
         }
-        let value = parse_f64(name.as_bytes()).filter(|v| v.is_finite()).ok_or_else(|| {
+        let value = parse_f64(name.as_bytes());
+        if self.kind == TargetKind::Grades {
+            check_grade(name.as_bytes(), value).map_err(|message| (ErrorKind::Label, message))?;
+        }
+        let value = value.filter(|v| v.is_finite()).ok_or_else(|| {
             let message = format!(
-                "label {} is not a finite number; regression needs one on each row",
-                quote(name.as_bytes())
+                "label {} is not a finite number; {} needs one on each row",
+                quote(name.as_bytes()),
+                if self.kind == TargetKind::Grades { "ranking" } else { "regression" }
             );
             (ErrorKind::Label, message)
         })?;
@@ -115,7 +120,7 @@ impl TargetColumn {
         self.n_missing += 1;
         self.first_missing.get_or_insert_with(place);
         match self.kind {
-            TargetKind::Real => self.reals.push(f64::NAN),
+            TargetKind::Real | TargetKind::Grades => self.reals.push(f64::NAN),
             _ => self.ids.push(self.classes.miss("no label")),
         }
         Ok(())
@@ -158,7 +163,7 @@ impl TargetColumn {
             TargetKind::Labels => Ok(Targets::Labels(lists.finish())),
             _ if ids.len() + reals.len() == n_missing => Ok(Targets::None),
             TargetKind::Classes => Ok(Targets::Classes(ids)),
-            TargetKind::Real => match first_missing {
+            TargetKind::Real | TargetKind::Grades => match first_missing {
                 None => Ok(Targets::Real(reals)),
                 Some((line, column)) => {
                     let message =
