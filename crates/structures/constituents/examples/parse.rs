@@ -1,7 +1,7 @@
 //! Trains and measures a parser on files of bracketed trees, one per line, function tags cut.
 //!
 //! ```text
-//! cargo run --release -p lineal-constituents --example parse -- train.mrg dev.mrg [--epochs 10] [--c 0.05] [--full] …
+//! cargo run --release -p lineal-constituents --example parse -- train.mrg dev.mrg [--epochs 5] [--c 0.02] [--full] …
 //! ```
 //!
 //! F1 is of labelled brackets with punctuation, without parts of speech and the top label, for sentences of up to 40 words. Times are of the processor, so that other programs do not count.
@@ -154,8 +154,8 @@ fn main() {
     let (train, dev) = (Treebank::read(&args[1]), Treebank::read(&args[2]));
     let spec = GrammarSpec {
         horizontal: option("--horizontal", 0.0) as usize,
-        vertical: option("--vertical", 1.0) as usize,
-        branching: if has("--left") { Branching::Left } else { Branching::Right },
+        vertical: option("--vertical", 2.0) as usize,
+        branching: if has("--right") { Branching::Right } else { Branching::Left },
         min_count: option("--min-count", 5.0) as usize,
     };
     let start = seconds();
@@ -230,7 +230,7 @@ fn main() {
     let problem = Constituents::new(&grammar, &templates, &words, kept, bits).with_gold(&gold);
     let dev_problem = Constituents::new(&grammar, &templates, &dev_words, dev_kept, bits);
     let spec = LearnSpec {
-        passes: option("--epochs", 8.0) as usize,
+        passes: option("--epochs", 5.0) as usize,
         l2: option("--l2", 0.0),
         solver: Solver::Sgd,
         rate: text("--rate").map(|rate| rate.parse().expect("a number")),
@@ -243,7 +243,7 @@ fn main() {
         "svm" => LearnSpec { loss: Loss::Hinge, ..spec },
         "crf" => LearnSpec { loss: Loss::Logistic, ..spec },
         _ => {
-            let update = Update::PassiveAggressive { aggressiveness: option("--c", 0.05) };
+            let update = Update::PassiveAggressive { aggressiveness: option("--c", 0.02) };
             LearnSpec { loss: Loss::Hinge, update, ..spec }
         }
     };

@@ -27,10 +27,10 @@
 //! let phrases = [("S", 0, 4), ("NP", 0, 3), ("NP", 0, 1), ("NP", 2, 3)];
 //! let tree = Tree::new(4, phrases.map(|(label, i, j)| Phrase::new(label, i, j)).to_vec())?;
 //! let tags = ["NNS", "CC", "NNS", "VBP"];
-//! let grammar = Grammar::read([(&tree, &tags[..])].into_iter(), GrammarSpec::default());
+//! let grammar = Grammar::read([(&tree, &tags[..])].into_iter(), GrammarSpec { vertical: 1, ..GrammarSpec::default() });
 //! let derivation = grammar.derive(&tree, &tags).unwrap();
 //! let names: Vec<String> = derivation.nodes.iter().map(|node| grammar.name(node.symbol)).collect();
-//! assert_eq!(names, ["S", "NP", "NP", "@NP", "CC", "NP", "VBP"]);
+//! assert_eq!(names, ["S", "NP", "@NP", "NP", "CC", "NP", "VBP"]);
 //! assert_eq!(grammar.restore(&derivation), tree);
 //! # Ok::<(), lineal_constituents::TreeError>(())
 //! ```

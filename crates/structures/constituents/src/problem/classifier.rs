@@ -34,6 +34,7 @@ pub struct PruneSpec {
 }
 
 impl Default for PruneSpec {
+    /// Spans of a probability of 0.002 or more. On the dev part of GUM's trees that leaves 46 % of the spans, with 99.84 % of those of gold derivations among them.
     fn default() -> Self {
         Self { threshold: 2e-3, most: 20.0 }
     }

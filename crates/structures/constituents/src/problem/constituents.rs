@@ -49,6 +49,7 @@ pub struct ConstituentsScratch<F> {
     max: MaxChart<F>,
     sums: SumChart,
     own: Vec<F>,
+    added: [Vec<F>; 3],
     word_scores: Vec<F>,
     parts: Vec<u64>,
     other_parts: Vec<u64>,

@@ -23,29 +23,36 @@ impl Constituents<'_> {
         let rows = &theta.values[grammar.pairs().len()..];
         let words = self.sentences.symbols(i);
         let is_augmented = ask == Ask::Augmented;
+        // What is added to each symbol over one word, over several, and over all: −∞ where it cannot be, and what its labels cost if all are wrong.
+        let with_costs = is_augmented && self.gold_of(i).is_some();
+        let mut added = std::mem::take(&mut s.added);
+        for (kind, added) in added.iter_mut().enumerate() {
+            let (is_root, is_single) = (kind == 2, kind == 0 || kind == 2 && n == 1);
+            added.clear();
+            added.extend(symbols[..p].iter().zip(grammar.uses()).map(|(symbol, seen)| {
+                let may = if free {
+                    !symbol.is_rest() || !(is_single || is_root)
+                } else {
+                    (if is_single { seen.single } else { seen.several }) && (!is_root || seen.root)
+                };
+                let cost = if with_costs { symbol.labels().len() as f64 } else { 0.0 };
+                if may { F::from_f64(cost) } else { -F::INFINITY }
+            }));
+        }
         s.own.clear();
-        s.own.resize(spans.len() * p, -F::INFINITY);
         s.word_scores.clear();
         for (span, row) in rows.chunks_exact(self.stride()).enumerate() {
             let (start, end) = spans.words(span);
             let (is_single, is_root) = (end - start == 1, end - start == n);
-            let out = &mut s.own[span * p..(span + 1) * p];
-            for symbol in 0..p {
-                let seen = grammar.uses()[symbol];
-                let may = if free {
-                    !symbols[symbol].is_rest() || !(is_single || is_root)
-                } else {
-                    (if is_single { seen.single } else { seen.several }) && (!is_root || seen.root)
-                };
-                if may {
-                    out[symbol] = row[grammar.columns()[symbol] as usize];
-                }
-            }
+            let added = &added[if is_root { 2 } else { usize::from(!is_single) }];
+            let columns = grammar.columns().iter().zip(added);
+            s.own.extend(columns.map(|(&column, &added)| row[column as usize] + added));
             if is_single {
                 let may = free || !is_root || grammar.uses()[words[start] as usize].root;
                 s.word_scores.push(if may { row[0] } else { -F::INFINITY });
             }
         }
+        s.added = added;
         match self.gold_of(i) {
             Some(gold) if is_augmented => self.add_costs(gold, theta, s),
             None if is_augmented => {
@@ -60,7 +67,7 @@ impl Constituents<'_> {
         }
     }
 
-    /// Adds what each symbol costs.
+    /// Takes away what labels cost where they are right: those of the gold derivation were missing, and are not.
     fn add_costs<F: Scalar>(
         &self,
         gold: &Derivation,
@@ -68,11 +75,6 @@ impl Constituents<'_> {
         s: &mut ConstituentsScratch<F>,
     ) {
         let (p, symbols) = (self.grammar.n_parents(), self.grammar.symbols());
-        for row in s.own.chunks_exact_mut(p.max(1)) {
-            for (own, symbol) in row.iter_mut().zip(symbols) {
-                *own += F::from_f64(symbol.labels().len() as f64);
-            }
-        }
         for node in &gold.nodes {
             let labels = symbols[node.symbol as usize].labels();
             let span = theta.shape.spans.number(node.start as usize, node.end as usize);
