@@ -20,12 +20,15 @@ const EDGES: &[(&str, &[&str])] = &[
     ("lineal-features", &["lineal-linalg"]),
     ("lineal-chain", &["lineal-linalg", "lineal-model"]),
     ("lineal-dependencies", &["lineal-linalg", "lineal-model"]),
+    ("lineal-constituents", &["lineal-linalg", "lineal-model"]),
+    ("lineal-ranking", &["lineal-linalg", "lineal-model"]),
     ("lineal-erm", &["lineal-linalg", "lineal-loss", "lineal-model", "lineal-solver"]),
     (
         "lineal",
         &[
             "lineal-calibrate",
             "lineal-chain",
+            "lineal-constituents",
             "lineal-data",
             "lineal-dependencies",
             "lineal-erm",
@@ -34,6 +37,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "lineal-loss",
             "lineal-metrics",
             "lineal-model",
+            "lineal-ranking",
             "lineal-reduce",
             "lineal-solver",
         ],
@@ -59,6 +63,9 @@ const DOCUMENTS: &[&str] = &[
     "docs/reductions.md",
     "docs/streaming.md",
     "docs/parsing.md",
+    "docs/constituency.md",
+    "docs/ranking.md",
+    "docs/structures.md",
     "docs/tagging.md",
     "docs/tune.md",
 ];

@@ -61,14 +61,15 @@ pub fn thousands(n: usize) -> String {
     out
 }
 
-/// `1 row`, `2 rows`, `8,913 rows`.
+/// `1 row`, `2 rows`, `8,913 queries`.
 pub fn count(n: usize, noun: &str) -> String {
-    let plural = match noun {
-        _ if n == 1 => "",
-        _ if noun.ends_with('s') => "es",
-        _ => "s",
-    };
-    format!("{} {noun}{plural}", thousands(n))
+    let of_y = noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o']));
+    match of_y {
+        _ if n == 1 => format!("1 {noun}"),
+        Some(stem) => format!("{} {stem}ies", thousands(n)),
+        None if noun.ends_with('s') => format!("{} {noun}es", thousands(n)),
+        None => format!("{} {noun}s", thousands(n)),
+    }
 }
 
 /// `7 ms`, `2.1 s`, `3 min 20 s`.

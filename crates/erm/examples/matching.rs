@@ -2,11 +2,12 @@
 //!
 //!     cargo run --release -p lineal-erm --example matching
 //!
-//! An output is a permutation, its parts are the n² pairs, and the argmax is the assignment problem, which the Hungarian algorithm solves in n³. The sum over
+//! An output is a permutation, its parts are the n² pairs, and the argmax is the assignment problem, which `lineal_model::assignment` solves in n³. The sum over
 //! all permutations is a permanent, which nobody can compute: so there is a max oracle and no sum oracle, and the logistic loss is refused.
 
 use lineal_erm::structured::{LearnSpec, Loss, Solver, Update, learn_max};
 use lineal_linalg::{Rng, Scalar};
+use lineal_model::assignment::assign;
 use lineal_model::structure::{Ask, Found, Infeasible, MaxOracle, Structure};
 use std::ops::ControlFlow;
 
@@ -104,6 +105,7 @@ impl<F: Scalar> MaxOracle<F> for Matching {
         y: &mut Vec<u32>,
     ) -> Result<Found, Infeasible> {
         let gold = &self.lists[i].gold;
+        let n = gold.len();
         if ask == Ask::Augmented {
             // 1 for each wrong partner.
             theta.iter_mut().for_each(|part| *part += F::ONE);
@@ -111,7 +113,7 @@ impl<F: Scalar> MaxOracle<F> for Matching {
         }
         match ask {
             Ask::Gold => y.clone_from(gold),
-            _ => *y = assign(gold.len(), |left, right| theta[left * gold.len() + right].to_f64()),
+            _ => *y = assign(n, &|right, left| theta[left * n + right].to_f64()),
         }
         Ok(Found::exact(self.score(i, theta, y)))
     }
@@ -119,52 +121,6 @@ impl<F: Scalar> MaxOracle<F> for Matching {
     fn cost(&self, i: usize, y: &Vec<u32>) -> f64 {
         self.lists[i].gold.iter().zip(y).filter(|(gold, y)| gold != y).count() as f64
     }
-}
-
-/// The assignment of greatest score: the Hungarian algorithm with potentials (Kuhn 1955, Munkres 1957), one left item after the other by a shortest
-/// augmenting path. Column n stands for the item that is being placed.
-fn assign(n: usize, score: impl Fn(usize, usize) -> f64) -> Vec<u32> {
-    let (mut left_price, mut right_price) = (vec![0.0; n], vec![0.0; n + 1]);
-    let mut partner = vec![None; n + 1]; // the left item of each right one
-    for item in 0..n {
-        partner[n] = Some(item);
-        let (mut at, mut seen) = (n, vec![false; n + 1]);
-        let (mut distance, mut before) = (vec![f64::INFINITY; n], vec![n; n]);
-        while let Some(left) = partner[at] {
-            seen[at] = true;
-            let (mut step, mut next) = (f64::INFINITY, at);
-            for right in (0..n).filter(|&right| !seen[right]) {
-                let slack = -score(left, right) - left_price[left] - right_price[right];
-                if slack < distance[right] {
-                    (distance[right], before[right]) = (slack, at);
-                }
-                if distance[right] < step {
-                    (step, next) = (distance[right], right);
-                }
-            }
-            if next == at {
-                break; // scores that are not numbers
-            }
-            for right in 0..=n {
-                match (seen[right], partner[right]) {
-                    (true, Some(left)) => {
-                        left_price[left] += step;
-                        right_price[right] -= step;
-                    }
-                    _ if right < n => distance[right] -= step,
-                    _ => {}
-                }
-            }
-            at = next;
-        }
-        while at != n {
-            partner[at] = partner[before[at]];
-            at = before[at];
-        }
-    }
-    let mut y = vec![0; n];
-    (0..n).for_each(|right| y[partner[right].unwrap_or(right)] = right as u32);
-    y
 }
 
 /// Right items are the left ones in another order and with noise; half of the features are noise alone. A pair's features are how far its items differ.

@@ -156,7 +156,17 @@ struct Readme;
 #[doc = include_str!("../../../docs/tagging.md")]
 struct Tagging;
 
-/// And about trees.
+/// And about dependency trees.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/parsing.md")]
 struct Parsing;
+
+/// And about bracketed trees.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/constituency.md")]
+struct Constituency;
+
+/// And about rankings.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/ranking.md")]
+struct RankingDocs;

@@ -21,6 +21,7 @@
 //! assert_eq!(Classes(3).decode(&scores), 0);
 //! ```
 
+pub mod assignment;
 pub mod cost;
 pub mod file;
 mod joint;

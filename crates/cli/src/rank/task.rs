@@ -42,7 +42,12 @@ impl StructuredTask for RankModel {
         };
         let mut features = args.maps.add_to(text::features(&args.text)?, args.seed);
         let standardize = args.maps.standardize_first(&mut features, args.model.standardize);
-        let spec = TrainSpec { rank, standardize, loss: args.loss, ..request::spec(args)? };
+        let common = request::spec(args)?;
+        let penalty = match args.penalty.c.is_some() || args.penalty.l2.is_some() {
+            true => common.penalty,
+            false => rank.penalty(),
+        };
+        let spec = TrainSpec { rank, standardize, penalty, loss: args.loss, ..common };
         let read = ReadOptions {
             query: args.rank.query.clone(),
             ..args.file.learning(&args.columns, &args.text, args.task.target())

@@ -266,7 +266,9 @@ impl ConstituencyModel {
             let label = self.grammar.label(&phrase.label);
             let without = Bracket { start: phrase.start, end: phrase.end, label };
             let mut other = Derivation::default();
+            // A rival that scores more is none of the grammar's: where it has no other tree, the best one that breaks it is found.
             let found = problem.argmax_without(0, &theta, without, &mut s, &mut other).ok();
+            let found = found.filter(|found| found.score <= score);
             let mut reasons = Vec::new();
             if found.is_some() {
                 let all = problem.explain(0, (&words, tags), &best, &other, self.trees());

@@ -108,7 +108,6 @@ impl Trainable for BracketTreebank {
         let learning = spec.learning(data.len() as f64)?;
         let mut run =
             fit(spec, on_pass, metric, |see| Ok(learn(&problem, &learning.request, start, see)?))?;
-        drop(problem);
         tables.push(TREES, std::mem::take(&mut run.w));
 
         let weights = tables.get(TREES).unwrap_or_default();

@@ -78,7 +78,7 @@ impl RankedRows {
 impl From<RankSpec> for TrainSpec {
     /// Ranking with these choices and the defaults of everything else.
     fn from(rank: RankSpec) -> Self {
-        Self { rank, ..Self::for_task(Task::Rank) }
+        Self { penalty: rank.penalty(), rank, ..Self::for_task(Task::Rank) }
     }
 }
 

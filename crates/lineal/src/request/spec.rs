@@ -139,7 +139,7 @@ impl TrainSpec {
         let spec = Self { task, ..Self::default() };
         match task {
             Task::Classify | Task::Multilabel | Task::Regress => spec,
-            Task::Rank => Self { bias: Bias::None, ..spec },
+            Task::Rank => Self { bias: Bias::None, tol: 1e-4, ..spec },
             Task::Tag => Self { tol: 1e-2, ..spec },
             Task::Dependency | Task::Constituency => Self {
                 tol: 1e-2,

@@ -1,6 +1,5 @@
 //! Rankings as whole orders, with the cost of an order by a measure of the list.
 
-mod assignment;
 mod average_precision;
 mod interleave;
 mod ndcg;

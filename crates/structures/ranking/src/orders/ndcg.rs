@@ -25,11 +25,11 @@
 //!
 //! The loss is that of Chakrabarti, Khanna, Sawant, Bhattacharyya, *Structured learning for non-smooth ranking losses* (KDD 2008); the ways to merge are our own.
 
-use super::assignment::assign;
 use super::interleave::interleave;
 use crate::gain::{Gain, discount};
 use crate::oracle::{Best, Buffers, Scored};
 use crate::queries::Query;
+use lineal_model::assignment::assign;
 
 /// The most states of the table, 12 bytes each.
 const MOST_STATES: f64 = (1 << 20) as f64;
@@ -330,6 +330,7 @@ mod tests {
     use super::*;
     use crate::queries::Queries;
     use lineal_linalg::{Dense, Matrix, Rng};
+    use lineal_model::assignment::assign;
 
     /// Score + cost of an order, from the pairs.
     fn value(at: &Scored<'_>, k: usize, order: &[u32]) -> f64 {
