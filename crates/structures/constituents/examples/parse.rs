@@ -1,7 +1,7 @@
-//! Trains and measures a parser on files of bracketed trees, one per line, function tags cut.
+//! Trains and measures a parser on files of bracketed trees, function tags cut.
 //!
 //! ```text
-//! cargo run --release -p lineal-constituents --example parse -- train.mrg dev.mrg [--epochs 5] [--c 0.02] [--full] …
+//! cargo run --release -p lineal-constituents --example parse -- train.mrg dev.mrg [--test test.mrg] [--epochs 5] [--c 0.02] [--full] …
 //! ```
 //!
 //! F1 is of labelled brackets with punctuation, without parts of speech and the top label, for sentences of up to 40 words. Times are of the processor, so that other programs do not count.
@@ -9,9 +9,10 @@
 use lineal_constituents::features::{Sentences, Templates};
 use lineal_constituents::problem::{Candidates, Constituents, Known, PruneSpec, SpanClassifier};
 use lineal_constituents::{Branching, Derivation, Grammar, GrammarSpec, Phrase, Tree};
+use lineal_data::{BracketReadOptions, read_brackets};
 use lineal_erm::structured::{LearnPass, LearnSpec, Loss, Solver, Update, learn};
+use lineal_metrics::{Bracket, BracketEvaluation, BracketOptions, BracketTree};
 use lineal_model::structure::{Ask, MaxOracle, Structure};
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 /// Trees with their words and parts of speech.
@@ -22,44 +23,26 @@ struct Treebank {
     tags: Vec<Vec<String>>,
 }
 
+/// Stands over every tree, as most treebanks have it; the reader takes it off.
+const TOP: &str = "ROOT";
+
 impl Treebank {
-    /// Reads one tree per line. Just enough for this example: the reader of the program is in `lineal-data`.
     fn read(path: &str) -> Self {
-        let text = std::fs::read_to_string(path).expect("a file");
+        let options = BracketReadOptions { cut_functions: true, ..BracketReadOptions::default() };
+        let data = read_brackets(std::path::Path::new(path), &options).expect("trees");
         let mut bank = Self::default();
-        for line in text.lines().filter(|line| !line.trim().is_empty()) {
-            let (mut phrases, mut words, mut tags) = (Vec::new(), Vec::new(), Vec::new());
-            // Open brackets: the place of the phrase, or none for a part of speech.
-            let mut open: Vec<Option<usize>> = Vec::new();
-            let spaced = line.replace('(', " ( ").replace(')', " ) ");
-            let tokens: Vec<&str> = spaced.split_whitespace().collect();
-            let mut at = 0;
-            while at < tokens.len() {
-                match tokens[at] {
-                    "(" if tokens[at + 2] != "(" && tokens[at + 2] != ")" => {
-                        tags.push(tokens[at + 1].to_string());
-                        words.push(tokens[at + 2].to_string());
-                        open.push(None);
-                        at += 3;
-                    }
-                    "(" => {
-                        let label =
-                            tokens[at + 1].split(['-', '=', '|']).next().unwrap_or_default();
-                        open.push(Some(phrases.len()));
-                        phrases.push(Phrase::new(label, words.len() as u32, 0));
-                        at += 2;
-                    }
-                    _ => {
-                        if let Some(phrase) = open.pop().flatten() {
-                            phrases[phrase].end = words.len() as u32;
-                        }
-                        at += 1;
-                    }
-                }
-            }
-            bank.trees.push(Tree::new(words.len(), phrases).expect("a tree"));
-            bank.words.push(words);
-            bank.tags.push(tags);
+        for sentence in data.iter() {
+            let n = sentence.len();
+            let mut phrases = vec![Phrase::new(TOP, 0, n as u32)];
+            phrases.extend(
+                sentence.nodes().iter().map(|node| {
+                    Phrase::new(&data.labels[node.label as usize], node.start, node.end)
+                }),
+            );
+            bank.trees.push(Tree::new(n, phrases).expect("a tree"));
+            bank.words.push(sentence.words().map(str::to_string).collect());
+            let tag = |word| sentence.tag(word).unwrap_or_default().to_string();
+            bank.tags.push((0..n).map(tag).collect());
         }
         bank
     }
@@ -86,25 +69,22 @@ fn seconds() -> f64 {
     (ticks(12) + ticks(13)) / 100.0
 }
 
-fn brackets<'t>(tree: &'t Tree, top: Option<&str>) -> HashMap<(&'t str, u32, u32), usize> {
-    let mut counts = HashMap::new();
-    for phrase in tree.phrases().iter().filter(|phrase| Some(phrase.label.as_str()) != top) {
-        *counts.entry((phrase.label.as_str(), phrase.start, phrase.end)).or_default() += 1;
-    }
-    counts
-}
-
 /// Labelled F1 and exact matches in percent, over sentences of up to 40 words.
-fn measure(gold: &[Tree], found: &[Tree], top: Option<&str>) -> (f64, f64) {
-    let (mut right, mut total, mut exact, mut n) = (0, 0, 0, 0);
-    for (gold, found) in gold.iter().zip(found).filter(|(gold, _)| gold.n_words() <= 40) {
-        let (a, b) = (brackets(gold, top), brackets(found, top));
-        right += a.iter().map(|(key, n)| (*n).min(b.get(key).copied().unwrap_or(0))).sum::<usize>();
-        total += a.values().sum::<usize>() + b.values().sum::<usize>();
-        exact += usize::from(a == b);
-        n += 1;
+fn measure(gold: &Treebank, found: &[Tree]) -> (f64, f64) {
+    let mut evaluation = BracketEvaluation::new(BracketOptions::default());
+    for (i, found) in found.iter().enumerate() {
+        let words: Vec<&str> = gold.words[i].iter().map(String::as_str).collect();
+        let tags: Vec<&str> = gold.tags[i].iter().map(String::as_str).collect();
+        let [own, found] = [&gold.trees[i], found].map(|tree| {
+            let bracket = |phrase: &'_ Phrase| (phrase.start as usize, phrase.end as usize);
+            let all = tree.phrases().iter().map(|phrase| (phrase.label.as_str(), bracket(phrase)));
+            all.map(|(label, (start, end))| Bracket { label, start, end }).collect::<Vec<_>>()
+        });
+        let tree = |brackets| BracketTree { words: &words, tags: &tags, brackets };
+        evaluation.add(&tree(&own), &tree(&found)).expect("brackets");
     }
-    (200.0 * right as f64 / total as f64, 100.0 * f64::from(exact as u32) / f64::from(n))
+    let short = evaluation.finish().ok().and_then(|metrics| metrics.short).unwrap_or_default();
+    (100.0 * short.f1, 100.0 * short.exact)
 }
 
 fn parse(problem: &Constituents<'_>, w: &[f32]) -> Vec<Tree> {
@@ -158,6 +138,7 @@ fn main() {
         branching: if has("--right") { Branching::Right } else { Branching::Left },
         min_count: option("--min-count", 5.0) as usize,
     };
+    let branching = spec.branching;
     let start = seconds();
     let grammar = Grammar::read(train.pairs(), spec);
     let derive = |bank: &Treebank| -> Vec<Derivation> {
@@ -187,6 +168,7 @@ fn main() {
     };
     let mut candidates = None;
     let mut prune_seconds = 0.0;
+    let mut pruner = None;
     if !has("--full") {
         let bits = option("--pruner-bits", 20.0) as u32;
         let classifier = SpanClassifier::new(&templates, &words, bits).with_gold(&gold);
@@ -200,13 +182,12 @@ fn main() {
         let w = learn(&classifier, &spec, None, &mut show).expect("a pruner").w;
         let keep =
             PruneSpec { threshold: option("--threshold", 2e-3), most: option("--most", 20.0) };
-        let kept = prune(&classifier, &w, keep, spec_branching(&grammar));
+        let kept = prune(&classifier, &w, keep, branching);
         let classifier = SpanClassifier::new(&templates, &dev_words, bits);
         for threshold in
             [1e-4, 3e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2].into_iter().filter(|_| has("--pruner-table"))
         {
-            let kept =
-                prune(&classifier, &w, PruneSpec { threshold, ..keep }, spec_branching(&grammar));
+            let kept = prune(&classifier, &w, PruneSpec { threshold, ..keep }, branching);
             eprintln!(
                 "  {threshold}: {} spans, recall {:.3}",
                 kept.n_spans(),
@@ -214,7 +195,7 @@ fn main() {
             );
         }
         let start = seconds();
-        let dev_kept = prune(&classifier, &w, keep, spec_branching(&grammar));
+        let dev_kept = prune(&classifier, &w, keep, branching);
         prune_seconds = seconds() - start;
         let all: usize =
             dev.words.iter().map(|words| words.len() * words.len().saturating_sub(1) / 2).sum();
@@ -224,6 +205,7 @@ fn main() {
             100.0 * dev_kept.recall(&dev_gold)
         );
         candidates = Some((kept, dev_kept));
+        pruner = Some((w, bits, keep));
     }
     let bits = option("--bits", 24.0) as u32;
     let (kept, dev_kept) = candidates.as_ref().map(|(a, b)| (a, b)).unzip();
@@ -251,8 +233,7 @@ fn main() {
     let every = option("--watch", f64::INFINITY) as usize;
     let mut watch = |pass: &LearnPass<'_>| {
         if pass.pass.is_multiple_of(every) {
-            let (f1, exact) =
-                measure(&dev.trees, &parse(&dev_problem, &pass.weights()), grammar.top());
+            let (f1, exact) = measure(&dev, &parse(&dev_problem, &pass.weights()));
             eprintln!("  dev F1 {f1:.2} exact {exact:.2}");
         }
         show(pass)
@@ -268,14 +249,20 @@ fn main() {
     let found = parse(&dev_problem, &w);
     let took = seconds() - start;
     let n = found.len() as f64;
-    let (f1, exact) = measure(&dev.trees, &found, grammar.top());
+    let (f1, exact) = measure(&dev, &found);
     println!(
         "F1 {f1:.2} exact {exact:.2}; {:.0} sentences per second, {:.0} with pruning",
         n / took,
         n / (took + prune_seconds)
     );
-}
-
-fn spec_branching(grammar: &Grammar) -> Branching {
-    grammar.spec().branching
+    if let Some(path) = text("--test") {
+        let test = Treebank::read(path);
+        let words = test.hash(&templates, &grammar);
+        let kept = pruner.map(|(w, bits, keep)| {
+            prune(&SpanClassifier::new(&templates, &words, bits), &w, keep, branching)
+        });
+        let problem = Constituents::new(&grammar, &templates, &words, kept.as_ref(), bits);
+        let (f1, exact) = measure(&test, &parse(&problem, &w));
+        println!("test F1 {f1:.2} exact {exact:.2}");
+    }
 }
