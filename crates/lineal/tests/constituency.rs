@@ -41,7 +41,7 @@ fn crf(spec: &mut TrainSpec) {
 #[test]
 fn a_file_comes_back_and_parses_the_same() {
     let data = read(&trees(24));
-    for (horizontal, vertical, candidates) in [(0, 1, None), (1, 2, None), (0, 1, Some(0))] {
+    for (horizontal, vertical, candidates) in [(0, 1, None), (1, 2, None), (0, 2, Some(0))] {
         let (model, report) = train(
             &data,
             &spec(|s| {

@@ -13,7 +13,7 @@ pub struct ConstituencyArgs {
     #[arg(long, value_name = "H", help_heading = CONSTITUENCY)]
     pub horizontal: Option<usize>,
 
-    /// Labels with those of so many generations: 1 for NP alone, 2 for NP under S [default: 1]
+    /// Labels with those of so many generations: 1 for NP alone, 2 for NP under S [default: 2]
     #[arg(long, value_name = "V", help_heading = CONSTITUENCY)]
     pub vertical: Option<usize>,
 

@@ -18,8 +18,11 @@ first.tag last.tag
 first-1.tag length
 ";
 
-/// Brackets as label, first word, one after the last; and parts of speech.
-const TREES: [(&[(&str, u32, u32)], &str); 5] = [
+/// Brackets as label, first word, one after the last.
+type Brackets = &'static [(&'static str, u32, u32)];
+
+/// Brackets and parts of speech.
+const TREES: [(Brackets, &str); 5] = [
     (&[("S", 0, 4), ("N", 0, 2), ("V", 2, 4)], "d n v n"),
     (&[("S", 0, 3), ("V", 1, 3)], "n v n"),
     (&[("S", 0, 3), ("N", 0, 1), ("V", 1, 2)], "n v p"),
