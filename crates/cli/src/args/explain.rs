@@ -19,6 +19,8 @@ vector; ovo by votes or tournament, the duel of the two classes; ecoc, the summe
 tree, the node in which the ways to them part. Votes, codes and --calibrate decide by more than that, and a winner's lead may be \
 negative. Labels are explained one by one against their threshold, numbers as the sum that they are.
 
+Sequences, trees and rankings: the best output against the best one that differs in a part (another label, another head, no such phrase, the next document).
+
 Examples:
   lineal explain m.lineal test.csv --rows 1-5
   lineal explain m.lineal test.csv --class sports --top 20     why not sports?
@@ -43,11 +45,12 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "ROWS", help_heading = "What to explain")]
     pub rows: Option<RowList>,
 
-    /// tag: explain this token of each sequence, from 1 [default: all; --rows are then sequences]
+    /// Explain this part of each example, from 1: a token (tag), a word's head (dependency), phrases that begin with a word (constituency), a document (rank)
+    /// [default: all; --rows are then sequences, sentences or queries]
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "What to explain")]
     pub token: Option<usize>,
 
-    /// Compare the winner with this class in place of the runner-up (why not this one?); multilabel: explain this label
+    /// Compare the winner with this class in place of the runner-up (why not this one?); multilabel: explain this label; rank: compare with document N of the query
     #[arg(long, value_name = "NAME", help_heading = "What to explain")]
     pub class: Option<String>,
 

@@ -20,6 +20,9 @@ Examples:
   zcat x.csv.gz | lineal predict m.lineal - --format csv
   lineal predict chunks.lineal new.conll                 the columns and the label
   lineal predict chunks.lineal new.conll --proba --review-below 0.5 --output jsonl
+  lineal predict parser.lineal new.conllu                CoNLL-U with heads and relations
+  lineal predict trees.lineal sentences.txt --draw       a drawing of each tree
+  lineal predict rank.lineal test.letor --top 3          query, rank, document, score
   echo 'where is my invoice?' | lineal predict text.lineal -
 
 The data needs the columns that the model was trained with (matched by name, in any order); a label column may \
@@ -27,14 +30,14 @@ be absent. For a model of one text column and no other, a line of a file whose n
 input is answered as it comes. A row without features is legal and gets a prediction. A multilabel model gives the labels of a row between \
 --label-separator (csv: a column labels; jsonl: a list labels).";
 
-/// Predict a class, labels or a number for each row of DATA
+/// Predict a class, labels or a number for each row of DATA, or labels, trees and orders
 #[derive(Args, Clone, Debug)]
 #[command(after_help = PREDICT)]
 pub struct PredictArgs {
     /// A file that `lineal train` wrote
     pub model: PathBuf,
 
-    /// Rows to predict; - is standard input
+    /// Rows, sequences, sentences or queries to predict; - is standard input
     pub data: PathBuf,
 
     /// Add the probability of each class or label (models trained with --loss logistic, or with --calibrate)
@@ -45,7 +48,7 @@ pub struct PredictArgs {
     #[arg(long, help_heading = "What to give")]
     pub scores: bool,
 
-    /// Add the K best classes, best first, with probabilities (or scores, where the model has none)
+    /// Add the K best classes, best first, with probabilities (or scores, where the model has none); rank: the K best documents of each query
     #[arg(long, value_name = "K", value_parser = at_least_one, help_heading = "What to give")]
     pub top: Option<usize>,
 
@@ -121,7 +124,9 @@ Examples:
 
 Classes: accuracy, macro_f1, micro_f1, log_loss, brier, ece (expected calibration error), mean_cost, confusion; \
 log_loss, brier and ece are null where the model has no probabilities; reliability, the points of the reliability diagram. \
-Labels: micro_f1, macro_f1, hamming_loss, subset_accuracy, p@1, p@3, p@5, ndcg@5, reliability. Numbers: rmse, mae, r2. A label \
+Labels: micro_f1, macro_f1, hamming_loss, subset_accuracy, p@1, p@3, p@5, ndcg@5, reliability. Numbers: rmse, mae, r2. Sequences: token_accuracy, sentence_accuracy, span_precision, span_recall, span_f1, types. \
+Dependency trees: uas, las, label_accuracy, exact, by relation and length. Bracketed trees: precision, recall, f1, exact, crossing brackets, by label. \
+Rankings: ndcg@1, ndcg@5, ndcg@10 (queries with a relevant document), map, mrr (all queries), pairwise_accuracy, by_query. A label \
 that training did not see counts as wrong.";
 
 /// Measure a model on labelled data
@@ -131,7 +136,7 @@ pub struct EvalArgs {
     /// A file that `lineal train` wrote
     pub model: PathBuf,
 
-    /// Labelled rows; - is standard input
+    /// Labelled rows, sequences, trees or queries; - is standard input
     pub data: PathBuf,
 
     /// Print one JSON object on stdout and nothing else there
@@ -148,7 +153,7 @@ pub struct EvalArgs {
     pub cost: Option<PathBuf>,
 
     /// constituency: leave out punctuation and take ADVP and PRT for the same, as EVALB's usual parameters do
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub evalb: bool,
 
     #[command(flatten)]

@@ -26,7 +26,7 @@ pub struct StreamArgs {
     pub update: Option<UpdateKind>,
 
     /// Go on from a model that --stream trained, with its loss and update; new classes are welcome. A pass over DATA that was interrupted is finished.
-    /// tag: start from the weights of this model, where attributes and labels are the same
+    /// Sequences, trees, rankings: start from the weights of this model, where features and labels are the same
     #[arg(long, value_name = "MODEL", help_heading = HEADING)]
     pub resume: Option<PathBuf>,
 

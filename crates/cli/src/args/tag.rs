@@ -30,7 +30,7 @@ other column; of CoNLL-U the form alone]";
 /// Choices of `train --task tag`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TagArgs {
-    /// What to read off the columns: for sequences a CRF++ template file, for trees the templates of docs/parsing.md
+    /// What to read off the columns: for sequences a CRF++ template file, for trees the templates of docs/parsing.md or docs/constituency.md
     #[arg(long, value_name = "FILE", help_heading = TAG, conflicts_with = "features")]
     pub template: Option<PathBuf>,
 
@@ -77,7 +77,7 @@ pub struct TagArgs {
     pub no_ends: bool,
 
     /// perceptron, hinge: passive–aggressive updates, just large enough to be right and at most this large [default: none; 0.05 with --task
-    /// dependency and no other learner]
+    /// dependency or constituency and no other learner]
     #[arg(long, value_name = "C", value_parser = positive, help_heading = TAG)]
     pub passive_aggressive: Option<f64>,
 
@@ -108,7 +108,7 @@ pub struct TagAskArgs {
     #[arg(long, value_name = "P", value_parser = probability, help_heading = TAG)]
     pub review_below: Option<f64>,
 
-    /// Keep the labels that this column has, and predict the others [default column: the label's]; of trees the heads and relations that are there
+    /// Keep the labels that this column has, and predict the others [default column: the label's]; of trees the heads and relations, or the brackets, that are there
     #[arg(long, value_name = "COL", num_args = 0..=1, default_missing_value = "", help_heading = TAG)]
     pub known: Option<String>,
 

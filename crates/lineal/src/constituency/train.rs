@@ -10,7 +10,7 @@ use crate::request::spec::{Task, TrainSpec};
 use crate::structured::{Counts, Header, Metric, Tables, fit, stage, train_and_held_out};
 use crate::train::report::{Report, StageReport, StructuredReport};
 use crate::train::{Trainable, Training};
-use lineal_constituents::features::{Sentences, Templates};
+use lineal_constituents::features::{Section, Sentences, Templates};
 use lineal_constituents::problem::{
     Candidates, ConstituentParts, Constituents, Known, PruneSpec, SpanClassifier,
 };
@@ -75,6 +75,19 @@ impl Trainable for BracketTreebank {
         let sentences = hash(&templates, &grammar, data, &words, 0..data.len());
 
         let most = choice.candidates.unwrap_or(CANDIDATES);
+        for (section, is_needed) in [(Section::Label, true), (Section::Span, most > 0)] {
+            if is_needed && templates.n_templates(section) == 0 {
+                return Err(Error::request(format!(
+                    "templates: there are none in [{}]; add some{}",
+                    section.name(),
+                    if section == Section::Span {
+                        ", or choose among all spans by --candidates 0"
+                    } else {
+                        ""
+                    }
+                )));
+            }
+        }
         let keep = PruneSpec { most: most as f64, ..PruneSpec::default() };
         let (mut tables, mut stages, mut candidates) = (Tables::default(), Vec::new(), None);
         if most > 0 {
