@@ -19,7 +19,9 @@ first-1.tag length
 ";
 
 /// Brackets as label, first word, one after the last; and parts of speech.
-const TREES: [(&[(&str, u32, u32)], &str); 5] = [
+type Small = (&'static [(&'static str, u32, u32)], &'static str);
+
+const TREES: [Small; 5] = [
     (&[("S", 0, 4), ("N", 0, 2), ("V", 2, 4)], "d n v n"),
     (&[("S", 0, 3), ("V", 1, 3)], "n v n"),
     (&[("S", 0, 3), ("N", 0, 1), ("V", 1, 2)], "n v p"),
@@ -38,7 +40,7 @@ struct Bank {
 fn bank(horizontal: usize, vertical: usize, branching: Branching) -> Bank {
     let phrase = |&(label, i, j): &(&str, u32, u32)| Phrase::new(label, i, j);
     let tags: Vec<Vec<&str>> = TREES.iter().map(|tree| tree.1.split(' ').collect()).collect();
-    let tree = |(tree, tags): (&(&[_], _), &Vec<_>)| {
+    let tree = |(tree, tags): (&Small, &Vec<_>)| {
         Tree::new(tags.len(), tree.0.iter().map(phrase).collect()).unwrap()
     };
     let trees: Vec<Tree> = TREES.iter().zip(&tags).map(tree).collect();
