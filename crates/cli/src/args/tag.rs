@@ -77,7 +77,7 @@ pub struct TagArgs {
     pub no_ends: bool,
 
     /// perceptron, hinge: passive–aggressive updates, just large enough to be right and at most this large [default: none; 0.05 with --task
-    /// dependency or constituency and no other learner]
+    /// dependency and 0.02 with constituency, and no other learner]
     #[arg(long, value_name = "C", value_parser = positive, help_heading = TAG)]
     pub passive_aggressive: Option<f64>,
 

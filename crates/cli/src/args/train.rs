@@ -99,7 +99,7 @@ pub struct TrainArgs {
     ]))]
     pub task: Task,
 
-    /// The loss [default: logistic; squared with --task regress; hinge with --task dependency; squared-hinge with --task rank]
+    /// The loss [default: logistic; squared with --task regress; hinge with --task dependency and constituency; squared-hinge with --task rank]
     #[arg(long, value_name = "L", help_heading = MODEL, value_parser = choice::<LossKind>(&[
         ("perceptron", "0 unless the argmax is wrong; no penalty unless asked for"),
         ("hinge", "the large margin: support vector machines; Crammer–Singer with several classes"),
@@ -178,7 +178,7 @@ pub struct TrainArgs {
     ]))]
     pub precision: Precision,
 
-    /// Passes over the data [default: 20; 8 with --task dependency]
+    /// Passes over the data [default: 20; 8 with --task dependency; 5 with --task constituency]
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = SGD,
           conflicts_with = "max_passes")]
     pub epochs: Option<usize>,

@@ -41,7 +41,7 @@ struct Bank {
 fn bank(horizontal: usize, vertical: usize, branching: Branching) -> Bank {
     let phrase = |&(label, i, j): &(&str, u32, u32)| Phrase::new(label, i, j);
     let tags: Vec<Vec<&str>> = TREES.iter().map(|tree| tree.1.split(' ').collect()).collect();
-    let tree = |(tree, tags): (&(&[_], _), &Vec<_>)| {
+    let tree = |(tree, tags): (&Small, &Vec<_>)| {
         Tree::new(tags.len(), tree.0.iter().map(phrase).collect()).unwrap()
     };
     let trees: Vec<Tree> = TREES.iter().zip(&tags).map(tree).collect();

@@ -182,7 +182,8 @@ impl ConstituencyModel {
             let score = problem.score(i, &theta, &y);
             let wants_sum = ask.proba || (ask.n_best > 0 && self.has_proba());
             let log_z = match wants_sum {
-                true => Some(problem.log_partition(i, &theta, Question::Plain, &mut s)?),
+                // A sentence of which the grammar has no derivation has a tree, but no probabilities.
+                true => problem.log_partition(i, &theta, Question::Plain, &mut s).ok(),
                 false => None,
             };
             let probability = |score: f64| log_z.map(|z| (score - z).exp().min(1.0));
@@ -195,7 +196,8 @@ impl ConstituencyModel {
             }
             let spans = match ask.proba {
                 true => {
-                    let found = problem.span_probabilities(i, &theta, LEAST, &mut s)?;
+                    let found = problem.span_probabilities(i, &theta, LEAST, &mut s);
+                    let found = found.unwrap_or_default();
                     let named = found.iter().map(|span| {
                         let label = &self.grammar.labels()[span.label as usize];
                         (Phrase::new(label, span.start, span.end), span.probability)
@@ -255,7 +257,7 @@ impl ConstituencyModel {
         problem.argmax(0, &mut theta, Question::Plain, &mut s, &mut best)?;
         let score = problem.score(0, &theta, &best);
         let spans = match self.has_proba() {
-            true => problem.span_probabilities(0, &theta, 0.0, &mut s)?,
+            true => problem.span_probabilities(0, &theta, 0.0, &mut s).unwrap_or_default(),
             false => Vec::new(),
         };
         let words: Vec<&str> = sentence.words().collect();

@@ -22,7 +22,7 @@ fn the_best_derivation_is_that_of_enumeration() {
         let problem = fixture.problem();
         for i in 0..fixture.gold.len() {
             let all = fixture.derivations(i);
-            assert!(all.contains(&fixture.gold[i]));
+            assert!(all.contains(&fixture.gold[i]) && (i != 2 || all.len() > 5), "{}", all.len());
             for (seed, ask) in (0..20).flat_map(|seed| [(seed, Ask::Plain), (seed, Ask::Augmented)])
             {
                 let (mut theta, mut scratch) = scored(&problem, i, seed);

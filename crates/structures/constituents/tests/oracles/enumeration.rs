@@ -66,7 +66,7 @@ impl Seen {
 /// Trees as label, first word, one after the last; and the parts of speech of their words.
 type Small = (&'static [(&'static str, u32, u32)], &'static str);
 
-pub const TREES: [Small; 5] = [
+pub const TREES: [Small; 6] = [
     (&[("S", 0, 4), ("N", 0, 2), ("V", 2, 4), ("N", 3, 4)], "d n v n"),
     (&[("S", 0, 5), ("N", 0, 1), ("V", 1, 5), ("N", 2, 4)], "n v d n p"),
     (
@@ -83,6 +83,11 @@ pub const TREES: [Small; 5] = [
     ),
     (&[("S", 0, 3), ("N", 0, 1), ("V", 1, 2)], "n v p"),
     (&[("S", 0, 1), ("V", 0, 1)], "v"),
+    // The same words in another tree, so that the sentence of six has several derivations.
+    (
+        &[("S", 0, 6), ("S", 0, 3), ("N", 1, 3), ("V", 3, 6), ("V", 4, 6), ("N", 5, 6)],
+        "n c n v v n",
+    ),
 ];
 
 pub const TEMPLATES: &str = "
