@@ -20,7 +20,7 @@ pub struct DependencyArgs {
     ]))]
     pub decoder: Option<DecoderKind>,
 
-    /// The most heads per word that a small local model leaves to choose from; 0 for all [default: 20]
+    /// The most heads per word (constituency: spans per word) that a small local model leaves to choose from; 0 for all [default: 20]
     #[arg(long, value_name = "K", help_heading = DEPENDENCY)]
     pub candidates: Option<usize>,
 
@@ -32,7 +32,7 @@ pub struct DependencyArgs {
     pub labeller: Option<LabellerKind>,
 
     /// Learn from predicted parts of speech: `jackknife` for those of taggers that did not see the sentence, or the file of a tagger (the model then tags
-    /// sentences before it parses them), or a CoNLL-U file with the same sentences and other tags
+    /// sentences before it parses them), or a CoNLL-U file with the same sentences and other tags. constituency: jackknife alone
     #[arg(long, value_name = "jackknife|FILE", help_heading = DEPENDENCY)]
     pub tags: Option<String>,
 

@@ -41,7 +41,7 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "What to explain")]
     pub top: usize,
 
-    /// Rows to explain, from 1: 3, 1-10, or 2,5,20-30 [default: all; --html: the first 100]
+    /// Rows to explain, from 1: 3, 1-10, or 2,5,20-30 [default: all; --html: the first 100, or 20 sequences, sentences or queries]
     #[arg(long, value_name = "ROWS", help_heading = "What to explain")]
     pub rows: Option<RowList>,
 

@@ -24,17 +24,22 @@ pub struct FileArgs {
         ("vw", "Vowpal Wabbit: label importance|namespace feature:value …"),
         ("idx", "images of bytes, as MNIST comes"),
         ("conll", "tag: a line of columns a token, a blank line between sequences"),
-        ("conllu", "tag: the ten columns of Universal Dependencies"),
+        ("conllu", "tag, dependency: the ten columns of Universal Dependencies"),
         ("crfsuite", "tag: label<tab>attribute:value…"),
+        ("brackets", "constituency: Penn brackets"),
+        ("sentences", "constituency: one sentence per line"),
+        ("letor", "rank: grade qid:N index:value … (also: svmrank)"),
+        ("svmrank", "the same"),
     ]), hide_possible_values = true)]
     #[arg(
         long_help = "Format of the data, where the file's name does not tell it: libsvm (or svmlight), csv, tsv, \
-        jsonl, fasttext, vw, idx; with --task tag conll, conllu, crfsuite, jsonl. Names that tell: .svm .libsvm .csv .tsv .jsonl .ndjson \
-        .ft .fasttext .vw .idx -ubyte .conll .conllu .crfsuite, with or without .gz or .zst"
+        jsonl, fasttext, vw, idx; with --task tag conll, conllu, crfsuite, jsonl; with --task dependency conllu; with --task constituency brackets, sentences; with \
+        --task rank letor (or svmrank), csv, tsv, jsonl. Names that tell: .svm .libsvm .csv .tsv .jsonl .ndjson \
+        .ft .fasttext .vw .idx -ubyte .conll .conllu .crfsuite .mrg .ptb .penn .brackets .letor, with or without .gz or .zst"
     )]
     pub format: Option<Format>,
 
-    /// Column to predict [default: the one named label, class, target or y; multilabel: also labels; tag: the last
+    /// Column to predict [default: the one named label, class, target or y; multilabel: also labels; rank: also grade or relevance; tag: the last
     /// one, by number from 0, or by name in conllu (upos) and jsonl (labels)]
     #[arg(long, value_name = "COL", help_heading = HEADING)]
     pub label: Option<String>,

@@ -79,7 +79,7 @@ pub struct TextArgs {
     ]))]
     pub norm: Option<NormArg>,
 
-    /// Hash words (tag: attributes; trees: features, 23 or 24 bits by default), and the values of all columns of categories, into 2^BITS features in place of keeping a vocabulary:
+    /// Hash words (tag: attributes; trees: features, 22 to 24 bits by default), and the values of all columns of categories, into 2^BITS features in place of keeping a vocabulary:
     /// bounded memory
     #[arg(long, value_name = "BITS", help_heading = HEADING)]
     pub hash: Option<u8>,

@@ -79,7 +79,7 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = HELP)]
 pub struct TrainArgs {
-    /// Labelled rows: csv, tsv, jsonl, libsvm or idx; sequences: conll, conllu, crfsuite, jsonl; - is standard input
+    /// Labelled rows: csv, tsv, jsonl, libsvm or idx; sequences: conll, conllu, crfsuite, jsonl; trees: conllu, Penn brackets; rankings: letor, tables; - is standard input
     pub data: PathBuf,
 
     /// Where to write the model
@@ -99,7 +99,7 @@ pub struct TrainArgs {
     ]))]
     pub task: Task,
 
-    /// The loss [default: logistic; squared with --task regress; hinge with --task dependency and constituency; squared-hinge with --task rank]
+    /// The loss [default: logistic; squared with --task regress; hinge with --task dependency and constituency; with --task rank squared-hinge, logistic for softmax and plackett-luce, hinge for ndcg and map]
     #[arg(long, value_name = "L", help_heading = MODEL, value_parser = choice::<LossKind>(&[
         ("perceptron", "0 unless the argmax is wrong; no penalty unless asked for"),
         ("hinge", "the large margin: support vector machines; Crammer–Singer with several classes"),

@@ -26,6 +26,7 @@ const DRAWN: usize = 6;
 impl StructuredTask for ConstituencyModel {
     const EXAMPLE: &'static str = "sentence";
     const PART: &'static str = "word";
+    const PARTS: &'static str = "words";
     const CLASS: &'static str = "label";
     const NOUNS: [&'static str; 3] = ["sentences", "weights", "labels"];
     const CLASSES: &'static str = "labels";
@@ -91,12 +92,12 @@ impl StructuredTask for ConstituencyModel {
         (data.n_nodes() == 0 && !data.has_tags()).then_some(why)
     }
 
-    fn unseen(data: &BracketTreebank) -> Option<(usize, String)> {
+    fn unseen(data: &BracketTreebank) -> Option<(String, String)> {
         let n_known = data.schema.labels.len();
         let new = data.labels.get(n_known)?;
         let nodes = data.iter().flat_map(|sentence| sentence.nodes());
         let n = nodes.filter(|node| node.label as usize >= n_known).count();
-        (n > 0).then(|| (n, new.clone()))
+        (n > 0).then(|| (count(n, "phrase"), new.clone()))
     }
 
     fn options(file: &FileArgs) -> BracketReadOptions {
@@ -148,11 +149,7 @@ impl StructuredTask for ConstituencyModel {
         parsed: &[ParsedTree],
         args: &EvalArgs,
     ) -> anyhow::Result<BracketMetrics> {
-        let options = match args.evalb {
-            true => BracketOptions::collins(),
-            false => BracketOptions::default(),
-        };
-        Ok(self.compare_by(data, parsed, options)?.0)
+        Ok(self.compare_by(data, parsed, rules(args))?.0)
     }
 
     fn main_metric(metrics: &BracketMetrics) -> (&'static str, f64) {
@@ -216,8 +213,9 @@ impl StructuredTask for ConstituencyModel {
         &self,
         data: &BracketTreebank,
         parsed: &[ParsedTree],
+        args: &EvalArgs,
     ) -> anyhow::Result<Vec<String>> {
-        let (_, counts) = self.compare_by(data, parsed, BracketOptions::default())?;
+        let (_, counts) = self.compare_by(data, parsed, rules(args))?;
         let wrong = |i: &usize| (counts[*i].gold + counts[*i].found - 2 * counts[*i].right) as i64;
         let mut worst: Vec<usize> =
             (0..counts.len()).filter(|i| wrong(i) > 0 && data.get(*i).len() <= 25).collect();
@@ -266,18 +264,17 @@ impl StructuredTask for ConstituencyModel {
             format!("{} of {}", self.templates().n_templates(section), section.name())
         });
         let functions = if spec.functions { "kept" } else { "cut" };
+        let whose = match spec.tags {
+            TagsKind::Gold => "for words without any",
+            _ => "for all words: the parser was trained on predicted ones",
+        };
+        let tagger = format!("{} parts of speech, {whose}", self.tagger().labels().len());
         vec![
             ("grammar", grammar(self)),
             ("functions", functions.to_owned()),
             ("templates", templates.join(", ")),
             ("features", count(self.n_weights(), "weight")),
-            (
-                "tagger",
-                format!(
-                    "{} for sentences without any",
-                    count(self.tagger().labels().len(), "part") + " of speech"
-                ),
-            ),
+            ("tagger", tagger),
         ]
     }
 
@@ -357,6 +354,11 @@ impl StructuredTask for ConstituencyModel {
             "proba": found.probability,
         })
     }
+}
+
+/// What counts.
+fn rules(args: &EvalArgs) -> BracketOptions {
+    if args.evalb { BracketOptions::collins() } else { BracketOptions::default() }
 }
 
 /// `61 symbols, 1,204 pairs; 20 spans per word to choose from`.

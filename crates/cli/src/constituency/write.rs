@@ -80,9 +80,10 @@ impl Writer {
             let words = words(sentence, phrase);
             let Phrase { label, start, end } = phrase;
             write!(out, "{},{},{end},{},{}", number + 1, start + 1, quoted(label), quoted(&words))?;
-            match parsed.phrase_probability(phrase).filter(|_| self.proba) {
-                Some(p) => writeln!(out, ",{p:.6}")?,
-                None => writeln!(out)?,
+            match (self.proba, parsed.phrase_probability(phrase)) {
+                (true, Some(p)) => writeln!(out, ",{p:.6}")?,
+                (true, None) => writeln!(out, ",")?,
+                (false, _) => writeln!(out)?,
             }
         }
         Ok(())

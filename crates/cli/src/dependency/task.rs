@@ -33,6 +33,7 @@ pub struct TreebankRequest {
 impl StructuredTask for DependencyModel {
     const EXAMPLE: &'static str = "sentence";
     const PART: &'static str = "word";
+    const PARTS: &'static str = "words";
     const CLASS: &'static str = "relation";
     const NOUNS: [&'static str; 3] = ["sentences", "weights", "relations"];
     const CLASSES: &'static str = "relations";
@@ -113,9 +114,9 @@ impl StructuredTask for DependencyModel {
         (data.n_heads() == 0).then_some(why)
     }
 
-    fn unseen(data: &Treebank) -> Option<(usize, String)> {
+    fn unseen(data: &Treebank) -> Option<(String, String)> {
         let new = data.relations.get(data.schema.relations.len())?;
-        Some((data.n_unseen(), new.clone())).filter(|(n, _)| *n > 0)
+        (data.n_unseen() > 0).then(|| (count(data.n_unseen(), "word"), new.clone()))
     }
 
     fn prepare<'a>(

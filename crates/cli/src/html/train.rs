@@ -40,9 +40,9 @@ fn cards<M: Learns>(outcome: &Outcome<M>) -> Vec<(&'static str, String)> {
     let [examples, features, classes] = M::nouns();
     let mut cards =
         vec![(examples, thousands(report.examples)), (features, thousands(report.features))];
-    cards.extend(report.structured.as_ref().map(|s| ("tokens", thousands(s.tokens))));
+    cards.extend(report.structured.as_ref().map(|s| (M::parts(), thousands(s.tokens))));
     match report.task {
-        Task::Regress => {}
+        Task::Regress | Task::Rank => {}
         Task::Multilabel => cards.push(("labels", thousands(report.classes))),
         _ => cards.push((classes, thousands(report.classes))),
     }
@@ -68,6 +68,10 @@ fn name_of_test(metric: &'static str) -> &'static str {
         "rmse" => "test rmse",
         "span F1" => "test span F1",
         "token accuracy" => "test token accuracy",
+        "las" => "test LAS",
+        "uas" => "test UAS",
+        "F1" => "test F1",
+        "NDCG@10" => "test NDCG@10",
         _ => "test",
     }
 }

@@ -24,6 +24,7 @@ const WORST: usize = 10;
 impl StructuredTask for RankModel {
     const EXAMPLE: &'static str = "query";
     const PART: &'static str = "document";
+    const PARTS: &'static str = "documents";
     const CLASS: &'static str = "grade";
     const NOUNS: [&'static str; 3] = ["queries", "features", "classes"];
     const CLASSES: &'static str = "classes";
@@ -92,7 +93,7 @@ impl StructuredTask for RankModel {
         matches!(rows.data.y, Targets::None).then_some(why)
     }
 
-    fn unseen(_: &RankedRows) -> Option<(usize, String)> {
+    fn unseen(_: &RankedRows) -> Option<(String, String)> {
         None
     }
 

@@ -26,6 +26,9 @@ pub fn measure(model: &Model, args: &EvalArgs, talk: Talk) -> anyhow::Result<Mea
             model.task()
         );
     }
+    if args.evalb {
+        bail!("--evalb is for bracketed trees; leave it out");
+    }
     let data = model.read(&args.data, &args.file.options())?;
     data.warnings.iter().for_each(|warning| talk.warn(warning));
     if matches!(data.y, Targets::None) {

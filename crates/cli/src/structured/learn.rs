@@ -118,6 +118,10 @@ impl<M: StructuredTask> Learns for M {
         self.train_json()
     }
 
+    fn parts() -> &'static str {
+        M::PARTS
+    }
+
     fn nouns() -> [&'static str; 3] {
         M::NOUNS
     }
@@ -130,9 +134,8 @@ pub fn check_labelled<M: StructuredTask>(data: &M::Data, talk: Talk) -> anyhow::
     }
     if let Some((n, name)) = M::unseen(data) {
         talk.warn(format_args!(
-            "{}: {} with a {} that training did not see, such as `{name}`: counted as wrong",
+            "{}: {n} with a {} that training did not see, such as `{name}`: counted as wrong",
             data.source(),
-            count(n, M::PART),
             M::CLASS
         ));
     }

@@ -30,10 +30,12 @@ pub trait StructuredTask: StructuredModel {
     /// What an example is called, and a part of one that can be explained.
     const EXAMPLE: &'static str;
     const PART: &'static str;
+    const PARTS: &'static str;
     /// What the examples, features and classes are called on the page of a training run.
     const NOUNS: [&'static str; 3];
-    /// What the classes are called in `inspect`.
+    /// What the classes are called in `inspect`, and one of them.
     const CLASSES: &'static str;
+    const CLASS: &'static str;
     /// The metrics that stand out on the page.
     const CARDS: &'static [&'static str];
 
@@ -69,10 +71,8 @@ pub trait StructuredTask: StructuredModel {
     ) -> anyhow::Result<Self::Data>;
     /// Why data cannot be compared with answers, if it cannot.
     fn cannot_compare(data: &Self::Data) -> Option<&'static str>;
-    /// Parts whose class training did not see: what has it, how many, and one such class.
-    fn unseen(data: &Self::Data) -> Option<(usize, String)>;
-    /// What a part of the data has: `label`, `relation`.
-    const CLASS: &'static str;
+    /// What the data has whose class training did not see (`3 words`), and one such class.
+    fn unseen(data: &Self::Data) -> Option<(String, String)>;
     /// Adds what a run needs beside data and spec.
     fn prepare<'a>(
         training: Training<'a, Self::Data>,
@@ -138,8 +138,9 @@ pub trait StructuredTask: StructuredModel {
         &self,
         data: &Self::Data,
         answers: &[Self::Answer],
+        args: &EvalArgs,
     ) -> anyhow::Result<Vec<String>> {
-        let _ = (data, answers);
+        let _ = (data, answers, args);
         Ok(Vec::new())
     }
 

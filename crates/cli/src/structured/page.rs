@@ -17,8 +17,7 @@ pub fn eval<M: StructuredTask>(model: &M, found: &Measured<M>, data: &str) -> St
     page.facts(&cards);
     if let Some((n, _)) = &found.unseen {
         page.warning(&format!(
-            "{} with a {} that training did not see: each counts as wrong",
-            count(*n, M::PART),
+            "{n} with a {} that training did not see: each counts as wrong",
             M::CLASS
         ));
     }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use anyhow::bail;
-use lineal::Examples;
+use lineal::{Examples, Task};
 
 use super::StructuredTask;
 use crate::args::PredictArgs;
@@ -24,6 +24,9 @@ pub fn check<M: StructuredTask>(model: &M, args: &PredictArgs) -> anyhow::Result
     }
     if args.sample && args.min_cost {
         return usage("ask for one of --sample and --min-cost");
+    }
+    if args.draw && model.task() != Task::Constituency {
+        return usage("--draw is for bracketed trees; leave it out");
     }
     if let Some(why) = M::has_no_answer(args) {
         return usage(why);
@@ -85,7 +88,8 @@ fn review<M: StructuredTask>(
 ) -> anyhow::Result<()> {
     let data = model.read(&args.data, &M::predict_options(args))?;
     let answers = model.answer(&data, &M::ask(args))?;
-    let p = |i: &usize| M::probability(&answers[*i]).unwrap_or(1.0);
+    // What has no probability is sure of nothing.
+    let p = |i: &usize| M::probability(&answers[*i]).unwrap_or(0.0);
     let (order, n_doubtful) = doubtful_first(answers.len(), below, p);
     let mut writer = model.writer(args);
     order.iter().try_for_each(|&i| M::write(&mut writer, out, &data, i, i, &answers[i]))?;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::bail;
-use lineal::{Report, StructuredModel};
+use lineal::{Report, StructuredModel, Task};
 use serde_json::{Map, Value, json};
 
 use super::explain::{self, Explained};
@@ -20,7 +20,7 @@ const CLASSES: usize = 60;
 pub struct Measured<M: StructuredModel> {
     pub metrics: M::Metrics,
     pub sections: Vec<String>,
-    pub unseen: Option<(usize, String)>,
+    pub unseen: Option<(String, String)>,
 }
 
 impl<M: StructuredTask> Program for M {
@@ -46,11 +46,14 @@ impl<M: StructuredTask> Program for M {
                 self.task()
             );
         }
+        if args.evalb && self.task() != Task::Constituency {
+            bail!("--evalb is for bracketed trees; leave it out");
+        }
         let data = self.read(&args.data, &M::options(&args.file))?;
         learn::check_labelled::<M>(&data, talk)?;
         let answers = StructuredModel::answer(self, &data, &Default::default())?;
         let sections = match args.report.is_some() {
-            true => self.page_sections(&data, &answers)?,
+            true => self.page_sections(&data, &answers, args)?,
             false => Vec::new(),
         };
         let metrics = self.compare_with(&data, &answers, args)?;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::write::Writer;
 use super::{inspect, metrics};
-use crate::args::{ExplainArgs, FileArgs, PredictArgs, TrainArgs};
+use crate::args::{EvalArgs, ExplainArgs, FileArgs, PredictArgs, TrainArgs};
 use crate::exit::usage;
 use crate::html;
 use crate::structured::{MetricTable, Pairs, Reason, StructuredTask};
@@ -23,6 +23,7 @@ use crate::train::request::{self, Request};
 impl StructuredTask for TagModel {
     const EXAMPLE: &'static str = "sequence";
     const PART: &'static str = "token";
+    const PARTS: &'static str = "tokens";
     const CLASS: &'static str = "label";
     const NOUNS: [&'static str; 3] = ["sequences", "attributes", "labels"];
     const CLASSES: &'static str = "labels";
@@ -94,11 +95,12 @@ impl StructuredTask for TagModel {
         (!data.has_labels()).then_some(why)
     }
 
-    fn unseen(data: &Sequences) -> Option<(usize, String)> {
+    fn unseen(data: &Sequences) -> Option<(String, String)> {
         let n_known = data.schema.labels.len();
         let new = data.labels.get(n_known)?;
         let is_new = |gold: &&u32| **gold != UNLABELLED && **gold as usize >= n_known;
-        Some((data.gold().iter().filter(is_new).count(), new.clone()))
+        let n = data.gold().iter().filter(is_new).count();
+        Some((count(n, "token"), new.clone()))
     }
 
     fn options(file: &FileArgs) -> SequenceOptions {
@@ -153,7 +155,12 @@ impl StructuredTask for TagModel {
     }
 
     /// Which labels are taken for which: tokens as rows of a classifier.
-    fn page_sections(&self, data: &Sequences, tagged: &[Tagged]) -> anyhow::Result<Vec<String>> {
+    fn page_sections(
+        &self,
+        data: &Sequences,
+        tagged: &[Tagged],
+        _: &EvalArgs,
+    ) -> anyhow::Result<Vec<String>> {
         let n_labels = self.labels().len();
         let predicted = tagged.iter().flat_map(|tagged| &tagged.labels);
         let (gold, predicted): (Vec<u32>, Vec<u32>) = data

@@ -65,7 +65,11 @@ fn table(args: &TrainArgs) -> Vec<(&'static str, bool, &'static [Task])> {
         ("--epsilon", args.epsilon.is_some(), ROWS),
         ("--map", args.maps.map.is_some(), TABLES),
         ("--interact", !args.maps.interact.is_empty(), TABLES),
-        ("--templates (--template is that of tag)", args.templates.templates.is_some(), ROWS),
+        (
+            "--templates (--template is that of sequences and trees)",
+            args.templates.templates.is_some(),
+            ROWS,
+        ),
         ("--stream", args.stream.stream, ROWS),
         ("--text", !args.text.text.is_empty(), TABLES),
         ("--no-header", args.file.no_header, TABLES),

@@ -94,6 +94,10 @@ pub trait Learns: Program {
     fn said(&self, report: &Report) -> [Vec<String>; 2];
     /// What `train --json` has besides the keys of every task.
     fn more_json(&self) -> Vec<(&'static str, Value)>;
+    /// What the parts of an example are called on the report's page.
+    fn parts() -> &'static str {
+        "rows"
+    }
     /// The large numbers of the report's page: what the examples, features and classes of the task are called.
     fn nouns() -> [&'static str; 3];
 }

@@ -163,7 +163,7 @@ impl StructuredModel for ConstituencyModel {
         let fits = hashed.is_power_of_two()
             && HASH_BITS.contains(&hashed.trailing_zeros())
             && hashed > grammar.n_columns().max(grammar.n_categories())
-            && pruner.is_none_or(|n| n.is_power_of_two() && about.candidates >= 1)
+            && pruner.is_none_or(|n| n.is_power_of_two() && n >= 16 && about.candidates >= 1)
             && about.header.spec.task == Task::Constituency;
         if !fits {
             return Err(bad("its choices do not fit each other"));

@@ -79,8 +79,9 @@ pub struct PhraseReason {
 
 /// Phrases that are less probable are not listed.
 const LEAST: f64 = 0.01;
-/// The longest sentences: charts have n² spans.
+/// The longest sentences: charts have 20 spans per word, or n² without pruning, each with hundreds of symbols.
 const LONGEST: usize = 1000;
+const LONGEST_UNPRUNED: usize = 150;
 
 impl ConstituencyModel {
     /// Parses some sentences in this thread.
@@ -92,7 +93,7 @@ impl ConstituencyModel {
         wide: Option<&[f64]>,
         ask: &Ask,
     ) -> Result<Vec<ParsedTree>, Error> {
-        check_lengths(data, which.clone())?;
+        check_lengths(data, which.clone(), self.pruner().is_some())?;
         let sentences = hash(&self.templates, &self.grammar, data, tags, which.clone());
         let known = match ask.known {
             true => which.clone().map(|i| self.known(data.get(i))).collect::<Result<_, _>>()?,
@@ -196,13 +197,14 @@ impl ConstituencyModel {
             }
             let spans = match ask.proba {
                 true => {
-                    let found = problem.span_probabilities(i, &theta, LEAST, &mut s);
-                    let found = found.unwrap_or_default();
+                    let found = problem.span_probabilities(i, &theta, 0.0, &mut s);
+                    let (found, own) = (found.unwrap_or_default(), phrases(&self.grammar, &y));
                     let named = found.iter().map(|span| {
                         let label = &self.grammar.labels()[span.label as usize];
                         (Phrase::new(label, span.start, span.end), span.probability)
                     });
-                    Some(named.filter(|(phrase, _)| phrase.label != TOP).collect())
+                    let shown = named.filter(|(phrase, p)| *p >= LEAST || own.contains(phrase));
+                    Some(shown.filter(|(phrase, _)| phrase.label != TOP).collect())
                 }
                 false => None,
             };
@@ -233,7 +235,7 @@ impl ConstituencyModel {
                 t + 1
             )));
         }
-        check_lengths(&data, 0..1)?;
+        check_lengths(&data, 0..1, self.pruner().is_some())?;
         let all = self.spec().constituency.tags != crate::TagsKind::Gold;
         let tags = tags::tags(&self.tagger, &data, all)?;
         let sentences = hash(&self.templates, &self.grammar, &data, &tags, 0..1);
@@ -309,12 +311,17 @@ pub(super) fn phrases(grammar: &Grammar, y: &Derivation) -> Vec<Phrase> {
 }
 
 /// Refuses sentences whose charts would take more memory than there is.
-pub(super) fn check_lengths(data: &BracketTreebank, which: Range<usize>) -> Result<(), Error> {
+pub(super) fn check_lengths(
+    data: &BracketTreebank,
+    which: Range<usize>,
+    is_pruned: bool,
+) -> Result<(), Error> {
+    let longest = if is_pruned { LONGEST } else { LONGEST_UNPRUNED };
     for i in which {
         let n = data.get(i).len();
-        if n > LONGEST {
+        if n > longest {
             let message = format!(
-                "the sentence has {n} words, and trees are found for {LONGEST} at most; split it"
+                "the sentence has {n} words, and trees are found for {longest} at most; split it"
             );
             return Err(data.error_at(i, message).into());
         }

@@ -168,7 +168,7 @@ fn check(spec: &TrainSpec, data: &BracketTreebank) -> Result<(), Error> {
     if data.is_empty() || !data.has_tags() {
         return refuse(format!("{}: there are no trees to learn from", data.source));
     }
-    check_lengths(data, 0..data.len())
+    check_lengths(data, 0..data.len(), spec.constituency.candidates != Some(0))
 }
 
 /// The trees, each with a phrase around it.

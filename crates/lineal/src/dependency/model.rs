@@ -135,11 +135,13 @@ impl DependencyModel {
             Some(t) => t..t + 1,
             None => 0..n,
         };
+        let parser = self.parser();
+        check_length(data, 0, parser.spec.longest(parser.pruner.is_some()))?;
         let constraints = Constraints::new(&self.spec().dependency.forbidden, false, data, 0..1)?;
         let allowed = |i: usize, t: usize, head: u32| constraints.allows(i, t, head);
         let allowed = (!constraints.is_empty()).then_some(&allowed as _);
         let cells = cells(self.columns(), data.get(0));
-        let found = self.parser().explain(&cells, words, allowed, self.has_proba());
+        let found = parser.explain(&cells, words, allowed, self.has_proba());
         found.map_err(|found| no_tree(data, 0, found))
     }
 
@@ -227,11 +229,11 @@ impl StructuredModel for DependencyModel {
         let spec = &about.header.spec;
         let tables = Tables::read(file, &about.tables)?;
         let of_relations = match spec.dependency.labeller {
-            LabellerKind::Joint => tables.get(TREES),
+            LabellerKind::Joint => tables.get(TREES).filter(|_| tables.get(RELATIONS).is_none()),
             LabellerKind::Second => tables.get(RELATIONS),
         };
         let fits = spec.task == Task::Dependency
-            && about.tables.iter().all(|table| table.len.is_power_of_two())
+            && about.tables.iter().all(|t| t.len.is_power_of_two() && t.len >= 16)
             && tables.get(TREES).is_some_and(|w| w.len() >= 1 << HASH_BITS.start())
             && of_relations.is_some_and(|w| (1..=w.len() / 16).contains(&n_relations))
             && (tables.get(PRUNER).is_none() || about.candidates >= 2)

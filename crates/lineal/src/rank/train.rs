@@ -92,6 +92,14 @@ impl Trainable for RankedRows {
     fn train(run: Training<'_, Self>) -> Result<(RankModel, Report), Error> {
         let Training { data, spec, held_out, start, on_pass, .. } = run;
         let spec = &check(spec)?;
+        if data.features.n_made() != data.data.schema.made {
+            return Err(Error::request(format!(
+                "{}: documents have {} features made of text, and {} are known; train on what read_ranking gave",
+                data.data.source,
+                data.data.schema.made,
+                data.features.n_made()
+            )));
+        }
         let (rows, held_out) = train_and_held_out(data, held_out, spec)?;
         let (names, grades) = rows.graded()?;
         let grades: Vec<f32> = grades.iter().map(|&grade| grade as f32).collect();
@@ -116,7 +124,7 @@ impl Trainable for RankedRows {
             Outputs::Decisions(decisions) => {
                 let problem = Ranking::new(queries, decisions, spec.rank.normalise());
                 let n = problem.n_decisions();
-                let learning = learning(spec, n, problem.n_informative(), &rows)?;
+                let learning = learning(spec, problem.total_weight(), &rows)?;
                 if let Some(why) = decisions.refuses_argmax().filter(|_| learning.needs_argmax()) {
                     return Err(Error::request(why));
                 }
@@ -128,7 +136,7 @@ impl Trainable for RankedRows {
             Outputs::Orders(orders) => {
                 let problem = Ranking::new(queries, orders, spec.rank.normalise());
                 let n = problem.n_decisions();
-                let learning = learning(spec, n, problem.n_informative(), &rows)?;
+                let learning = learning(spec, problem.total_weight(), &rows)?;
                 let run = fit(spec, on_pass, metric, |see| {
                     Ok(learn_max(&problem, &learning.request, start.as_deref(), see)?)
                 })?;
@@ -162,26 +170,20 @@ impl Trainable for RankedRows {
 }
 
 /// The request to the learners; a penalty in the form of C counts decisions, as a linear SVM over explicit pairs would.
-fn learning(
-    spec: &TrainSpec,
-    n_decisions: f64,
-    n_informative: usize,
-    rows: &RankedRows,
-) -> Result<Learning, Error> {
-    if n_informative == 0 {
+fn learning(spec: &TrainSpec, total_weight: f64, rows: &RankedRows) -> Result<Learning, Error> {
+    if total_weight <= 0.0 {
         return Err(Error::request(format!(
             "{}: no query has documents of different grades, so that there is nothing to learn",
             rows.data.source
         )));
     }
-    let n = if spec.rank.per_query { n_informative as f64 } else { n_decisions };
     match spec.loss {
         // A smooth loss, learnt as the logistic one is.
         Some(LossKind::SquaredHinge) => {
             let logistic = TrainSpec { loss: Some(LossKind::Logistic), ..spec.clone() };
-            Ok(Learning { loss: LossKind::SquaredHinge, ..logistic.learning(n)? })
+            Ok(Learning { loss: LossKind::SquaredHinge, ..logistic.learning(total_weight)? })
         }
-        _ => spec.learning(n),
+        _ => spec.learning(total_weight),
     }
 }
 
@@ -212,6 +214,9 @@ fn check(spec: &TrainSpec) -> Result<TrainSpec, Error> {
             ));
         }
         _ => {}
+    }
+    if spec.cost.is_some() {
+        return refuse("--cost is between classes, and a ranking has none: leave it out".into());
     }
     if spec.rank.at == Some(0) {
         return refuse("--ndcg-at counts ranks: give 1 or more".into());

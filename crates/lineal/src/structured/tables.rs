@@ -61,6 +61,9 @@ impl Tables {
     pub(crate) fn read(file: &ModelFile, infos: &[TableInfo]) -> Result<Self, Error> {
         let mut tables = Self::default();
         for info in infos {
+            if tables.get(&info.name).is_some() {
+                return Err(unfit(file, format!("the table {} is there twice", info.name)));
+            }
             let bad = |why: &str| Error::from(file.bad_tensor(&info.name, why));
             if info.len > LONGEST || info.step.is_some_and(|step| !step.is_finite()) {
                 return Err(unfit(file, "its tables do not fit their description"));

@@ -81,9 +81,9 @@ fn answer_rows(
 
 /// A model of numbers has no classes to ask about, and one of labels no single class to choose.
 pub fn check(model: &Model, args: &PredictArgs) -> anyhow::Result<()> {
-    if let Some(flag) = args.tag.first() {
+    if let Some(flag) = args.tag.first().or(args.draw.then_some("--draw")) {
         bail!(
-            "{flag} is about sequences, and {} is a model of rows; leave it out",
+            "{flag} is about sequences or trees, and {} is a model of rows; leave it out",
             args.model.display()
         );
     }

@@ -4,7 +4,7 @@ use super::Grammar;
 use super::symbols::Kind;
 
 impl Grammar {
-    /// The name of a symbol: `NP`, `S+VP`, `@NP`, `@NP|DT` after a determiner, `NP^S` under S.
+    /// The name of a symbol: `NP`, `S+VP`, `@NP`, `@NP|DT` before a determiner, `NP^S` under S.
     pub fn name(&self, symbol: u32) -> String {
         let Some(symbol) = self.symbols.get(symbol as usize) else { return String::new() };
         let label = |&label: &u32| self.labels.name(label);

@@ -29,6 +29,7 @@ pub struct Ranking<'a, O> {
     shares: Vec<f64>,
     n_decisions: f64,
     n_informative: usize,
+    total_weight: f64,
     /// μ of the gold output for each document.
     gold: Vec<f64>,
     /// What the oracle keeps for each document, or nothing.
@@ -82,8 +83,17 @@ impl<'a, O: Oracle> Ranking<'a, O> {
             shares.iter_mut().for_each(|share| *share /= total);
         }
         let size = 1;
-        let mut new =
-            Self { queries, oracle, shares, n_decisions, n_informative, gold, worth, size };
+        let mut new = Self {
+            queries,
+            oracle,
+            shares,
+            n_decisions,
+            n_informative,
+            total_weight: total,
+            gold,
+            worth,
+            size,
+        };
         new.size = (10.0 * new.steepest()).clamp(1.0, 1e9) as usize;
         new
     }
@@ -96,6 +106,11 @@ impl<'a, O: Oracle> Ranking<'a, O> {
     /// How many decisions all queries take (pairs, choices, or orders), each as often as the weight of its query says.
     pub fn n_decisions(&self) -> f64 {
         self.n_decisions
+    }
+
+    /// What the losses are divided by for their mean: the weights of all decisions, or of all queries with one.
+    pub fn total_weight(&self) -> f64 {
+        self.total_weight
     }
 
     /// How many queries there is something to learn from. If none, all weights stay 0.
