@@ -45,9 +45,16 @@ pub(crate) fn check_grade(label: &[u8], value: Option<f64>) -> Result<(), String
              remove the rows if it marks documents that nobody judged",
             quote(label)
         )),
+        Some(value) if value > MAX_GRADE => Err(format!(
+            "grade {} is above {MAX_GRADE}: gains are 2 to the power of a grade; number the grades 0, 1, 2, …",
+            quote(label)
+        )),
         Some(_) => Ok(()),
     }
 }
+
+/// Above it the gains of a query could add up to infinity.
+const MAX_GRADE: f64 = 512.0;
 
 fn finite(name: &str) -> Option<f64> {
     parse_f64(name).filter(|v| v.is_finite())

@@ -147,3 +147,11 @@ fn probabilities_and_rivals() {
     let (model, _) = train(&data, &spec(|_| {})).unwrap();
     assert!(model.answer(&data, &ask).is_err());
 }
+
+#[test]
+fn pairs_that_come_twice_in_a_tree_have_a_crf() {
+    let data = read("(NP (NP (JJ A) (NN B)) (CC and) (NP (JJ C) (NN D)))\n(NP (NN B))\n");
+    let (model, report) = train(&data, &spec(crf)).unwrap();
+    assert!(report.objective.is_finite() && report.gap.is_some(), "{}", report.certificate());
+    assert_eq!(model.evaluate(&data).unwrap().all.f1, 1.0);
+}

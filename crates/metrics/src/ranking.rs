@@ -188,7 +188,8 @@ fn means(
 }
 
 fn mean(sum: f64, n: usize) -> Option<f64> {
-    (n > 0).then(|| sum / n as f64)
+    // The sum of no numbers is −0.
+    (n > 0).then(|| sum / n as f64 + 0.0)
 }
 
 fn check(queries: &RankedQueries<'_>, options: &RankingOptions) -> Result<(), Error> {

@@ -66,7 +66,8 @@ impl Writer {
                 false => writeln!(out, "{}", tree.line())?,
             }
         }
-        Ok(())
+        // A blank line after the trees of a sentence, of which there may be fewer than were asked for.
+        if parsed.n_best.is_empty() || self.draw { Ok(()) } else { writeln!(out) }
     }
 
     fn csv(

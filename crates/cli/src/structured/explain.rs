@@ -58,7 +58,13 @@ pub fn explain<M: StructuredTask>(
             ),
         },
     };
-    let explain = |i: usize| Ok((i, model.explain(&data, i, args)?));
+    let explain = |i: usize| {
+        let found = model.explain(&data, i, args)?;
+        if found.is_empty() {
+            talk.say(format_args!("{} {}: there is nothing to explain there", M::EXAMPLE, i + 1));
+        }
+        Ok((i, found))
+    };
     let found = examples.into_iter().map(explain).collect::<anyhow::Result<_>>()?;
     Ok(Explained { data, found })
 }

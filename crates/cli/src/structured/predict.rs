@@ -12,6 +12,9 @@ use crate::exit::usage;
 use crate::predict::doubtful_first;
 use crate::talk::{Talk, count, thousands};
 
+/// The most outputs of one example, as of --n-best.
+const N_BEST: usize = 10_000;
+
 /// Refuses flags that the model has no answer to.
 pub fn check<M: StructuredTask>(model: &M, args: &PredictArgs) -> anyhow::Result<()> {
     let of_classes = [("--scores", args.scores), ("--cost", args.cost.is_some())];
@@ -21,6 +24,12 @@ pub fn check<M: StructuredTask>(model: &M, args: &PredictArgs) -> anyhow::Result
     }
     if args.top.is_some() && args.tag.n_best.is_some() {
         return usage("--top and --n-best mean the same here: give one");
+    }
+    if M::ask(args).n_best > N_BEST {
+        return usage(format!(
+            "--top {} is too much: the best {N_BEST} at most",
+            M::ask(args).n_best
+        ));
     }
     if args.sample && args.min_cost {
         return usage("ask for one of --sample and --min-cost");

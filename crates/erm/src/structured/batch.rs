@@ -119,7 +119,8 @@ impl<'p, 'a, S: MaxOracle<F>, F: Scalar> Batch<'p, 'a, S, F> {
             Ok(0.0)
         });
         let l2 = F::from_f64(self.penalty.l2);
-        out.iter_mut().for_each(|d| *d += l2);
+        // Features that are negative in some examples may leave less than nothing.
+        out.iter_mut().for_each(|d| *d = d.max(F::ZERO) + l2);
     }
 }
 

@@ -18,11 +18,10 @@ first.tag last.tag
 first-1.tag length
 ";
 
-/// Brackets as label, first word, one after the last.
-type Brackets = &'static [(&'static str, u32, u32)];
+/// Brackets as label, first word, one after the last; and parts of speech.
+type Small = (&'static [(&'static str, u32, u32)], &'static str);
 
-/// Brackets and parts of speech.
-const TREES: [(Brackets, &str); 5] = [
+const TREES: [Small; 5] = [
     (&[("S", 0, 4), ("N", 0, 2), ("V", 2, 4)], "d n v n"),
     (&[("S", 0, 3), ("V", 1, 3)], "n v n"),
     (&[("S", 0, 3), ("N", 0, 1), ("V", 1, 2)], "n v p"),

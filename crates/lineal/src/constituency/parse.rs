@@ -192,7 +192,11 @@ impl ConstituencyModel {
             if ask.n_best > 0 {
                 for (y, score) in problem.k_best(i, &theta, ask.n_best, &mut s)? {
                     let phrases = phrases(&self.grammar, &y);
-                    n_best.push(RankedPhrases { phrases, score, probability: probability(score) });
+                    // Several derivations may give one tree: the best of them stands for it.
+                    if n_best.iter().all(|other: &RankedPhrases| other.phrases != phrases) {
+                        let probability = probability(score);
+                        n_best.push(RankedPhrases { phrases, score, probability });
+                    }
                 }
             }
             let spans = match ask.proba {

@@ -24,7 +24,7 @@ fn source(data: &BracketTreebank) -> Source {
         }
         text.push('\n');
     }
-    Source::Memory { name: data.source.clone(), bytes: text.into_bytes() }
+    tags::in_memory(&data.source, text)
 }
 
 /// A tagger of these sentences.

@@ -200,7 +200,7 @@ fn check(spec: &TrainSpec) -> Result<TrainSpec, Error> {
     match loss {
         LossKind::SquaredHinge if kind != RankKind::Pairs => {
             return refuse(format!(
-                "--loss squared-hinge is of pairs: leave out --rank {kind}, or choose logistic or hinge"
+                "--loss squared-hinge is of pairs: leave out --rank {kind}, or choose --loss hinge"
             ));
         }
         LossKind::Logistic if is_order => {
@@ -234,6 +234,13 @@ impl RankedRows {
         let mut x = Cow::Borrowed(&self.data.x);
         if let Some(scaling) = scaling {
             scaling.apply(x.to_mut());
+        }
+        if !grades.iter().any(|grade| *grade > 0.0) {
+            return Err(Error::request(format!(
+                "{}: none of the {} held-out queries has a relevant document (a grade above 0); hold out more",
+                self.data.source,
+                queries.len()
+            )));
         }
         let options = RankingOptions { cutoffs: vec![10], ..RankingOptions::default() };
         Ok(Box::new(move |w| {

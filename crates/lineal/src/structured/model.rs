@@ -208,7 +208,8 @@ pub(crate) fn unfit(file: &ModelFile, why: impl Into<String>) -> Error {
 
 /// The description in a model file of this task.
 pub(crate) fn description<A: DeserializeOwned>(file: &ModelFile, task: Task) -> Result<A, Error> {
-    let found = file.model()["task"].as_str().unwrap_or("rows");
+    let (own, of_rows) = (&file.model()["task"], &file.model()["spec"]["task"]);
+    let found = own.as_str().or(of_rows.as_str()).unwrap_or("classify");
     if found != task.to_string() {
         return Err(unfit(file, format!("it is a model of the task {found}, not of {task}")));
     }

@@ -145,7 +145,8 @@ impl Run {
             l2: learning.l2,
             l1: spec.l1,
             objective: run.objective.unwrap_or(f64::NAN),
-            gap: run.gap,
+            // No loss is below 0, so that the objective itself is a bound.
+            gap: run.gap.map(|gap| gap.min(run.objective.unwrap_or(gap))),
             grad_norm: run.grad_norm,
             converged: run.converged,
             passes: run.passes,

@@ -23,7 +23,13 @@ fn options() -> SequenceOptions {
 }
 
 fn source(data: &Treebank) -> Source {
-    Source::Memory { name: data.source.clone(), bytes: data.text().as_bytes().to_vec() }
+    in_memory(&data.source, data.text().to_owned())
+}
+
+/// Text that was read from a file, to be read again: it is not compressed any more.
+pub(crate) fn in_memory(file: &str, text: String) -> Source {
+    let name = file.strip_suffix(".gz").or(file.strip_suffix(".zst")).unwrap_or(file);
+    Source::Memory { name: name.to_owned(), bytes: text.into_bytes() }
 }
 
 /// Refuses a tagger of another column.

@@ -78,7 +78,7 @@ pub(super) fn evaluate(
 }
 
 fn gain(grade: f64) -> f64 {
-    grade.exp2() - 1.0
+    (grade * std::f64::consts::LN_2).exp_m1()
 }
 
 /// What a run of `m` documents, `r` of them relevant, adds to the sum of precisions.

@@ -45,6 +45,9 @@ impl<F: Scalar> PartVector<F> for ConstituentParts<F> {
     }
 
     fn to_variances(&mut self) {
-        self.values.to_variances();
+        // A pair may come several times in one tree: its count is no probability, and stands for its variance.
+        let variance =
+            |p: F| if p > F::from_f64(1.001) { p } else { (p * (F::ONE - p)).max(F::ZERO) };
+        self.values.iter_mut().for_each(|p| *p = variance(*p));
     }
 }
