@@ -45,7 +45,7 @@ pub(crate) fn check_grade(label: &[u8], value: Option<f64>) -> Result<(), String
              remove the rows if it marks documents that nobody judged",
             quote(label)
         )),
-        Some(value) if value > MAX_GRADE => Err(format!(
+        Some(value) if value.is_finite() && value > MAX_GRADE => Err(format!(
             "grade {} is above {MAX_GRADE}: gains are 2 to the power of a grade; number the grades 0, 1, 2, …",
             quote(label)
         )),

@@ -80,7 +80,8 @@ fn leads_are_sums_of_reasons() {
     assert_eq!(all.len(), 6);
     for one in &all {
         let sum: f64 = one.reasons.iter().map(|reason| reason.lead).sum();
-        assert!((sum - one.lead).abs() < 1e-9, "{one:?}");
+        // Scores are sums in f32.
+        assert!((sum - one.lead).abs() < 1e-5, "{one:?}");
         assert_eq!(ranked.order[one.rank - 1] as usize, one.document);
     }
     let below = &model.explain(&data, 1, Some(0), Some(5)).unwrap()[0];

@@ -28,7 +28,7 @@ pub fn check(args: &TrainArgs) -> anyhow::Result<()> {
     let foreign =
         table(args).into_iter().find(|(_, given, tasks)| *given && !tasks.contains(&task));
     match foreign {
-        Some((flag, _, tasks)) if tasks.contains(&Task::Classify) => {
+        Some((flag, _, tasks)) if task.is_structured() || tasks.contains(&Task::Classify) => {
             usage(format!("{flag} has no meaning for --task {task}: leave it out"))
         }
         Some((flag, _, tasks)) => {

@@ -406,7 +406,7 @@ fn what_is_wrong_is_named() {
     world.file("rows.csv", "a,label\n1,x\n2,y\n");
     world
         .run(&["train", "rows.csv", "--order", "2", "-o", "x.lineal"])
-        .failed(2, &["--order is about sequences"]);
+        .failed(2, &["--order is for --task tag or dependency"]);
     assert!(!world.has("x.lineal"));
 
     world.run(&[&TRAIN[..], &["-q", "--loss", "perceptron"]].concat()).done();
