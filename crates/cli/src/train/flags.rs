@@ -121,8 +121,8 @@ fn check_learner(args: &TrainArgs) -> anyhow::Result<()> {
     let of_all = [LossKind::Perceptron, LossKind::Hinge, LossKind::Logistic];
     let squared = task == Task::Rank && args.loss == Some(LossKind::SquaredHinge);
     if args.loss.is_some_and(|loss| !of_all.contains(&loss) && !squared) {
-        let more = if task == Task::Rank { "squared-hinge, " } else { "" };
-        return usage(format!("--task {task} has the losses perceptron, hinge, {more}logistic"));
+        let more = if task == Task::Rank { ", squared-hinge" } else { "" };
+        return usage(format!("--task {task} has the losses perceptron, hinge{more} and logistic"));
     }
     if !matches!(
         args.solver,

@@ -252,7 +252,7 @@ fn what_is_refused() {
     fails(&["--candidates", "1"], 1, &["--candidates 1"]);
     world
         .run(&["train", "train.conllu", "--task", "tag", "--decoder", "projective", "-o", "x"])
-        .failed(2, &["--decoder is for --task dependency: add that"]);
+        .failed(2, &["--decoder has no meaning for --task tag"]);
     world.file("bad.tpl", "[arcs]\nh.form m.colour\n");
     fails(&["--template", "bad.tpl"], 1, &["line 2", "colour"]);
     let rows = |rows: &[&str]| format!("{}\n\n", rows.join("\n"));
