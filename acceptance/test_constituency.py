@@ -123,7 +123,7 @@ GOOD = "(S (NP (DT the) (NN dog)) (VP (VBZ barks)))\n"
 MALFORMED = [
     ("an empty file", "", None, "empty"),
     ("a bracket that is not closed", GOOD + "(S (NP (DT the)\n", None, "bracket"),
-    ("a bracket too many", GOOD + "(S (NN dog)))\n", 2, ")"),
+    ("a bracket too many", GOOD + "(S (NN dog)))\n", 2, "closes nothing"),
     ("an empty tree", GOOD + "()\n", 2, ""),
     ("a phrase without words", GOOD + "(S (NP))\n", 2, ""),
     ("text after a tree", GOOD + "(S (NN dog)) dog\n", 2, ""),
