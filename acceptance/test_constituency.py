@@ -8,8 +8,9 @@ from pathlib import Path
 
 TASK = ["--task", "constituency"]
 QUICK = ["--epochs", 3, "--hash", 18]
-# Least labelled F1 on gum-trees' test set for sentences of up to 40 words: gold tags, functions cut, punctuation counted.
+# Least labelled F1 on gum-trees' test set for sentences of up to 40 words: gold tags, functions cut, punctuation counted. The defaults reach .874 in three times the time.
 F1 = 0.860
+FAST = ["--vertical", 1, "--epochs", 4]
 
 
 def parse(line):
@@ -152,7 +153,7 @@ def accuracy(checks, program, sets):
         return
     train, test = sets.source / "gum-trees/train.mrg.gz", sets.source / "gum-trees/test.mrg.gz"
     model = Path(program.folder.name) / "gum.lineal"
-    out = program.output("train", train, *TASK, "-o", model, "--test", test, "--threads", 2, "--json", "--quiet")
+    out = program.output("train", train, *TASK, *FAST, "-o", model, "--test", test, "--threads", 2, "--json", "--quiet")
     told = json.loads(out)["test"]
     checks.that(told["short"]["f1"] >= F1, f"F1 ≥ {F1}", str(told["short"]["f1"]))
     with gzip.open(test, "rt", encoding="utf-8") as file:

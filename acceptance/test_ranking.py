@@ -123,7 +123,7 @@ def objectives(checks, program, sets):
 MALFORMED = [
     ("an empty file", "", None, "empty"),
     ("no query", "1 qid:1 1:1\n0 1:1\n", 2, "qid"),
-    ("a query that comes back", "1 qid:1 1:1\n0 qid:2 1:1\n0 qid:1 1:0\n", 3, "qid"),
+    ("a query that comes back", "1 qid:1 1:1\n0 qid:2 1:1\n0 qid:1 1:0\n", 3, "begin in line 1"),
     ("a grade that is not a number", "1 qid:1 1:1\ngood qid:1 1:1\n", 2, "good"),
     ("a negative grade", "1 qid:1 1:1\n-1 qid:1 1:1\n", 2, "-1"),
     ("a value that is not a number", "1 qid:1 1:1\n0 qid:1 1:x\n", 2, "x"),
@@ -154,7 +154,9 @@ def hostile(checks, program, sets):
     path.write_text("".join(lines))
     for kind in ([], ["--loss", "logistic"], ["--rank", "plackett-luce"], ["--rank", "ndcg", "--ndcg-at", 10]):
         told = json.loads(program.output("train", path, *TASK, *kind, "-o", model, "--test", path, "--json", "--quiet"))
-        checks.that(told["test"]["pairwise_accuracy"] > 0.95, f"100,000 documents in one query {kind}", str(told["test"]["pairwise_accuracy"]))
+        # The first ten ranks say nothing of the others.
+        key = "ndcg@10" if "ndcg" in kind else "pairwise_accuracy"
+        checks.that(told["test"][key] > 0.95, f"100,000 documents in one query {kind}", str(told["test"][key]))
 
 
 def outputs(checks, program, sets):
