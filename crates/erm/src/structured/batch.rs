@@ -119,8 +119,13 @@ impl<'p, 'a, S: MaxOracle<F>, F: Scalar> Batch<'p, 'a, S, F> {
             Ok(0.0)
         });
         let l2 = F::from_f64(self.penalty.l2);
-        // Features that are negative in some examples may leave less than nothing.
-        out.iter_mut().for_each(|d| *d = d.max(F::ZERO) + l2);
+        // Features that are negative in some examples may leave less than nothing: then the penalty alone.
+        out.iter_mut().for_each(|d| {
+            *d += l2;
+            if *d <= F::ZERO {
+                *d = l2;
+            }
+        });
     }
 }
 
