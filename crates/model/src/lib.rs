@@ -24,6 +24,7 @@
 pub mod assignment;
 pub mod cost;
 pub mod file;
+pub mod hash;
 mod joint;
 pub mod label_tree;
 mod linear;

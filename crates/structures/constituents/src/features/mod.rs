@@ -4,7 +4,6 @@
 //! contributes to its features, once per sentence; `table.rs` finds the weights.
 
 mod error;
-pub(crate) mod hash;
 pub(crate) mod keys;
 pub(crate) mod names;
 pub(crate) mod sentences;
@@ -12,5 +11,6 @@ pub(crate) mod table;
 pub(crate) mod templates;
 
 pub use error::TemplateError;
+pub(crate) use lineal_model::hash;
 pub use sentences::Sentences;
 pub use templates::{BUILT_IN, Section, Templates};

@@ -14,7 +14,6 @@
 //! ```
 
 mod error;
-pub(crate) mod hash;
 pub(crate) mod keys;
 pub(crate) mod names;
 pub(crate) mod relation;
@@ -25,6 +24,7 @@ pub(crate) mod templates;
 mod weights;
 
 pub use error::TemplateError;
+pub(crate) use lineal_model::hash;
 pub use sentences::Sentences;
 pub use syntax::Section;
 pub use templates::{BUILT_IN, Templates};

@@ -1,11 +1,11 @@
-//! Hashes of cells and of templates: 64 bits, the same on every machine.
+//! Hashes of texts and of features made of them: 64 bits, the same on every machine. Models are stored by these numbers.
 
 /// An odd multiplier with well-spread bits (2⁶⁴ divided by the golden ratio).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Spreads every bit of `x` over all bits (the finaliser of SplitMix64).
 #[inline]
-pub(crate) fn mix(x: u64) -> u64 {
+pub fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
@@ -13,7 +13,7 @@ pub(crate) fn mix(x: u64) -> u64 {
 
 /// The hash of a text, eight bytes at a time. The length is part of it, so that padding cannot be mistaken for text.
 #[inline]
-pub(crate) fn text(bytes: &[u8]) -> u64 {
+pub fn text(bytes: &[u8]) -> u64 {
     let mut hash = mix(SPREAD ^ bytes.len() as u64);
     let mut words = bytes.chunks_exact(8);
     for word in &mut words {
@@ -24,7 +24,7 @@ pub(crate) fn text(bytes: &[u8]) -> u64 {
 
 /// The hash of what `hash` stands for, followed by `next`.
 #[inline]
-pub(crate) fn push(hash: u64, next: u64) -> u64 {
+pub fn push(hash: u64, next: u64) -> u64 {
     let x = (hash ^ next).wrapping_mul(SPREAD);
     // The high bits of a product depend on all bits of its factors, the low ones on few: bring the high ones down.
     (x ^ (x >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93)
