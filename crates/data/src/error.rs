@@ -123,6 +123,11 @@ pub(crate) fn quote(value: impl AsRef<[u8]>) -> String {
     shown
 }
 
+/// A sentence for which no tree is looked for.
+pub(crate) fn too_long(n: usize, longest: usize) -> String {
+    format!("the sentence has {n} words, and trees are found for {longest} at most; split it")
+}
+
 /// 8913 as `8,913`.
 pub(crate) fn thousands(n: usize) -> String {
     let digits = n.to_string();

@@ -83,6 +83,7 @@ pub use standardize::Standardizer;
 pub use stream::{Learnt, OnChunk, learn_schema, stream};
 pub use text::{TextBatch, TextSink};
 pub use treebank::{
-    ConlluColumn, NO_HEAD, NO_RELATION, Sentence, SentenceEdits, Treebank, TreebankOptions,
-    TreebankSchema, read_treebank, read_treebank_with, stream_treebank,
+    ArcEnd, ConlluColumn, HeadConstraints, NO_HEAD, NO_RELATION, Sentence, SentenceEdits, Treebank,
+    TreebankOptions, TreebankSchema, check_forbidden_arcs, read_forbidden_arcs, read_treebank,
+    read_treebank_with, stream_treebank,
 };

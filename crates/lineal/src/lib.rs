@@ -40,14 +40,15 @@ mod tune;
 pub use lineal_calibrate as calibrate;
 pub use lineal_chain as chain;
 pub use lineal_constituents as constituents;
+pub use lineal_constituents::parser::{ParsedTree, PhraseExplanation, RankedPhrases};
 pub use lineal_data as data;
 pub use lineal_data::{
-    BracketReadOptions, BracketSchema, BracketTreebank, Dataset, Format, Labels, ReadOptions,
-    Schema, Sequence, SequenceOptions, SequenceSchema, Sequences, Source, TargetKind, Targets,
-    Treebank, TreebankOptions, TreebankSchema, UNLABELLED, UNSEEN,
+    ArcEnd, BracketReadOptions, BracketSchema, BracketTreebank, Dataset, Format, Labels,
+    ReadOptions, Schema, Sequence, SequenceOptions, SequenceSchema, Sequences, Source, TargetKind,
+    Targets, Treebank, TreebankOptions, TreebankSchema, UNLABELLED, UNSEEN, read_forbidden_arcs,
 };
 pub use lineal_dependencies as dependencies;
-pub use lineal_dependencies::parser::{ArcExplanation, ArcReason, Parsed, RankedParse};
+pub use lineal_dependencies::parser::{ArcExplanation, Parsed, RankedParse};
 pub use lineal_erm as erm;
 pub use lineal_features::map;
 pub use lineal_features::sequence;
@@ -59,6 +60,7 @@ pub use lineal_metrics as metrics;
 pub use lineal_model::Bias;
 pub use lineal_model::cost as costs;
 pub use lineal_model::cost::CostMatrix;
+pub use lineal_model::explain::PartReason;
 pub use lineal_model::file::write_atomically;
 pub use lineal_model::space;
 pub use lineal_ranking as ranking;
@@ -66,14 +68,8 @@ pub use lineal_reduce as reduce;
 pub use lineal_solver as solver;
 
 pub use any::AnyModel;
-pub use constituency::{
-    ConstituencyModel, ConstituencySpec, ParsedTree, PhraseExplanation, PhraseReason,
-    RankedPhrases, constituency_options,
-};
-pub use dependency::{
-    ArcEnd, DecoderKind, DependencyModel, DependencySpec, LabellerKind, TagsKind,
-    read_forbidden_arcs,
-};
+pub use constituency::{ConstituencyModel, ConstituencySpec, constituency_options};
+pub use dependency::{DecoderKind, DependencyModel, DependencySpec, LabellerKind};
 pub use error::Error;
 pub use explain::highlight::Lit;
 pub use explain::{Contribution, Decision, ExplainSpec, Explanation};
@@ -94,7 +90,7 @@ pub use request::spec::{
 pub use stream::{
     OnCheckpoint, OnChunk, Progressive, StreamPoint, StreamReport, StreamSpec, Streaming,
 };
-pub use structured::{Ask, Examples, Header, StructuredModel};
+pub use structured::{Ask, Examples, Header, StructuredModel, TagsKind};
 pub use tag::{
     Border, Notable, Ranking, Reason, SchemeKind, TagExplanation, TagFeatures, TagMetrics,
     TagModel, TagSpec, Tagged, TaggedSpan, Tagger, TypeMetrics, WeightsKind, read_forbidden,

@@ -22,7 +22,9 @@
 //! ```
 
 pub mod assignment;
+pub mod chunks;
 pub mod cost;
+pub mod explain;
 pub mod file;
 pub mod hash;
 mod joint;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use lineal::constituents::features::{Section, Templates};
 use lineal::metrics::{BracketMetrics, BracketOptions};
 use lineal::{
@@ -15,7 +15,10 @@ use super::write::{Writer, labelled, words};
 use crate::args::{EvalArgs, ExplainArgs, FileArgs, Output, PredictArgs, TrainArgs};
 use crate::exit::usage;
 use crate::html;
-use crate::structured::{MetricTable, Pairs, Reason, StructuredTask, maybe, shares, shares_header};
+use crate::structured::{
+    MetricTable, Pairs, Reason, StructuredTask, maybe, no_tree_answer, part_reasons, shares,
+    shares_header, template_file,
+};
 use crate::table::cut;
 use crate::talk::{count, rough, thousands};
 use crate::train::request::{self, Request};
@@ -42,7 +45,7 @@ impl StructuredTask for ConstituencyModel {
             horizontal: args.constituency.horizontal.unwrap_or(defaults.horizontal),
             vertical: args.constituency.vertical.unwrap_or(defaults.vertical),
             functions: args.constituency.functions,
-            templates: templates(args)?,
+            templates: template_file(args, Templates::parse)?,
             hash_bits: args.text.hash.map(u32::from),
             candidates: args.dependency.candidates,
             tags: match args.dependency.tags.as_deref() {
@@ -105,27 +108,18 @@ impl StructuredTask for ConstituencyModel {
     }
 
     fn has_no_answer(args: &PredictArgs) -> Option<&'static str> {
-        let column = args.tag.known.as_deref().is_some_and(|column| !column.is_empty());
-        let ranked = args.tag.n_best.or(args.top).is_some();
-        if args.sample || args.min_cost {
-            Some(
-                "--sample and --min-cost are not there for bracketed trees, which have --proba and --n-best",
-            )
-        } else if column || args.tag.unlabelled.is_some() {
-            Some(
-                "--known of a parser keeps the brackets of the data, where `_` is any label: leave out the column and --unlabelled",
-            )
-        } else if ranked && args.output == Output::Csv {
-            Some(
-                "several trees of a sentence have no place in a CSV file: say --output jsonl, or leave it out for brackets",
-            )
-        } else if args.proba && args.output == Output::Text {
-            Some("probabilities have no place in brackets: add --output csv or jsonl")
-        } else if args.draw && args.output != Output::Text {
-            Some("--draw is text: leave out --output")
-        } else {
-            None
-        }
+        let known = "--known of a parser keeps the brackets of the data, where `_` is any label: leave out the column and --unlabelled";
+        no_tree_answer(args, known).or_else(|| {
+            if args.min_cost {
+                Some("--min-cost is not there for bracketed trees, which have --proba and --n-best")
+            } else if args.proba && args.output == Output::Text {
+                Some("probabilities have no place in brackets: add --output csv or jsonl")
+            } else if args.draw && args.output != Output::Text {
+                Some("--draw is text: leave out --output")
+            } else {
+                None
+            }
+        })
     }
 
     fn writer(&self, args: &PredictArgs) -> Writer {
@@ -326,21 +320,7 @@ impl StructuredTask for ConstituencyModel {
     }
 
     fn reasons(found: &PhraseExplanation) -> Vec<Reason> {
-        let reason = |reason: &lineal::PhraseReason| Reason {
-            amount: reason.amount,
-            what: match reason.feature.is_empty() {
-                true => "the pair itself".to_owned(),
-                false => reason.feature.clone(),
-            },
-            place: reason.part.clone(),
-            more: None,
-            json: json!({
-                "feature": reason.feature,
-                "part": reason.part,
-                "amount": reason.amount,
-            }),
-        };
-        found.reasons.iter().map(reason).collect()
+        part_reasons(&found.reasons)
     }
 
     fn explanation_json(&self, i: usize, found: &PhraseExplanation) -> Value {
@@ -365,21 +345,10 @@ fn rules(args: &EvalArgs) -> BracketOptions {
 fn grammar(model: &ConstituencyModel) -> String {
     let grammar = model.grammar();
     let spans = match model.candidates() {
+        Some(1) => "1 span per word to choose from".to_owned(),
         Some(most) => format!("{most} spans per word to choose from"),
         None => "all spans to choose from".to_owned(),
     };
     let (symbols, pairs) = (grammar.symbols().len(), grammar.pairs().len());
     format!("{}, {}; {spans}", count(symbols, "symbol"), count(pairs, "pair"))
-}
-
-/// The text of the template file. Mistakes in it are told with its name, before any data is read.
-fn templates(args: &TrainArgs) -> anyhow::Result<Option<String>> {
-    let Some(path) = &args.tag.template else { return Ok(None) };
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the template {}", path.display()))?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
-    if let Err(error) = Templates::parse(&text) {
-        bail!("{}: {error}", path.display());
-    }
-    Ok(Some(text))
 }

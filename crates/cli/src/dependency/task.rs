@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use lineal::data::Sentence;
 use lineal::dependencies::features::{Section, Templates};
 use lineal::dependencies::problem::TreeKind;
@@ -17,10 +17,15 @@ use serde_json::{Value, json};
 use super::metrics;
 use super::write::Writer;
 use crate::args::{ExplainArgs, FileArgs, Output, PredictArgs, TrainArgs};
-use crate::structured::{MetricTable, Pairs, Reason, StructuredTask};
+use crate::structured::{
+    MetricTable, Pairs, Reason, StructuredTask, no_tree_answer, part_reasons, template_file,
+};
 use crate::table::cut;
 use crate::talk::{count, rough};
 use crate::train::request::{self, Request};
+
+/// The columns that templates may name.
+const COLUMNS: [&str; 5] = ["form", "lemma", "upos", "xpos", "feats"];
 
 /// How treebanks are read, and where their tags come from.
 pub struct TreebankRequest {
@@ -54,7 +59,7 @@ impl StructuredTask for DependencyModel {
         let dependency = DependencySpec {
             decoder: args.dependency.decoder,
             order: args.tag.order,
-            templates: templates(args)?,
+            templates: template_file(args, |text| Templates::parse(text, &COLUMNS))?,
             hash_bits: args.text.hash.map(u32::from),
             candidates: args.dependency.candidates,
             labeller: args.dependency.labeller.unwrap_or(defaults.labeller),
@@ -134,23 +139,12 @@ impl StructuredTask for DependencyModel {
     }
 
     fn has_no_answer(args: &PredictArgs) -> Option<&'static str> {
-        let column = args.tag.known.as_deref().is_some_and(|column| !column.is_empty());
+        let known = "--known of a parser keeps the columns HEAD and DEPREL, where `_` is not known: leave out the column and --unlabelled";
         let ranked = args.tag.n_best.or(args.top).is_some();
-        if args.sample {
-            Some("--sample is for classes and sequences; a parser has --n-best")
-        } else if column || args.tag.unlabelled.is_some() {
-            Some(
-                "--known of a parser keeps the columns HEAD and DEPREL, where `_` is not known: leave out the column and --unlabelled",
-            )
-        } else if ranked && args.output == Output::Csv {
-            Some(
-                "several trees of a sentence have no place in a CSV file: say --output jsonl, or leave it out for CoNLL-U",
-            )
-        } else if ranked && args.proba && args.output == Output::Text {
-            Some("--proba and --n-best together need --output jsonl")
-        } else {
-            None
-        }
+        no_tree_answer(args, known).or_else(|| {
+            let refused = ranked && args.proba && args.output == Output::Text;
+            refused.then_some("--proba and --n-best together need --output jsonl")
+        })
     }
 
     fn writer(&self, args: &PredictArgs) -> Writer<'_> {
@@ -281,18 +275,7 @@ impl StructuredTask for DependencyModel {
     }
 
     fn reasons(found: &ArcExplanation) -> Vec<Reason> {
-        let reason = |reason: &lineal::ArcReason| Reason {
-            amount: reason.amount,
-            what: reason.feature.clone(),
-            place: reason.part.clone(),
-            more: None,
-            json: json!({
-                "feature": reason.feature,
-                "part": reason.part,
-                "amount": reason.amount,
-            }),
-        };
-        found.reasons.iter().map(reason).collect()
+        part_reasons(&found.reasons)
     }
 
     fn explanation_json(&self, i: usize, found: &ArcExplanation) -> Value {
@@ -337,16 +320,4 @@ fn name(sentence: Sentence<'_>, head: u32) -> String {
         0 => "the root".to_owned(),
         head => format!("`{}` ({head})", cut(sentence.form(head as usize - 1), 30)),
     }
-}
-
-/// The text of the template file. Mistakes in it are told with its name, before any data is read.
-fn templates(args: &TrainArgs) -> anyhow::Result<Option<String>> {
-    let Some(path) = &args.tag.template else { return Ok(None) };
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the template {}", path.display()))?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
-    if let Err(error) = Templates::parse(&text, &["form", "lemma", "upos", "xpos", "feats"]) {
-        bail!("{}: {error}", path.display());
-    }
-    Ok(Some(text))
 }

@@ -9,6 +9,7 @@ mod metrics;
 mod page;
 mod predict;
 mod program;
+mod trees;
 
 use std::io::{self, Write};
 
@@ -21,6 +22,7 @@ use crate::train::request::Request;
 pub use explain::lines as explanation_lines;
 pub use metrics::{maybe, shares, shares_header};
 pub use program::metric_lines;
+pub use trees::{no_tree_answer, part_reasons, template_file};
 
 /// Names for figures.
 pub type Pairs = Vec<(&'static str, String)>;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, too_long};
 
 use super::schema::BracketSchema;
 use super::tree::{LabelledSpan, LabelledTree, escape_into};
@@ -171,6 +171,14 @@ impl BracketTreebank {
     pub fn error_at(&self, sentence: usize, message: impl Into<String>) -> Error {
         let line = self.places[sentence].line;
         Error::in_line(ErrorKind::Value, &self.source, line, None, message)
+    }
+
+    /// Refuses sentences of more than `longest` words, whose charts would take more memory than there is.
+    pub fn check_lengths(&self, which: Range<usize>, longest: usize) -> Result<(), Error> {
+        match which.into_iter().find(|i| self.get(*i).len() > longest) {
+            Some(i) => Err(self.error_at(i, too_long(self.get(i).len(), longest))),
+            None => Ok(()),
+        }
     }
 
     /// Some of the sentences, in the order asked for.

@@ -10,6 +10,7 @@
 //! Heads that are known must make sense: numbers of words of the sentence, or 0, that do not run in a circle. What else is asked of them the
 //! [`TreebankOptions`] say. The files of CoNLL-X have the same first eight columns and are read as well.
 
+mod arcs;
 mod check;
 mod column;
 mod options;
@@ -18,6 +19,7 @@ mod schema;
 mod table;
 mod write;
 
+pub use arcs::{ArcEnd, HeadConstraints, check_forbidden_arcs, read_forbidden_arcs};
 pub use column::ConlluColumn;
 pub use options::TreebankOptions;
 pub use schema::TreebankSchema;

@@ -17,13 +17,11 @@
 //! ```
 
 mod model;
-mod parse;
 mod spec;
 mod tags;
 mod train;
 
 pub use model::ConstituencyModel;
-pub use parse::{ParsedTree, PhraseExplanation, PhraseReason, RankedPhrases};
 pub use spec::ConstituencySpec;
 
 use lineal_data::BracketReadOptions;

@@ -1,28 +1,25 @@
 //! A trained parser: its parts and its file.
 
-use super::parse::ParsedTree;
 use super::spec::ConstituencySpec;
 use super::tags;
 use crate::Error;
 use crate::request::spec::Task;
-use crate::structured::{self, Ask, Header, StructuredModel, TableInfo, Tables, in_chunks};
+use crate::structured::{
+    self, Ask, Header, PRUNER, StructuredModel, TableInfo, Tables, TagsKind, check_word, in_chunks,
+};
 use crate::tag::TagModel;
-use lineal_constituents::features::Templates;
-use lineal_constituents::problem::PruneSpec;
+use lineal_constituents::features::{Sentences, Templates};
+use lineal_constituents::parser::{ParseAsk, ParsedTree, Parser, PhraseExplanation, longest};
+use lineal_constituents::problem::{Known, KnownError, PruneSpec};
 use lineal_constituents::{Grammar, GrammarTables};
-use lineal_data::{BracketReadOptions, BracketSchema, BracketTreebank, Source};
+use lineal_data::{BracketReadOptions, BracketSchema, BracketSentence, BracketTreebank, Source};
 use lineal_metrics::{
     Bracket, BracketEvaluation, BracketMetrics, BracketOptions, BracketTree, SentenceBrackets,
 };
 use lineal_model::file::{ModelFile, TensorData};
 use serde::{Deserialize, Serialize};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
-/// The names of the tables: [`Tables`].
-pub(super) const TREES: &str = "trees";
-pub(super) const PRUNER: &str = "pruner";
-/// The file of the tagger: U8.
-const TAGGER: &str = "tagger";
 /// Symbols and pairs of the grammar: U32.
 const GRAMMAR: &str = "grammar";
 /// The bits of the trees' table that can be chosen.
@@ -83,10 +80,15 @@ impl ConstituencyModel {
         self.tables.get(PRUNER).map(|_| self.about.candidates)
     }
 
-    /// How spans are pruned, and by which weights.
-    pub(super) fn pruner(&self) -> Option<(&[f32], PruneSpec)> {
+    /// The weights and what they mean.
+    pub fn parser(&self) -> Parser<'_> {
         let spec = PruneSpec { most: self.about.candidates as f64, ..PruneSpec::default() };
-        self.tables.get(PRUNER).map(|w| (w, spec))
+        Parser {
+            grammar: &self.grammar,
+            templates: &self.templates,
+            trees: self.tables.trees(),
+            pruner: self.tables.get(PRUNER).map(|w| (w, spec)),
+        }
     }
 
     /// The best tree of each sentence: [`answer`](StructuredModel::answer) to a plain question.
@@ -126,12 +128,84 @@ impl ConstituencyModel {
     fn bytes_with(&self, tables: &Tables) -> Result<Vec<u8>, Error> {
         let GrammarTables { labels, tags, numbers } = self.grammar.to_tables();
         let about = About { tables: tables.infos(), labels, tags, ..self.about.clone() };
-        let tagger = self.tagger.to_bytes()?;
-        let packed = tables.pack();
-        let mut tensors = structured::tensors(&packed);
-        tensors.push((GRAMMAR, vec![numbers.len()], TensorData::U32(&numbers)));
-        tensors.push((TAGGER, vec![tagger.len()], TensorData::U8(&tagger)));
-        structured::encode(&about, &tensors)
+        let numbers = (GRAMMAR, vec![numbers.len()], TensorData::U32(&numbers));
+        tables.encode(&about, Some(&self.tagger), vec![numbers])
+    }
+
+    /// Explains each phrase of a sentence's tree, or those that begin with a word (from 0).
+    pub fn explain(
+        &self,
+        data: &BracketTreebank,
+        sentence: usize,
+        word: Option<usize>,
+    ) -> Result<Vec<PhraseExplanation>, Error> {
+        let data = data.select(&[sentence]);
+        check_word(word, data.get(0).len())?;
+        let (parser, tags) = (self.parser(), self.tags(&data)?);
+        data.check_lengths(0..1, longest(parser.pruner.is_some()))?;
+        let words: Vec<&str> = data.get(0).words().collect();
+        let found = parser.explain(&words, &tags[0], word, self.has_proba());
+        found.map_err(|_| data.error_at(0, "no tree is possible").into())
+    }
+
+    /// Parses some sentences in this thread.
+    fn parse_chunk(
+        &self,
+        data: &BracketTreebank,
+        tags: &[Vec<String>],
+        which: Range<usize>,
+        wide: Option<&[f64]>,
+        ask: &Ask,
+    ) -> Result<Vec<ParsedTree>, Error> {
+        let parser = self.parser();
+        data.check_lengths(which.clone(), longest(parser.pruner.is_some()))?;
+        let sentences = hash(&self.templates, &self.grammar, data, tags, which.clone());
+        let known = match ask.known {
+            true => which.clone().map(|i| self.known(data.get(i))).collect::<Result<_, _>>()?,
+            false => Vec::new(),
+        };
+        let question =
+            ParseAsk { proba: ask.proba, n_best_proba: self.has_proba(), n_best: ask.n_best };
+        let parsed = match wide {
+            Some(w) => parser.parse(&sentences, w, &known, &question),
+            None => parser.parse(&sentences, parser.trees, &known, &question),
+        };
+        let mut parsed = parsed.map_err(|(i, _)| {
+            let message = "no tree is possible: the known brackets contradict each other";
+            data.error_at(which.start + i, message)
+        })?;
+        which.zip(&mut parsed).for_each(|(i, parsed)| parsed.tags.clone_from(&tags[i]));
+        Ok(parsed)
+    }
+
+    /// The brackets of a sentence that must hold; `_` is any label.
+    fn known(&self, sentence: BracketSentence<'_>) -> Result<Known, Error> {
+        let tree = sentence.tree();
+        let any = |label| Some(label).filter(|label| *label != tags::UNKNOWN);
+        let brackets: Vec<(u32, u32, Option<&str>)> =
+            tree.nodes().iter().map(|n| (n.start as u32, n.end as u32, any(n.label))).collect();
+        Known::new(&self.grammar, sentence.len(), &brackets).map_err(|error| {
+            let name = |at: usize| {
+                let node = tree.nodes()[at];
+                format!("{} over words {} to {}", node.label, node.start + 1, node.end)
+            };
+            let message = match error {
+                KnownError::Label { bracket, .. } => {
+                    format!("the label of {} is not one of the model's", name(bracket))
+                }
+                KnownError::Together { bracket } => format!(
+                    "the model has never seen {} together with the other labels of these words",
+                    name(bracket)
+                ),
+                error => error.to_string(),
+            };
+            sentence.data().error_at(sentence.index(), message).into()
+        })
+    }
+
+    /// The part of speech of each word: those of the data where training was on these, or else the tagger's.
+    fn tags(&self, data: &BracketTreebank) -> Result<Vec<Vec<String>>, Error> {
+        tags::tags(&self.tagger, data, self.spec().constituency.tags != TagsKind::Gold)
     }
 }
 
@@ -157,8 +231,7 @@ impl StructuredModel for ConstituencyModel {
         let spec = &about.header.spec.constituency;
         let templates = templates(spec).map_err(|e| bad(&e.to_string()))?;
         let tables = Tables::read(&file, &about.tables)?;
-        let trees = tables.get(TREES).map_or(0, <[f32]>::len);
-        let hashed = trees.saturating_sub(grammar.pairs().len());
+        let hashed = tables.trees().len().saturating_sub(grammar.pairs().len());
         let pruner = tables.get(PRUNER).map(<[f32]>::len);
         let fits = hashed.is_power_of_two()
             && HASH_BITS.contains(&hashed.trailing_zeros())
@@ -168,8 +241,7 @@ impl StructuredModel for ConstituencyModel {
         if !fits {
             return Err(bad("its choices do not fit each other"));
         }
-        let bytes = file.u8(TAGGER)?.ok_or_else(|| missing(TAGGER))?;
-        let tagger = Box::new(TagModel::from_bytes(bytes)?);
+        let tagger = Tables::tagger(&file)?.ok_or_else(|| bad("it has no tagger"))?;
         Ok(Self { grammar, templates, tables, tagger, about })
     }
 
@@ -211,10 +283,9 @@ impl StructuredModel for ConstituencyModel {
                 "a constituency parser has its best trees and probabilities of phrases only",
             ));
         }
-        let all = self.spec().constituency.tags != crate::TagsKind::Gold;
-        let tags = tags::tags(&self.tagger, data, all)?;
+        let tags = self.tags(data)?;
         let wide: Option<Vec<f64>> = (ask.needs_proba() || ask.n_best > 0)
-            .then(|| self.trees().iter().map(|&w| f64::from(w)).collect());
+            .then(|| self.tables.trees().iter().map(|&w| f64::from(w)).collect());
         in_chunks(
             data.len(),
             || (),
@@ -237,10 +308,6 @@ impl StructuredModel for ConstituencyModel {
 }
 
 impl ConstituencyModel {
-    pub(super) fn trees(&self) -> &[f32] {
-        self.tables.get(TREES).unwrap_or_default()
-    }
-
     /// Functions are kept or cut as they were in training.
     fn options(&self, options: &BracketReadOptions) -> BracketReadOptions {
         let cut_functions = !self.spec().constituency.functions;
@@ -253,4 +320,20 @@ pub(super) fn templates(spec: &ConstituencySpec) -> Result<Templates, Error> {
         Some(text) => Templates::parse(text).map_err(|e| Error::request(format!("templates: {e}"))),
         None => Ok(Templates::built_in()),
     }
+}
+
+/// The sentences as features see them.
+pub(super) fn hash(
+    templates: &Templates,
+    grammar: &Grammar,
+    data: &BracketTreebank,
+    tags: &[Vec<String>],
+    which: Range<usize>,
+) -> Sentences {
+    let mut sentences = Sentences::new(templates);
+    for i in which {
+        let words: Vec<&str> = data.get(i).words().collect();
+        sentences.push(templates, grammar, &words, &tags[i]);
+    }
+    sentences
 }

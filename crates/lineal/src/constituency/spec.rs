@@ -1,6 +1,6 @@
 //! What constituency parsing alone can choose, with its defaults.
 
-use crate::dependency::TagsKind;
+use crate::structured::TagsKind;
 use lineal_constituents::GrammarSpec;
 use serde::{Deserialize, Serialize};
 

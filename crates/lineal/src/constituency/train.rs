@@ -1,34 +1,27 @@
 //! From a spec and bracketed trees to a parser, in stages.
 
-use super::model::{About, ConstituencyModel, HASH_BITS, PRUNER, TREES, templates};
-use super::parse::{check_lengths, phrases};
+use super::model::{About, ConstituencyModel, HASH_BITS, hash, templates};
 use super::spec::ConstituencySpec;
 use super::tags;
 use crate::Error;
-use crate::dependency::TagsKind;
 use crate::request::spec::{Task, TrainSpec};
-use crate::structured::{Counts, Header, Metric, Tables, fit, stage, train_and_held_out};
-use crate::train::report::{Report, StageReport, StructuredReport};
-use crate::train::{Trainable, Training};
-use lineal_constituents::features::{Section, Sentences, Templates};
-use lineal_constituents::problem::{
-    Candidates, ConstituentParts, Constituents, Known, PruneSpec, SpanClassifier,
+use crate::structured::{
+    Header, Metric, PRUNER, TREES, Tables, TagsKind, TreeCounts, fit, learn_pruner,
+    train_and_held_out,
 };
+use crate::train::report::Report;
+use crate::train::{Trainable, Training};
+use lineal_constituents::features::{Section, Templates};
+use lineal_constituents::parser::{TOP, f1, longest, prune};
+use lineal_constituents::problem::{Constituents, PruneSpec, SpanClassifier};
 use lineal_constituents::{Derivation, Grammar, GrammarSpec, Phrase, Tree};
 use lineal_data::{BracketSentence, BracketTreebank};
-use lineal_erm::structured::{LearnSpec, Learnt, Loss, Solver, learn};
-use lineal_model::structure::{Ask, MaxOracle, Structure};
-use rayon::prelude::*;
+use lineal_erm::structured::learn;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::ops::{ControlFlow, Range};
 
-/// The phrase around every tree, so that there is one.
-pub(super) const TOP: &str = "TOP";
 /// Bits of the pruner's table.
 const PRUNER_BITS: u32 = 20;
-const PRUNER_EPOCHS: usize = 2;
-const PRUNER_RATE: f64 = 0.05;
 /// Bits of the trees' table, where nothing is said.
 const BITS: u32 = 24;
 /// Spans per word that pruning leaves, where nothing is said.
@@ -91,11 +84,14 @@ impl Trainable for BracketTreebank {
         let keep = PruneSpec { most: most as f64, ..PruneSpec::default() };
         let (mut tables, mut stages, mut candidates) = (Tables::default(), Vec::new(), None);
         if most > 0 {
-            let (w, left, report) =
-                learn_pruner(&templates, &sentences, &grammar, &gold, keep, spec.seed)?;
+            let free = SpanClassifier::new(&templates, &sentences, PRUNER_BITS);
+            let problem = free.clone().with_gold(&gold);
+            // Recall is of spans that pruning would keep of sentences like these; the gold ones are put back for training.
+            let recall = |w: &[f32]| prune(&free, w, keep, &grammar).recall(&gold);
+            let (w, report) = learn_pruner(&problem, spec.seed, "phrases", recall)?;
+            candidates = Some(prune(&problem, &w, keep, &grammar));
             stages.push(report);
             tables.push(PRUNER, w);
-            candidates = Some(left);
         }
         let bits = choice.hash_bits.unwrap_or(BITS);
         let problem =
@@ -114,7 +110,7 @@ impl Trainable for BracketTreebank {
             Ok(Box::new(move |w| {
                 let problem =
                     Constituents::new(grammar, templates, &sentences, left.as_ref(), bits);
-                Ok(f1(held, &problem, w))
+                Ok(f1(&problem, w, |i| gold_phrases(held.get(i))))
             }))
         });
         let metric = metric.transpose()?;
@@ -123,19 +119,9 @@ impl Trainable for BracketTreebank {
             fit(spec, on_pass, metric, |see| Ok(learn(&problem, &learning.request, start, see)?))?;
         tables.push(TREES, std::mem::take(&mut run.w));
 
-        let weights = tables.get(TREES).unwrap_or_default();
-        let counts = Counts {
-            examples: data.len(),
-            features: weights.iter().filter(|w| **w != 0.0).count(),
-            classes: data.schema.labels.len(),
-        };
-        let structured = StructuredReport {
-            tokens: data.n_words(),
-            weights: weights.len(),
-            stages,
-            ..StructuredReport::default()
-        };
-        let report = run.report(spec, &learning, counts, structured);
+        let (words, labels) = (data.n_words(), data.schema.labels.len());
+        let counts = TreeCounts { sentences: data.len(), words, labels };
+        let report = run.parser_report(spec, &learning, counts, &tables, stages);
         let about = About {
             header: Header::new(spec, &report, &data.source),
             schema: data.schema.clone(),
@@ -168,7 +154,8 @@ fn check(spec: &TrainSpec, data: &BracketTreebank) -> Result<(), Error> {
     if data.is_empty() || !data.has_tags() {
         return refuse(format!("{}: there are no trees to learn from", data.source));
     }
-    check_lengths(data, 0..data.len(), spec.constituency.candidates != Some(0))
+    let is_pruned = spec.constituency.candidates != Some(0);
+    Ok(data.check_lengths(0..data.len(), longest(is_pruned))?)
 }
 
 /// The trees, each with a phrase around it.
@@ -187,9 +174,8 @@ fn trees(data: &BracketTreebank) -> Result<Vec<Tree>, Error> {
                 return Err(data.error_at(sentence.index(), message).into());
             }
         }
-        let inner =
-            named.nodes().iter().map(|n| Phrase::new(n.label, n.start as u32, n.end as u32));
-        let phrases = [Phrase::new(TOP, 0, n as u32)].into_iter().chain(inner).collect();
+        let top = Phrase::new(TOP, 0, n as u32);
+        let phrases = [top].into_iter().chain(gold_phrases(sentence)).collect();
         Tree::new(n, phrases).map_err(|e| data.error_at(sentence.index(), e.to_string()).into())
     };
     data.iter().map(tree).collect()
@@ -203,100 +189,11 @@ fn tagged(data: &BracketTreebank) -> Vec<Vec<String>> {
     data.iter().map(tags).collect()
 }
 
-/// The sentences as features see them.
-pub(super) fn hash(
-    templates: &Templates,
-    grammar: &Grammar,
-    data: &BracketTreebank,
-    tags: &[Vec<String>],
-    which: Range<usize>,
-) -> Sentences {
-    let mut sentences = Sentences::new(templates);
-    for i in which {
-        let words: Vec<&str> = data.get(i).words().collect();
-        sentences.push(templates, grammar, &words, &tags[i]);
-    }
-    sentences
-}
-
-/// Learns which spans are left to choose from.
-fn learn_pruner(
-    templates: &Templates,
-    sentences: &Sentences,
-    grammar: &Grammar,
-    gold: &[Derivation],
-    keep: PruneSpec,
-    seed: u64,
-) -> Result<(Vec<f32>, Candidates, StageReport), Error> {
-    let request = LearnSpec {
-        loss: Loss::Logistic,
-        solver: Solver::Sgd,
-        passes: PRUNER_EPOCHS,
-        rate: Some(PRUNER_RATE),
-        seed,
-        ..LearnSpec::default()
-    };
-    let free = SpanClassifier::new(templates, sentences, PRUNER_BITS);
-    let problem = free.clone().with_gold(gold);
-    let Learnt { w, report } = learn(&problem, &request, None, &mut |_| ControlFlow::Continue(()))?;
-    // Recall is of spans that pruning would keep of sentences like these; the gold ones are put back for training.
-    let recall = prune(&free, &w, keep, grammar).recall(gold);
-    let candidates = prune(&problem, &w, keep, grammar);
-    let figure = ("recall of phrases in the training data", recall);
-    Ok((w, candidates, stage(PRUNER, &request, &report, figure)))
-}
-
-/// Sentences that a thread takes at a time.
-const CHUNK: usize = 32;
-
-/// The spans that are left, in all threads.
-fn prune(
-    classifier: &SpanClassifier<'_>,
-    w: &[f32],
-    keep: PruneSpec,
-    grammar: &Grammar,
-) -> Candidates {
-    let n = Structure::<f32>::n_examples(classifier);
-    let of_chunk = |c: usize| {
-        let (mut s, mut theta) = (Structure::<f32>::scratch(classifier), Vec::new());
-        let (mut kept, free) = (Candidates::default(), Known::default());
-        for i in c * CHUNK..n.min((c + 1) * CHUNK) {
-            classifier.scores(i, w, 1.0, &mut s, &mut theta);
-            classifier.prune(i, &theta, keep, grammar.spec().branching, &free, &mut kept);
-        }
-        kept
-    };
-    let chunks: Vec<Candidates> = (0..n.div_ceil(CHUNK)).into_par_iter().map(of_chunk).collect();
-    let mut all = Candidates::default();
-    chunks.iter().for_each(|chunk| all.append(chunk));
-    all
-}
-
-/// F1 of labelled phrases.
-fn f1(data: &BracketTreebank, problem: &Constituents<'_>, w: &[f32]) -> f64 {
-    let one = |i: usize| {
-        let mut s = Structure::<f32>::scratch(problem);
-        let (mut theta, mut y) = (ConstituentParts::default(), Derivation::default());
-        problem.scores(i, w, 1.0, &mut s, &mut theta);
-        if problem.argmax(i, &mut theta, Ask::Plain, &mut s, &mut y).is_err() {
-            return (0, 0);
-        }
-        let mut found = phrases(problem.grammar(), &y);
-        let tree = data.get(i).tree();
-        let n = tree.nodes().len() + found.len();
-        let mut right = 0;
-        for node in tree.nodes() {
-            let phrase = Phrase::new(node.label, node.start as u32, node.end as u32);
-            if let Some(at) = found.iter().position(|other| *other == phrase) {
-                found.swap_remove(at);
-                right += 1;
-            }
-        }
-        (right, n)
-    };
-    let counts: Vec<(usize, usize)> = (0..data.len()).into_par_iter().map(one).collect();
-    let (right, all) = counts.iter().fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
-    2.0 * right as f64 / all.max(1) as f64
+/// The phrases of a sentence of the data.
+fn gold_phrases(sentence: BracketSentence<'_>) -> Vec<Phrase> {
+    let tree = sentence.tree();
+    let phrases = tree.nodes().iter().map(|n| Phrase::new(n.label, n.start as u32, n.end as u32));
+    phrases.collect()
 }
 
 impl ConstituencyModel {
@@ -304,9 +201,9 @@ impl ConstituencyModel {
     fn start(&self, grammar: &Grammar, templates: &Templates, bits: u32) -> Result<&[f32], Error> {
         let same = self.grammar.to_tables() == grammar.to_tables()
             && self.templates == *templates
-            && self.trees().len() == (1 << bits) + grammar.pairs().len();
+            && self.tables.trees().len() == (1 << bits) + grammar.pairs().len();
         match same {
-            true => Ok(self.trees()),
+            true => Ok(self.tables.trees()),
             false => Err(Error::request(
                 "the model to start from has another grammar or other templates; give trees with the same labels, and the same --horizontal, --vertical, --template and --hash",
             )),

@@ -18,11 +18,9 @@
 //! # Ok::<(), lineal::Error>(())
 //! ```
 
-mod constraints;
 mod model;
 mod spec;
 mod train;
 
-pub use constraints::read_forbidden_arcs;
 pub use model::DependencyModel;
-pub use spec::{ArcEnd, DecoderKind, DependencySpec, LabellerKind, TagsKind};
+pub use spec::{DecoderKind, DependencySpec, LabellerKind};

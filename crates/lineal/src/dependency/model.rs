@@ -1,27 +1,27 @@
 //! A trained parser: its parts, its file, and what it says of sentences.
 
-use super::constraints::Constraints;
 use super::spec::{DecoderKind, LabellerKind};
 use crate::request::spec::Task;
-use crate::structured::{self, Ask, Header, StructuredModel, TableInfo, Tables, in_chunks, tags};
+use crate::structured::{
+    self, Ask, Header, PRUNER, StructuredModel, TREES, TableInfo, Tables, check_word, in_chunks,
+    tags,
+};
 use crate::tag::TagModel;
 use crate::{Error, TreebankOptions};
-use lineal_data::{ConlluColumn, NO_RELATION, Sentence, Source, Treebank, TreebankSchema};
+use lineal_data::{
+    ConlluColumn, HeadConstraints, NO_RELATION, Sentence, Source, Treebank, TreebankSchema,
+};
 use lineal_dependencies::features::{Sentences, Templates};
 use lineal_dependencies::parser::{ArcExplanation, ParseAsk, Parsed, Parser};
 use lineal_dependencies::problem::{PruneSpec, TreeKind, TreeSpec};
 use lineal_metrics::{DependencyMetrics, ParsedTrees, dependencies};
-use lineal_model::file::{ModelFile, TensorData};
+use lineal_model::file::ModelFile;
 use lineal_model::structure::Infeasible;
 use serde::{Deserialize, Serialize};
 use std::ops::{ControlFlow, Range};
 
-/// The names of the tables: [`Tables`].
-pub(super) const TREES: &str = "trees";
+/// The table of the relations.
 pub(super) const RELATIONS: &str = "relations";
-pub(super) const PRUNER: &str = "pruner";
-/// The file of the tagger, where there is one: U8.
-const TAGGER: &str = "tagger";
 
 /// A model that gives a head and a relation to each word of a sentence.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ impl DependencyModel {
     /// The weights and what they mean.
     pub fn parser(&self) -> Parser<'_> {
         let prune = PruneSpec { most: self.about.candidates, ..PruneSpec::default() };
-        let trees = self.tables.get(TREES).unwrap_or_default();
+        let trees = self.tables.trees();
         let is_joint = self.spec().dependency.labeller == LabellerKind::Joint;
         Parser {
             templates: &self.templates,
@@ -125,19 +125,12 @@ impl DependencyModel {
         let data = data.select(&[sentence]);
         let data = &*tags::tagged(self.tagger(), &data)?.0;
         let n = data.get(0).len();
-        let words = match word {
-            Some(t) if t >= n => {
-                return Err(Error::request(format!(
-                    "there is no word {} in a sentence of {n}; words are counted from 1",
-                    t + 1
-                )));
-            }
-            Some(t) => t..t + 1,
-            None => 0..n,
-        };
+        check_word(word, n)?;
+        let words = word.map_or(0..n, |t| t..t + 1);
         let parser = self.parser();
-        check_length(data, 0, parser.spec.longest(parser.pruner.is_some()))?;
-        let constraints = Constraints::new(&self.spec().dependency.forbidden, false, data, 0..1)?;
+        data.check_lengths(0..1, parser.spec.longest(parser.pruner.is_some()))?;
+        let forbidden = &self.spec().dependency.forbidden;
+        let constraints = HeadConstraints::new(forbidden, false, data, 0..1)?;
         let allowed = |i: usize, t: usize, head: u32| constraints.allows(i, t, head);
         let allowed = (!constraints.is_empty()).then_some(&allowed as _);
         let cells = cells(self.columns(), data.get(0));
@@ -155,10 +148,10 @@ impl DependencyModel {
     ) -> Result<Vec<Parsed>, Error> {
         let parser = self.parser();
         let is_pruned = parser.pruner.is_some();
-        which.clone().try_for_each(|i| check_length(data, i, parser.spec.longest(is_pruned)))?;
+        data.check_lengths(which.clone(), parser.spec.longest(is_pruned))?;
         let sentences = hash(&self.templates, self.columns(), which.clone().map(|i| data.get(i)));
         let forbidden = &self.spec().dependency.forbidden;
-        let constraints = Constraints::new(forbidden, ask.known, data, which.clone())?;
+        let constraints = HeadConstraints::new(forbidden, ask.known, data, which.clone())?;
         let allowed = |i: usize, t: usize, head: u32| constraints.allows(i, t, head);
         let allowed = (!constraints.is_empty()).then_some(&allowed as _);
         let (proba, n_best_proba) = (ask.proba, self.has_proba());
@@ -200,13 +193,7 @@ impl DependencyModel {
 
     fn bytes_with(&self, tables: &Tables) -> Result<Vec<u8>, Error> {
         let about = About { tables: tables.infos(), ..self.about.clone() };
-        let tagger = self.tagger.as_ref().map(|tagger| tagger.to_bytes()).transpose()?;
-        let packed = tables.pack();
-        let mut tensors = structured::tensors(&packed);
-        if let Some(tagger) = &tagger {
-            tensors.push((TAGGER, vec![tagger.len()], TensorData::U8(tagger)));
-        }
-        structured::encode(&about, &tensors)
+        tables.encode(&about, self.tagger(), Vec::new())
     }
 }
 
@@ -244,10 +231,7 @@ impl StructuredModel for DependencyModel {
         }
         let templates = templates(spec.dependency.templates.as_deref(), &about.columns)
             .map_err(|e| bad(&e.to_string()))?;
-        let tagger = match file.u8(TAGGER)? {
-            Some(bytes) => Some(Box::new(TagModel::from_bytes(bytes)?)),
-            None => None,
-        };
+        let tagger = Tables::tagger(file)?;
         if let Some(tagger) = &tagger {
             tags::check(tagger).map_err(|e| bad(&e.to_string()))?;
         }
@@ -366,17 +350,6 @@ pub(super) fn hash<'a>(
     let mut hashed = Sentences::new(templates);
     sentences.into_iter().for_each(|s| hashed.push(templates, &cells(columns, s)));
     hashed
-}
-
-/// Refuses sentences whose trees would take more memory than there is.
-pub(super) fn check_length(data: &Treebank, i: usize, longest: usize) -> Result<(), Error> {
-    let n = data.get(i).len();
-    if n <= longest {
-        return Ok(());
-    }
-    let message =
-        format!("the sentence has {n} words, and trees are found for {longest} at most; split it");
-    Err(data.error_at(i, 0, message).into())
 }
 
 /// A sentence without a tree, at its line.

@@ -1,6 +1,8 @@
 //! What dependency parsing alone can choose, with its defaults.
 
 use crate::request::spec::choice;
+use crate::structured::TagsKind;
+use lineal_data::ArcEnd;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -45,18 +47,6 @@ impl Default for DependencySpec {
     }
 }
 
-/// One end of a forbidden arc.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ArcEnd {
-    /// The root of the sentence.
-    Root,
-    /// A word with this part of speech (UPOS).
-    Tag(String),
-    /// Any word.
-    Any,
-}
-
 choice! {
     /// Which trees there are.
     DecoderKind {
@@ -74,17 +64,5 @@ choice! {
         Second = "second",
         /// Together with the heads.
         Joint = "joint",
-    }
-}
-
-choice! {
-    /// Where the parts of speech of the training data come from.
-    TagsKind {
-        /// The data.
-        Gold = "gold",
-        /// A tagger that did not see the sentence: trained on the other folds.
-        Jackknife = "jackknife",
-        /// A tagger that is given.
-        Given = "given",
     }
 }

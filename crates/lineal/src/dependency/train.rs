@@ -1,17 +1,18 @@
 //! From a spec and a treebank to a parser, in stages.
 
-use super::constraints::{self, Constraints};
-use super::model::{
-    About, DependencyModel, HASH_BITS, PRUNER, RELATIONS, TREES, check_length, hash, templates,
-    tree_kind,
-};
-use super::spec::{DecoderKind, DependencySpec, LabellerKind, TagsKind};
+use super::model::{About, DependencyModel, HASH_BITS, RELATIONS, hash, templates, tree_kind};
+use super::spec::{DecoderKind, DependencySpec, LabellerKind};
 use crate::Error;
 use crate::request::spec::{Task, TrainSpec};
-use crate::structured::{Counts, Header, Metric, Tables, fit, stage, tags, train_and_held_out};
-use crate::train::report::{Report, StageReport, StructuredReport};
+use crate::structured::{
+    Header, Metric, PRUNER, TREES, Tables, TagsKind, TreeCounts, fit, learn_pruner, stage, tags,
+    train_and_held_out,
+};
+use crate::train::report::{Report, StageReport};
 use crate::train::{Trainable, Training};
-use lineal_data::{ConlluColumn, NO_HEAD, Treebank, TreebankSchema};
+use lineal_data::{
+    ConlluColumn, HeadConstraints, NO_HEAD, Treebank, TreebankSchema, check_forbidden_arcs,
+};
 use lineal_dependencies::features::{Section, Sentences, Templates};
 use lineal_dependencies::parser::{best_trees, prune};
 use lineal_dependencies::problem::{
@@ -39,9 +40,7 @@ const COLUMNS: [ConlluColumn; 5] = [
 const CROSSING: f64 = 0.025;
 /// Heads per word that pruning leaves, where nothing is said.
 const CANDIDATES: usize = 20;
-/// Epochs of the pruner and of the labeller.
-const PRUNER_EPOCHS: usize = 2;
-const PRUNER_RATE: f64 = 0.05;
+/// Epochs of the labeller.
 const LABELLER_EPOCHS: usize = 5;
 
 impl From<DependencySpec> for TrainSpec {
@@ -76,7 +75,7 @@ impl Trainable for Treebank {
             (TagsKind::Given, None) => return Err(Error::request("tags: no tagger is given")),
         };
         let data = &*data;
-        constraints::check(&spec.dependency.forbidden, data)?;
+        check_forbidden_arcs(&spec.dependency.forbidden, data)?;
         let held_out = match &held_out {
             Some(held_out) => Some(tags::tagged(tagger.as_deref(), held_out)?.0),
             None => None,
@@ -112,7 +111,7 @@ impl Trainable for Treebank {
             n_relations: if is_joint { data.schema.relations.len() } else { 0 },
             bits: spec.dependency.hash_bits.unwrap_or(if order == 2 { 23 } else { 22 }),
         };
-        (0..data.len()).try_for_each(|i| check_length(data, i, trees.longest(most > 0)))?;
+        data.check_lengths(0..data.len(), trees.longest(most > 0))?;
         let prune_spec = PruneSpec { most, ..PruneSpec::default() };
         let (mut tables, mut reports, mut candidates) = (Tables::default(), Vec::new(), None);
         if most > 0 {
@@ -147,19 +146,9 @@ impl Trainable for Treebank {
             tables.push(RELATIONS, w);
         }
 
-        let weights = tables.get(TREES).unwrap_or_default();
-        let counts = Counts {
-            examples: data.len(),
-            features: weights.iter().filter(|w| **w != 0.0).count(),
-            classes: data.schema.relations.len(),
-        };
-        let structured = StructuredReport {
-            tokens: data.n_tokens(),
-            weights: weights.len(),
-            stages: reports,
-            ..StructuredReport::default()
-        };
-        let mut report = run.report(spec, &learning, counts, structured);
+        let (words, labels) = (data.n_tokens(), data.schema.relations.len());
+        let counts = TreeCounts { sentences: data.len(), words, labels };
+        let mut report = run.parser_report(spec, &learning, counts, &tables, reports);
         let kept = gold.iter().zip(data.heads()).filter(|(a, b)| a == b).count();
         let share = kept as f64 / gold.len().max(1) as f64;
         if share < 0.99 {
@@ -169,7 +158,7 @@ impl Trainable for Treebank {
             ));
         }
         let forbidden = &spec.dependency.forbidden;
-        let n_broken = Constraints::new(forbidden, false, data, 0..data.len())?.n_broken();
+        let n_broken = HeadConstraints::new(forbidden, false, data, 0..data.len())?.n_broken();
         if n_broken > 0 {
             report.warnings.push(format!(
                 "{n_broken} arcs of the training trees are forbidden: they count as right in training and are never predicted"
@@ -278,23 +267,13 @@ impl Stages<'_> {
         gold: &[u32],
         prune_spec: PruneSpec,
     ) -> Result<(Vec<f32>, Candidates, StageReport), Error> {
-        let request = LearnSpec {
-            loss: Loss::Logistic,
-            solver: Solver::Sgd,
-            passes: PRUNER_EPOCHS,
-            rate: Some(PRUNER_RATE),
-            seed: self.spec.seed,
-            ..LearnSpec::default()
-        };
         let free = Heads::new(self.templates, self.sentences, PRUNER_BITS);
         let problem = free.clone().with_gold(gold);
-        let Learnt { w, report } =
-            learn(&problem, &request, None, &mut |_| ControlFlow::Continue(()))?;
         // Recall is of heads that pruning would keep of sentences like these; the gold ones are put back for training.
-        let recall = prune(&free, &w, prune_spec).recall(gold);
+        let recall = |w: &[f32]| prune(&free, w, prune_spec).recall(gold);
+        let (w, report) = learn_pruner(&problem, self.spec.seed, "heads", recall)?;
         let candidates = prune(&problem, &w, prune_spec);
-        let figure = ("recall of heads in the training data", recall);
-        Ok((w, candidates, stage(PRUNER, &request, &report, figure)))
+        Ok((w, candidates, report))
     }
 
     /// Learns the relations of words in their gold trees.

@@ -7,7 +7,8 @@ mod tables;
 pub(crate) mod tags;
 
 pub use model::{Ask, Examples, Header, StructuredModel};
-pub(crate) use model::{description, encode, in_chunks, unfit};
+pub(crate) use model::{check_word, description, encode, in_chunks, unfit};
 pub(crate) use request::Learning;
-pub(crate) use run::{Counts, Metric, fit, stage, train_and_held_out};
-pub(crate) use tables::{TableInfo, Tables, tensors};
+pub(crate) use run::{Counts, Metric, TreeCounts, fit, learn_pruner, stage, train_and_held_out};
+pub(crate) use tables::{PRUNER, TREES, TableInfo, Tables};
+pub use tags::TagsKind;

@@ -6,8 +6,8 @@ use crate::request::spec::{LossKind, Task, TrainSpec};
 use crate::train::Trainable;
 use crate::train::report::Report;
 use lineal_data::{BracketTreebank, Sequences, Source, Treebank};
+use lineal_model::chunks;
 use lineal_model::file::{self, ModelFile, TensorData};
-use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::ops::{ControlFlow, Range};
@@ -227,21 +227,23 @@ pub(crate) fn encode(
     Ok(file::encode(&about, tensors)?)
 }
 
-/// Examples that a thread takes at a time.
-const CHUNK: usize = 32;
-
 /// The answers for `n` examples, a chunk at a time in all threads, each with memory of its own; the first error in the order of the examples.
 pub(crate) fn in_chunks<A: Send, S>(
     n: usize,
     scratch: impl Fn() -> S + Send + Sync,
     f: impl Fn(&mut S, Range<usize>) -> Result<Vec<A>, Error> + Sync,
 ) -> Result<Vec<A>, Error> {
-    let chunks = (0..n.div_ceil(CHUNK)).into_par_iter();
-    let found: Vec<Result<Vec<A>, Error>> =
-        chunks.map_init(scratch, |s, c| f(s, c * CHUNK..n.min((c + 1) * CHUNK))).collect();
-    let mut all = Vec::with_capacity(n);
-    for chunk in found {
-        all.extend(chunk?);
+    let chunks: Result<Vec<_>, Error> = chunks::in_chunks(n, scratch, f).into_iter().collect();
+    Ok(chunks?.into_iter().flatten().collect())
+}
+
+/// Refuses a word (from 0) that a sentence of `n` words has not.
+pub(crate) fn check_word(word: Option<usize>, n: usize) -> Result<(), Error> {
+    match word {
+        Some(t) if t >= n => Err(Error::request(format!(
+            "there is no word {} in a sentence of {n}; words are counted from 1",
+            t + 1
+        ))),
+        _ => Ok(()),
     }
-    Ok(all)
 }

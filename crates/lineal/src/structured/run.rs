@@ -1,14 +1,15 @@
 //! A run on structured outputs: the examples it learns from and those it watches, the passes, and what it comes to.
 
-use super::Examples;
 use super::request::{Learning, loss_kind, solver_kind};
+use super::{Examples, PRUNER, Tables};
 use crate::Error;
 use crate::request::spec::{LossKind, Precision, Strategy, TrainSpec};
 use crate::train::prepare::split;
 use crate::train::report::{CurvePoint, Report, StageReport, StructuredReport};
 use crate::train::summary;
 use crate::train::watch::{OnPass, Watch};
-use lineal_erm::structured::{LearnPass, LearnReport, LearnSpec, Learnt};
+use lineal_erm::structured::{LearnPass, LearnReport, LearnSpec, Learnt, Loss, Solver, learn};
+use lineal_model::structure::SumOracle;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
@@ -23,6 +24,10 @@ pub(crate) fn train_and_held_out<'a, D: Examples>(
     let held_out = held_out.map(Cow::Borrowed).or(held_rows.map(pick));
     Ok((rows.map_or(Cow::Borrowed(data), pick), held_out))
 }
+
+/// Epochs of a pruner, and the rate of its steps.
+const PRUNER_EPOCHS: usize = 2;
+const PRUNER_RATE: f64 = 0.05;
 
 /// Measures weights on held-out examples.
 pub(crate) type Metric<'h> = Box<dyn Fn(&[f32]) -> Result<f64, Error> + 'h>;
@@ -118,7 +123,53 @@ pub(crate) fn stage(
     }
 }
 
+/// Learns what prunes the parts of trees: a few epochs of local decisions, and their recall on the training data.
+pub(crate) fn learn_pruner<S: SumOracle<f32> + SumOracle<f64>>(
+    problem: &S,
+    seed: u64,
+    of: &str,
+    recall: impl FnOnce(&[f32]) -> f64,
+) -> Result<(Vec<f32>, StageReport), Error> {
+    let request = LearnSpec {
+        loss: Loss::Logistic,
+        solver: Solver::Sgd,
+        passes: PRUNER_EPOCHS,
+        rate: Some(PRUNER_RATE),
+        seed,
+        ..LearnSpec::default()
+    };
+    let Learnt { w, report } = learn(problem, &request, None, &mut |_| ControlFlow::Continue(()))?;
+    let (name, recall) = (format!("recall of {of} in the training data"), recall(&w));
+    let report = stage(PRUNER, &request, &report, (&name, recall));
+    Ok((w, report))
+}
+
+/// How much a parser was learnt from.
+pub(crate) struct TreeCounts {
+    pub sentences: usize,
+    pub words: usize,
+    pub labels: usize,
+}
+
 impl Run {
+    /// The report of a parser with these tables.
+    pub(crate) fn parser_report(
+        self,
+        spec: &TrainSpec,
+        learning: &Learning,
+        counts: TreeCounts,
+        tables: &Tables,
+        stages: Vec<StageReport>,
+    ) -> Report {
+        let weights = tables.trees();
+        let features = weights.iter().filter(|w| **w != 0.0).count();
+        let TreeCounts { sentences, words, labels } = counts;
+        let counts = Counts { examples: sentences, features, classes: labels };
+        let (tokens, weights) = (words, weights.len());
+        let more = StructuredReport { tokens, weights, stages, ..StructuredReport::default() };
+        self.report(spec, learning, counts, more)
+    }
+
     /// The report, and the weights.
     pub(crate) fn report(
         self,

@@ -4,11 +4,18 @@
 //! NAME_places, NAME   U8, F32 or U8 [weights that are not zero]: see `lineal_model::packed`
 //! ```
 
-use super::unfit;
+use super::{StructuredModel, encode, unfit};
 use crate::Error;
+use crate::tag::TagModel;
 use lineal_model::file::{ModelFile, TensorData};
 use lineal_model::packed::{PackedTable, PackedValues, ValuesOf};
 use serde::{Deserialize, Serialize};
+
+/// The tables that parsers have: of the trees, and of what prunes them.
+pub(crate) const TREES: &str = "trees";
+pub(crate) const PRUNER: &str = "pruner";
+/// The file of a parser's tagger: U8.
+const TAGGER: &str = "tagger";
 
 /// What the description of a model says of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,8 +55,32 @@ impl Tables {
         self.0.iter().flat_map(|(_, w)| w).filter(|w| **w != 0.0).count()
     }
 
+    /// The weights of the trees.
+    pub(crate) fn trees(&self) -> &[f32] {
+        self.get(TREES).unwrap_or_default()
+    }
+
+    /// The file of a parser with these tables, its tagger, and what else it has.
+    pub(crate) fn encode(
+        &self,
+        about: &impl Serialize,
+        tagger: Option<&TagModel>,
+        more: Vec<(&str, Vec<usize>, TensorData<'_>)>,
+    ) -> Result<Vec<u8>, Error> {
+        let (packed, tagger) = (self.pack(), tagger.map(TagModel::to_bytes).transpose()?);
+        let mut all = tensors(&packed);
+        all.extend(more);
+        all.extend(tagger.iter().map(|t| (TAGGER, vec![t.len()], TensorData::U8(t))));
+        encode(about, &all)
+    }
+
+    /// The tagger in a parser's file.
+    pub(crate) fn tagger(file: &ModelFile) -> Result<Option<Box<TagModel>>, Error> {
+        Ok(file.u8(TAGGER)?.map(TagModel::from_bytes).transpose()?.map(Box::new))
+    }
+
     /// Without zeros, for [`tensors`].
-    pub(crate) fn pack(&self) -> Vec<(String, String, PackedTable)> {
+    fn pack(&self) -> Vec<(String, String, PackedTable)> {
         let pack = |(info, w): &(TableInfo, Vec<f32>)| {
             let table = PackedTable::new(w, 0.0, info.step);
             (info.name.clone(), places(&info.name), table)
@@ -143,9 +174,7 @@ fn places(name: &str) -> String {
 }
 
 /// Packed tables as tensors of a file.
-pub(crate) fn tensors(
-    packed: &[(String, String, PackedTable)],
-) -> Vec<(&str, Vec<usize>, TensorData<'_>)> {
+fn tensors(packed: &[(String, String, PackedTable)]) -> Vec<(&str, Vec<usize>, TensorData<'_>)> {
     let mut tensors = Vec::new();
     for (name, places, table) in packed {
         tensors.push((&places[..], vec![table.places.len()], TensorData::U8(&table.places)));

@@ -1,7 +1,7 @@
 //! Parts of speech that a tagger predicts, so that a parser learns from tags like those that it will meet.
 
 use crate::Error;
-use crate::request::spec::{LossKind, TrainSpec};
+use crate::request::spec::{LossKind, TrainSpec, choice};
 use crate::tag::{TagModel, TagSpec};
 use crate::train::train;
 use lineal_data::{
@@ -11,7 +11,22 @@ use lineal_data::{
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+choice! {
+    /// Where the parts of speech of the training data come from.
+    TagsKind {
+        /// The data.
+        Gold = "gold",
+        /// A tagger that did not see the sentence: trained on the other folds.
+        Jackknife = "jackknife",
+        /// A tagger that is given.
+        Given = "given",
+    }
+}
 
 /// Parts of the data, each tagged by a tagger that saw the others.
 const FOLDS: usize = 5;

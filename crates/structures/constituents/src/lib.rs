@@ -16,7 +16,7 @@
 //! | sums and probabilities of parts | inside–outside | the same |
 //! | k best | lazily from the chart (Huang and Chiang 2005) | little more |
 //!
-//! [`problem::SpanClassifier`] prunes spans, [`problem::Constituents`] is the parser; brackets that must hold are [`problem::Known`].
+//! [`problem::SpanClassifier`] prunes spans, [`problem::Constituents`] has the trees, and [`parser::Parser`] runs both; brackets that must hold are [`problem::Known`].
 //!
 //! This crate must not know files, flags, losses or solvers.
 //!
@@ -39,6 +39,7 @@ mod chart;
 mod derivation;
 pub mod features;
 mod grammar;
+pub mod parser;
 pub mod problem;
 mod tree;
 

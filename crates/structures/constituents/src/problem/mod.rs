@@ -11,14 +11,12 @@ mod candidates;
 mod classifier;
 mod constituents;
 mod explain;
-
 mod known;
 mod parts;
 
 pub use candidates::Candidates;
 pub use classifier::{ClassifierScratch, PruneSpec, SpanClassifier};
 pub use constituents::{Bracket, Constituents, ConstituentsScratch, SpanProbability};
-
 pub use explain::Contribution;
 pub use known::{Known, KnownError};
 pub use parts::ConstituentParts;

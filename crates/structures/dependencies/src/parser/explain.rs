@@ -3,6 +3,7 @@
 use super::{Allowed, Parser};
 use crate::features::Sentences;
 use crate::problem::{Candidates, Tree, TreeParts, Trees};
+use lineal_model::explain::{PartReason, sorted};
 use lineal_model::structure::{Ask, Infeasible, MaxOracle, Structure, SumOracle};
 
 /// What decided a word's head. The lead is the sum of the amounts of the reasons.
@@ -23,18 +24,7 @@ pub struct ArcExplanation {
     /// The same of the runner-up's arc.
     pub other_probability: Option<f64>,
     /// Largest first.
-    pub reasons: Vec<ArcReason>,
-}
-
-/// A feature by which the two trees differ.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ArcReason {
-    /// The feature: its template and the cells that it found.
-    pub feature: String,
-    /// The part of the tree that has it: `arcs: saw → dog`.
-    pub part: String,
-    /// What it adds to the lead: its weight, with the sign of its side.
-    pub amount: f64,
+    pub reasons: Vec<PartReason>,
 }
 
 impl Parser<'_> {
@@ -93,8 +83,8 @@ impl Parser<'_> {
             let other = best_of(&others).ok();
             let mut reasons = Vec::new();
             if let Some((_, other)) = &other {
-                reasons = self.differences(&problem, cells, [(&best, 1.0), (other, -1.0)]);
-                reasons.sort_by(|a, b| b.amount.abs().total_cmp(&a.amount.abs()));
+                let sides = [(&best, 1.0), (other, -1.0)];
+                reasons = sorted(self.differences(&problem, cells, sides));
             }
             let rival = other.as_ref().map(|(_, other)| other.heads[t]);
             explanations.push(ArcExplanation {
@@ -117,7 +107,7 @@ impl Parser<'_> {
         problem: &Trees<'_>,
         cells: &[&str],
         sides: [(&Tree, f64); 2],
-    ) -> Vec<ArcReason> {
+    ) -> Vec<PartReason> {
         let columns = self.templates.columns().len();
         let form = |word: usize| if word == 0 { "(root)" } else { cells[(word - 1) * columns] };
         let mut reasons = Vec::new();
@@ -134,7 +124,7 @@ impl Parser<'_> {
             for (own, others, (tree, sign)) in both {
                 let head = form(tree.heads[m - 1] as usize);
                 let only = own.iter().filter(|c| c.weight != 0.0 && !others.contains(c));
-                reasons.extend(only.map(|c| ArcReason {
+                reasons.extend(only.map(|c| PartReason {
                     feature: c.name.clone(),
                     part: format!("{}: {head} → {}", c.section.name(), form(m)),
                     amount: sign * f64::from(c.weight),

@@ -6,7 +6,7 @@
 mod explain;
 mod prune;
 
-pub use explain::{ArcExplanation, ArcReason};
+pub use explain::ArcExplanation;
 pub use prune::{best_trees, prune};
 
 use crate::features::{Sentences, Templates};

@@ -1,11 +1,24 @@
 //! Arcs that are never predicted, by the parts of speech of their ends, and those that the data names.
 
-use super::spec::ArcEnd;
-use crate::Error;
-use lineal_data::{ConlluColumn, NO_HEAD, Sentence, Treebank};
+use super::column::ConlluColumn;
+use super::table::{NO_HEAD, Sentence, Treebank};
+use crate::error::{Error, ErrorKind};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
+
+/// One end of a forbidden arc.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ArcEnd {
+    /// The root of the sentence.
+    Root,
+    /// A word with this part of speech (UPOS).
+    Tag(String),
+    /// Any word.
+    Any,
+}
 
 /// How the root and any word are written.
 const ROOT: &str = "<root>";
@@ -14,12 +27,13 @@ const ANY: &str = "*";
 /// Reads forbidden arcs: one line `HEAD WORD` for each, the parts of speech (UPOS) of the head and of the word that depends on it, `<root>` for the root of the sentence, `*`
 /// for any word; `#` begins a comment.
 pub fn read_forbidden_arcs(path: &Path) -> Result<Vec<(ArcEnd, ArcEnd)>, Error> {
+    let file = path.display().to_string();
     let text = std::fs::read_to_string(path)
-        .map_err(|source| Error::Io { path: path.to_path_buf(), source })?;
-    parse(&text).map_err(|why| Error::request(format!("{}:{why}", path.display())))
+        .map_err(|e| Error::new(ErrorKind::Io, &file, format!("cannot be read: {e}")))?;
+    parse(&text).map_err(|(line, why)| Error::in_line(ErrorKind::Value, &file, line, None, why))
 }
 
-fn parse(text: &str) -> Result<Vec<(ArcEnd, ArcEnd)>, String> {
+fn parse(text: &str) -> Result<Vec<(ArcEnd, ArcEnd)>, (usize, String)> {
     let end = |name: &str| match name {
         ROOT => ArcEnd::Root,
         ANY => ArcEnd::Any,
@@ -32,13 +46,14 @@ fn parse(text: &str) -> Result<Vec<(ArcEnd, ArcEnd)>, String> {
         match fields[..] {
             [] => {}
             [_, ROOT] => {
-                return Err(format!("{n}: the root depends on nothing: name a part of speech"));
+                return Err((n, "the root depends on nothing: name a part of speech".to_owned()));
             }
             [head, word] => arcs.push((end(head), end(word))),
             _ => {
-                return Err(format!(
-                    "{n}: `{line}` should be two parts of speech: of the head, and of the word that must not depend on it"
-                ));
+                let why = format!(
+                    "`{line}` should be two parts of speech: of the head, and of the word that must not depend on it"
+                );
+                return Err((n, why));
             }
         }
     }
@@ -46,7 +61,8 @@ fn parse(text: &str) -> Result<Vec<(ArcEnd, ArcEnd)>, String> {
 }
 
 /// What some sentences may have for heads.
-pub(super) struct Constraints<'a> {
+#[derive(Debug)]
+pub struct HeadConstraints<'a> {
     data: &'a Treebank,
     first: usize,
     known: bool,
@@ -61,9 +77,9 @@ pub(super) struct Constraints<'a> {
 const OF_ROOT: usize = 0;
 const OTHER: usize = 1;
 
-impl<'a> Constraints<'a> {
+impl<'a> HeadConstraints<'a> {
     /// Of the sentences `which`; with `known`, the heads that the data has must hold.
-    pub(super) fn new(
+    pub fn new(
         forbidden: &[(ArcEnd, ArcEnd)],
         known: bool,
         data: &'a Treebank,
@@ -108,12 +124,13 @@ impl<'a> Constraints<'a> {
         Ok(of)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    /// Whether every head is allowed.
+    pub fn is_empty(&self) -> bool {
         self.forbidden.is_empty() && !self.known
     }
 
     /// Whether word `t` (from 0) of a sentence, counted from the first, may have this head.
-    pub(super) fn allows(&self, i: usize, t: usize, head: u32) -> bool {
+    pub fn allows(&self, i: usize, t: usize, head: u32) -> bool {
         let (classes, excluded) = &self.sentences[i];
         let known = self.data.get(self.first + i).heads()[t];
         if self.known && known != NO_HEAD {
@@ -128,7 +145,7 @@ impl<'a> Constraints<'a> {
     }
 
     /// The arcs of the data that are forbidden.
-    pub(super) fn n_broken(&self) -> usize {
+    pub fn n_broken(&self) -> usize {
         let words = self.sentences.iter().enumerate().flat_map(|(i, (classes, _))| {
             let heads = self.data.get(self.first + i).heads();
             heads.iter().enumerate().map(move |(t, &head)| (classes, t, head))
@@ -138,7 +155,7 @@ impl<'a> Constraints<'a> {
 }
 
 /// Refuses parts of speech that the training data does not have, and what leaves no tree.
-pub(super) fn check(forbidden: &[(ArcEnd, ArcEnd)], data: &Treebank) -> Result<(), Error> {
+pub fn check_forbidden_arcs(forbidden: &[(ArcEnd, ArcEnd)], data: &Treebank) -> Result<(), Error> {
     let ends = forbidden.iter().flat_map(|(head, word)| [head, word]);
     let mut missing: BTreeSet<&str> =
         ends.filter_map(|end| if let ArcEnd::Tag(t) = end { Some(&t[..]) } else { None }).collect();
@@ -148,15 +165,14 @@ pub(super) fn check(forbidden: &[(ArcEnd, ArcEnd)], data: &Treebank) -> Result<(
         });
     }
     if let Some(tag) = missing.first() {
-        return Err(Error::request(format!(
-            "--forbid: no word of {} has the part of speech `{tag}` (UPOS); is it misspelt?",
-            data.source
-        )));
+        let why = format!(
+            "no word has the part of speech `{tag}` (UPOS) that a forbidden arc names; is it misspelt?"
+        );
+        return Err(Error::new(ErrorKind::Value, &data.source, why));
     }
     if forbidden.contains(&(ArcEnd::Root, ArcEnd::Any)) {
-        return Err(Error::request(
-            "--forbid: `<root> *` leaves no tree, as one word depends on the root",
-        ));
+        let why = "the forbidden arcs `<root> *` leave no tree, as one word depends on the root";
+        return Err(Error::new(ErrorKind::Value, &data.source, why));
     }
     Ok(())
 }
@@ -173,7 +189,7 @@ fn not_heads(sentence: Sentence<'_>, t: usize) -> Result<Vec<u32>, Error> {
             let message = format!(
                 "NotHead has the numbers of words of this sentence, 0 for the root, separated by commas; `{text}` is none"
             );
-            Err(sentence.data().error_at(sentence.index(), t, message).into())
+            Err(sentence.data().error_at(sentence.index(), t, message))
         }
     };
     list.split(',').map(number).collect()
@@ -190,7 +206,8 @@ mod tests {
             parse("# none\nPUNCT *\n<root> ADP # no preposition\n\n").unwrap(),
             [(tag("PUNCT"), ArcEnd::Any), (ArcEnd::Root, tag("ADP"))]
         );
-        assert!(parse("a b c").unwrap_err().starts_with("1: `a b c` should be two"));
-        assert!(parse("\nVERB <root>").unwrap_err().starts_with("2: the root depends"));
+        let error = |text: &str| parse(text).unwrap_err();
+        assert!(matches!(error("a b c"), (1, why) if why.starts_with("`a b c` should be two")));
+        assert!(matches!(error("\nVERB <root>"), (2, why) if why.starts_with("the root depends")));
     }
 }
