@@ -51,7 +51,8 @@ impl Steps {
             rate: spec.rate.unwrap_or_else(by_default),
             schedule: spec.schedule.unwrap_or(match spec.loss {
                 Loss::Perceptron => Schedule::Constant,
-                Loss::Hinge if spec.l2 > 0.0 => Schedule::Pegasos,
+                // Pegasos has no rate: who gives one wants it to count.
+                Loss::Hinge if spec.l2 > 0.0 && spec.rate.is_none() => Schedule::Pegasos,
                 _ => Schedule::Inverse,
             }),
             average: spec.average.unwrap_or(spec.loss != Loss::Logistic),

@@ -238,6 +238,14 @@ pub fn learners_agree<S: Max>(s: &S, outputs: Outputs<'_, S>, learn: Learn<S>, l
                 assert!((other.objective.unwrap() - optimum).abs() < 1e-6, "{other:?} {optimum}");
             }
         }
+        if MaxOracle::<f64>::is_curved(&view) {
+            let newton = learn(&view, &exact(loss, Solver::Newton), None);
+            let report = newton.report;
+            assert!(report.converged && report.gap.unwrap() < 1e-6, "{report:?}");
+            let counted = objective(&view, outputs, &exact(loss, Solver::Newton), &wide(&newton.w));
+            assert!((counted - report.objective.unwrap()).abs() < 1e-9, "{counted} {report:?}");
+            assert!((counted - optimum).abs() < 1e-6, "{report:?} {optimum}");
+        }
         if loss == Loss::Logistic {
             let l1 = LearnSpec { l1: 0.01, ..exact(loss, Solver::Lbfgs) };
             let sparse = learn(&view, &l1, None).report;
@@ -285,7 +293,9 @@ pub fn certificates_are_honest<S: Max>(s: &S, outputs: Outputs<'_, S>, learn: Le
 pub fn threads_do_not_change_a_bit<S: Max>(s: &S, learn: Learn<S>, losses: &[Loss]) {
     let view = all(s);
     for &loss in losses {
-        for (solver, tol) in [(Solver::Auto, 1e-3), (Solver::Dual, 1e-3), (Solver::Dual, 1e-5)] {
+        let curved = MaxOracle::<f64>::is_curved(&view).then_some((Solver::Newton, 1e-6));
+        let solvers = [(Solver::Auto, 1e-3), (Solver::Dual, 1e-3), (Solver::Dual, 1e-5)];
+        for (solver, tol) in solvers.into_iter().chain(curved) {
             let spec = LearnSpec { tol, passes: 12, ..exact(loss, solver) };
             let on = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

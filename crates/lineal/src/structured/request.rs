@@ -53,9 +53,10 @@ impl TrainSpec {
             SolverKind::Sgd => Solver::Sgd,
             SolverKind::Lbfgs => Solver::Lbfgs,
             SolverKind::Dual => Solver::Dual,
+            SolverKind::Newton => Solver::Newton,
             other => {
                 return Err(Error::request(format!(
-                    "--solver {other} is not there for --task {task}: choose auto, sgd, lbfgs (logistic) or dual (hinge, logistic)"
+                    "--solver {other} is not there for --task {task}: choose auto, sgd, lbfgs (logistic), newton (pairs of documents) or dual (hinge, logistic)"
                 )));
             }
         };
@@ -104,6 +105,7 @@ pub(super) fn solver_kind(solver: Solver) -> SolverKind {
         Solver::Sgd => SolverKind::Sgd,
         Solver::Lbfgs => SolverKind::Lbfgs,
         Solver::Dual => SolverKind::Dual,
+        Solver::Newton => SolverKind::Newton,
     }
 }
 
