@@ -162,6 +162,9 @@ impl<'p, 'a, S: MaxOracle<f64>> Newton<'p, 'a, S> {
             let mut value = 0.0;
             for i in range {
                 let share = structure.share(i);
+                if share == 0.0 {
+                    continue;
+                }
                 problem.scores(i, &w, &mut worker);
                 if smooth {
                     value += match problem.loss(i, &mut worker) {
@@ -237,7 +240,7 @@ impl<'p, 'a, S: MaxOracle<f64>> Newton<'p, 'a, S> {
         hessians.accumulate(&mut hessian, &|range, out| {
             let mut worker = problem.worker();
             structure.load(&at.w, 1.0, smooth, &mut worker.s);
-            for i in range {
+            for i in range.filter(|&i| structure.share(i) > 0.0) {
                 let around = (!smooth)
                     .then(|| Around { width: *width, duals: &duals[starts[i]..starts[i + 1]] });
                 problem.scores(i, &at.w, &mut worker);

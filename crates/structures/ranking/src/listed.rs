@@ -17,7 +17,9 @@ pub(crate) struct Listed {
     pub(crate) rows: Vec<f32>,
     /// As many: Σ over pairs of weight · difference of features.
     pub(crate) sums: Vec<f32>,
-    /// One `dim × dim` matrix.
+    /// The features that differ between documents.
+    pub(crate) columns: Vec<u32>,
+    /// One matrix of these.
     pub(crate) block: Vec<f32>,
 }
 

@@ -222,11 +222,6 @@ impl<'a, O: Oracle, F: Scalar> Structure<F> for Ranking<'a, O> {
     ) {
         theta.squared = false;
         theta.values.clear();
-        if !self.is_informative(i) {
-            // Nobody looks at them.
-            theta.values.resize(self.queries.documents(i).len(), F::ZERO);
-            return;
-        }
         let score = |document: usize| scale * kernels::dot(self.queries.row(document), w);
         theta.values.extend(self.queries.documents(i).map(score));
     }

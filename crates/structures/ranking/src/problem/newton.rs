@@ -4,7 +4,8 @@
 //! cut to [0, 1]: a loss that bends by 1/δ where 0 < α < 1 and is straight elsewhere.
 //!
 //! The Hessian by the weights is Σ over pairs of h (xᵢ − xⱼ)(xᵢ − xⱼ)ᵀ. If more pairs than documents have an h, it is Σ over documents of xᵢ mᵢᵀ with mᵢ = Σⱼ h (xᵢ − xⱼ), which takes one outer
-//! product for each document. Rows count from the first one of their query, so that a common offset does not cancel; a query is added up in f32 and queries in f64.
+//! product for each document. Rows count from the first one of their query, so that a common offset does not cancel, and features that are the same in all of its documents (half of them and more
+//! where features are sparse) are left out; a query is added up in f32 and queries in f64.
 
 use super::{Ranking, RankingScratch};
 use crate::listed::{LANES, Listed, each_row};
@@ -15,8 +16,6 @@ use lineal_model::structure::{Around, Smoothed};
 
 /// Pairs for each document up to which every pair may have a number of its own.
 const PAIRS_PER_DOCUMENT: f64 = 64.0;
-/// Fewer outer products go into the sum directly.
-const FEW: usize = 4;
 
 impl<O: Oracle> Ranking<'_, O> {
     /// Whether all pairs can be listed.
@@ -117,8 +116,14 @@ impl<O: Oracle> Ranking<'_, O> {
             return;
         }
         self.gather_rows(i, &query, dim, &mut listed.rows);
-        let mut outer = Outer::new(&mut listed.block, dim, n_bent.min(query.n()), factor, into);
-        let Listed { weights, rows, sums, .. } = listed;
+        let Listed { weights, rows, sums, block, columns, .. } = listed;
+        keep_varying(rows, dim, columns);
+        if columns.is_empty() {
+            return;
+        }
+        let mut outer = Outer::new(block, columns);
+        let dim_all = dim;
+        let dim = columns.len();
         let row = |place: usize| place * dim..(place + 1) * dim;
         let mut at = 0;
         if n_bent <= query.n() {
@@ -165,7 +170,7 @@ impl<O: Oracle> Ranking<'_, O> {
                 outer.add(row, sum);
             }
         }
-        outer.finish();
+        outer.add_to(factor, dim_all, into);
     }
 
     /// Rows in the order of grades, relative to the query's first one.
@@ -203,46 +208,60 @@ impl Listed {
     }
 }
 
-/// A sum of outer products.
+/// Leaves the columns that are not 0 in all rows, and in `rows` those alone.
+fn keep_varying(rows: &mut Vec<f32>, dim: usize, columns: &mut Vec<u32>) {
+    columns.clear();
+    if dim == 0 {
+        return;
+    }
+    columns.resize(dim, 0);
+    for row in rows.chunks_exact(dim) {
+        for (varies, x) in columns.iter_mut().zip(row) {
+            *varies |= u32::from(*x != 0.0);
+        }
+    }
+    let mut kept = 0;
+    for at in 0..dim {
+        if columns[at] != 0 {
+            columns[kept] = at as u32;
+            kept += 1;
+        }
+    }
+    columns.truncate(kept);
+    let n = rows.len() / dim;
+    for row in 0..n {
+        for (to, &column) in columns.iter().enumerate() {
+            rows[row * kept + to] = rows[row * dim + column as usize];
+        }
+    }
+    rows.truncate(n * kept);
+}
+
+/// A sum of outer products of some columns.
 struct Outer<'b> {
-    dim: usize,
-    factor: f64,
-    /// Empty if there are few.
+    columns: &'b [u32],
     block: &'b mut [f32],
-    into: &'b mut [f64],
 }
 
 impl<'b> Outer<'b> {
-    fn new(
-        block: &'b mut Vec<f32>,
-        dim: usize,
-        n_products: usize,
-        factor: f64,
-        into: &'b mut [f64],
-    ) -> Self {
+    fn new(block: &'b mut Vec<f32>, columns: &'b [u32]) -> Self {
         block.clear();
-        if n_products >= FEW && dim > 1 {
-            block.resize(dim * dim, 0.0);
-        }
-        Self { dim, factor, block, into }
+        block.resize(columns.len() * columns.len(), 0.0);
+        Self { columns, block }
     }
 
     fn add(&mut self, a: &[f32], b: &[f32]) {
-        if !self.block.is_empty() {
-            kernels::add_outer(Row::Dense(a), b, self.block);
-            return;
-        }
-        for (&a, into) in a.iter().zip(self.into.chunks_exact_mut(self.dim)) {
-            let by = self.factor * f64::from(a);
-            if by != 0.0 {
-                into.iter_mut().zip(b).for_each(|(into, &b)| *into += by * f64::from(b));
-            }
-        }
+        kernels::add_outer(Row::Dense(a), b, self.block);
     }
 
-    fn finish(self) {
-        for (into, &sum) in self.into.iter_mut().zip(&*self.block) {
-            *into += self.factor * f64::from(sum);
+    /// Into a matrix of all columns, of which there are `dim`.
+    fn add_to(self, factor: f64, dim: usize, into: &mut [f64]) {
+        let rows = self.block.chunks_exact(self.columns.len());
+        for (&a, row) in self.columns.iter().zip(rows) {
+            let into = &mut into[a as usize * dim..];
+            for (&b, &sum) in self.columns.iter().zip(row) {
+                into[b as usize] += factor * f64::from(sum);
+            }
         }
     }
 }
