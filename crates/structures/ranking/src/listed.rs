@@ -82,8 +82,8 @@ impl Listed {
             let split = low.len() - low.len() % LANES;
             let blocks = low[..split].chunks_exact(LANES);
             for (low, own) in blocks.zip(own_low.chunks_exact_mut(LANES)) {
-                for l in 0..LANES {
-                    one(l, low[l], &mut own[l]);
+                for (l, (low, own)) in low.iter().zip(own).enumerate() {
+                    one(l, *low, own);
                 }
             }
             for (low, own) in low[split..].iter().zip(&mut own_low[split..]) {

@@ -54,7 +54,7 @@ impl<O: Oracle> Ranking<'_, O> {
             let [mut values, mut losses, mut costs] = [[0.0; LANES]; 3];
             let mut one = |l: usize, low: f64, a: f32, own: &mut f64| {
                 let (missing, a) = (1.0 - (high - low), f64::from(a));
-                let alpha = (a + missing * inverse).max(0.0).min(1.0);
+                let alpha = (a + missing * inverse).clamp(0.0, 1.0);
                 values[l] += alpha * missing - half * (alpha - a) * (alpha - a);
                 losses[l] += missing.max(0.0);
                 costs[l] += alpha;
@@ -63,8 +63,8 @@ impl<O: Oracle> Ranking<'_, O> {
             let split = low.len() - low.len() % LANES;
             let blocks = low[..split].chunks_exact(LANES).zip(duals.chunks_exact(LANES));
             for ((low, a), own) in blocks.zip(own.chunks_exact_mut(LANES)) {
-                for l in 0..LANES {
-                    one(l, low[l], a[l], &mut own[l]);
+                for (l, ((low, a), own)) in low.iter().zip(a).zip(own).enumerate() {
+                    one(l, *low, *a, own);
                 }
             }
             for ((low, a), own) in low[split..].iter().zip(&duals[split..]).zip(&mut own[split..]) {
@@ -73,7 +73,7 @@ impl<O: Oracle> Ranking<'_, O> {
             if !moved.is_empty() {
                 for ((to, low), a) in moved[pairs].iter_mut().zip(low).zip(duals) {
                     let alpha = f64::from(*a) + (1.0 - (high - low)) * inverse;
-                    *to = alpha.max(0.0).min(1.0) as f32;
+                    *to = alpha.clamp(0.0, 1.0) as f32;
                 }
             }
             let cost: f64 = costs.iter().sum();
@@ -220,14 +220,10 @@ fn keep_varying(rows: &mut Vec<f32>, dim: usize, columns: &mut Vec<u32>) {
             *varies |= u32::from(*x != 0.0);
         }
     }
-    let mut kept = 0;
-    for at in 0..dim {
-        if columns[at] != 0 {
-            columns[kept] = at as u32;
-            kept += 1;
-        }
-    }
-    columns.truncate(kept);
+    columns.iter_mut().zip(1..).for_each(|(column, at)| *column *= at);
+    columns.retain(|column| *column != 0);
+    columns.iter_mut().for_each(|column| *column -= 1);
+    let kept = columns.len();
     let n = rows.len() / dim;
     for row in 0..n {
         for (to, &column) in columns.iter().enumerate() {
