@@ -155,6 +155,7 @@ impl<'p, 'a, S: MaxOracle<f64>> Newton<'p, 'a, S> {
         self.passes += 1;
         let Self { problem, sums, duals, starts, width, failed, .. } = self;
         let (structure, dim, smooth) = (problem.structure, problem.dim(), problem.is_logistic());
+        let failed = &*failed;
         let mut out = vec![0.0; dim + 2];
         let mut value = sums.accumulate(&mut out, &|range, out| {
             let mut worker = problem.worker();
@@ -190,8 +191,7 @@ impl<'p, 'a, S: MaxOracle<f64>> Newton<'p, 'a, S> {
             }
             value
         });
-        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((example, none)) = *failed {
+        if let Some((example, none)) = *failed.lock().unwrap_or_else(PoisonError::into_inner) {
             return Err(super::problem::infeasible(example)(none));
         }
         let (loss, cost) = if smooth { (value, 0.0) } else { (out[dim], out[dim + 1]) };
