@@ -124,7 +124,7 @@ fn stochastic_steps_of_the_hinge_are_better_than_nothing() {
         spec.solver = SolverKind::Sgd;
         (spec.sgd.rate, spec.sgd.average) = (rate, average);
         let (model, report) = train(&data, &spec).unwrap();
-        (model.rows().weight(0, 0), report.objective.unwrap())
+        (model.rows().weight(0, 0), report.objective)
     };
     // The objective of weights that are all 0 is 1.
     let (by_default, objective) = with(None, None);
