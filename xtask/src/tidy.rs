@@ -21,6 +21,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("lineal-chain", &["lineal-linalg", "lineal-model"]),
     ("lineal-dependencies", &["lineal-linalg", "lineal-model"]),
     ("lineal-constituents", &["lineal-linalg", "lineal-model"]),
+    ("lineal-graph", &["lineal-linalg", "lineal-model"]),
     ("lineal-ranking", &["lineal-linalg", "lineal-model"]),
     ("lineal-erm", &["lineal-linalg", "lineal-loss", "lineal-model", "lineal-solver"]),
     (

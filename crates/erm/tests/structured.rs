@@ -19,6 +19,7 @@ use lineal_model::{Bias, Linear};
 use lineal_ranking::{Decisions, Gain, Orders, Ranking};
 use registry::classes::OneHot;
 use registry::constituents;
+use registry::graph::{self, Graphs};
 use registry::ranking;
 use registry::trees;
 use registry::{by_argmax, by_best, by_marginals, by_sums};
@@ -93,6 +94,10 @@ registry! {
     constituency_trees: sum, |run: &mut dyn FnMut(&Constituents<'_>)| constituents::with_constituents(0, 1, Branching::Right, run), constituents::derivations;
     refined_constituency_trees: sum, |run: &mut dyn FnMut(&Constituents<'_>)| constituents::with_constituents(1, 2, Branching::Left, run), constituents::derivations;
     constituent_spans: sum, |run: &mut dyn FnMut(&SpanClassifier<'_>)| constituents::with_spans(run), constituents::picks;
+    grid_of_two_labels: max, |run: &mut dyn FnMut(&Graphs<'_>)| graph::with_grids(2, run), graph::labellings;
+    grid_of_three_labels: max, |run: &mut dyn FnMut(&Graphs<'_>)| graph::with_grids(3, run), graph::labellings;
+    graph_of_two_labels: max, |run: &mut dyn FnMut(&Graphs<'_>)| graph::with_graphs(2, run), graph::labellings;
+    graph_of_three_labels: max, |run: &mut dyn FnMut(&Graphs<'_>)| graph::with_graphs(3, run), graph::labellings;
     matching: max, |run: &mut dyn FnMut(&matching_example::Matching)| run(&matching_example::example(8, 4, 4, 3)), permutations;
 }
 

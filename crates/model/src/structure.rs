@@ -28,6 +28,10 @@ pub trait Structure<F: Scalar>: Sync {
     fn n_penalised(&self) -> usize {
         self.dim()
     }
+    /// Weights that must not be negative, because the argmax is exact only then (costs of edges that a cut severs). Learners keep them ≥ 0. By default none.
+    fn nonnegative(&self) -> Range<usize> {
+        0..0
+    }
     /// weightᵢ / Σ weights: how much an example counts in the mean loss. By default all count the same.
     fn share(&self, i: usize) -> f64 {
         let _ = i;

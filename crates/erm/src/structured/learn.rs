@@ -4,6 +4,7 @@ use super::batch::{Batch, Scaled, multiply};
 use super::exponentiated::Exponentiated;
 use super::frank_wolfe::FrankWolfe;
 use super::online::{self, Steps};
+use super::nonnegative::project;
 use super::problem::{Problem, Sums};
 use super::{LearnError, LearnPass, LearnReport, LearnSpec, Learnt, Loss, OnPass, Solver, Update};
 use crate::risk::Penalty;
@@ -64,6 +65,17 @@ fn run<S: MaxOracle<f32> + MaxOracle<f64>>(
         let why = "the logistic loss needs sums over all outputs, which this structure does not have: choose the loss hinge or perceptron";
         return Err(LearnError::Request(why.into()));
     }
+    let nonnegative = Structure::<f32>::nonnegative(structure);
+    if spec.loss == Loss::Logistic && !nonnegative.is_empty() {
+        let why = "the logistic loss cannot keep weights from becoming negative, as this structure needs it: choose the loss hinge or perceptron";
+        return Err(LearnError::Request(why.into()));
+    }
+    let start = start.map(|start| {
+        let mut start = start.to_vec();
+        project(&mut start, &nonnegative);
+        start
+    });
+    let start = start.as_deref();
     let partial = (0..n).any(|i| !Structure::<f32>::is_whole(structure, i));
     let both = Both {
         single: Problem { structure, spec, sums: single, partial },

@@ -47,6 +47,7 @@ mod cuts;
 mod exponentiated;
 mod frank_wolfe;
 mod learn;
+mod nonnegative;
 mod online;
 mod problem;
 mod report;

@@ -37,6 +37,9 @@ impl<F: Scalar, S: Structure<F>> Structure<F> for View<'_, S> {
     fn n_penalised(&self) -> usize {
         self.inner.n_penalised()
     }
+    fn nonnegative(&self) -> Range<usize> {
+        self.inner.nonnegative()
+    }
     fn share(&self, i: usize) -> f64 {
         self.shares[i]
     }
