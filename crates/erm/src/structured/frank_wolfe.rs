@@ -206,8 +206,9 @@ impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
     }
 
     fn step(&mut self, i: usize) -> Result<DualStep, LearnError> {
-        let Self { problem, worker, active, gaps, w, u, nonnegative, cost, spare, dense, .. } = self;
-        let structure = problem.structure;
+        let Self { problem, worker, active, gaps, w, u, nonnegative, cost, spare, dense, .. } =
+            self;
+        let (structure, nonnegative) = (problem.structure, &*nonnegative);
         let (l2, share) = (problem.spec.l2, structure.share(i));
         if share == 0.0 {
             return Ok(DualStep { gap: 0.0, moved: false });
@@ -258,7 +259,10 @@ impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
             let (alpha, lead) = (block[least].alpha, best - scores[least]);
             let fits = match nonnegative.is_empty() {
                 true => alpha <= 2.0 * exact_step(lead, norm_of_least),
-                false => line(share, l2, lead, norm_of_least, u, &spare[nonnegative.clone()]).gain(alpha) >= 0.0,
+                false => {
+                    line(share, l2, lead, norm_of_least, u, &spare[nonnegative.clone()]).gain(alpha)
+                        >= 0.0
+                }
             };
             clear(structure, i, pair, &mut worker.s, |place| spare[place] = F::ZERO);
             if fits {
@@ -280,7 +284,10 @@ impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
                 false => line(share, l2, lead, norm, u, &spare[nonnegative.clone()]).best(room),
             };
             let by = F::from_f64(gamma * share / l2);
-            for (u, (w, d)) in u.iter_mut().zip(w[nonnegative.clone()].iter_mut().zip(&mut spare[nonnegative.clone()])) {
+            for (u, (w, d)) in u
+                .iter_mut()
+                .zip(w[nonnegative.clone()].iter_mut().zip(&mut spare[nonnegative.clone()]))
+            {
                 *u += by * std::mem::replace(d, F::ZERO);
                 *w = u.max(F::ZERO);
             }
@@ -351,7 +358,14 @@ impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
 }
 
 /// The step to an output that leads by this much, where Ψ(from) − Ψ(to) has this squared norm and, of the constrained weights, these entries.
-fn line<'a, F: Scalar>(share: f64, l2: f64, lead: f64, norm: f64, u: &'a [F], d: &'a [F]) -> Line<'a, F> {
+fn line<'a, F: Scalar>(
+    share: f64,
+    l2: f64,
+    lead: f64,
+    norm: f64,
+    u: &'a [F],
+    d: &'a [F],
+) -> Line<'a, F> {
     let constrained: f64 = d.iter().map(|d| d.to_f64() * d.to_f64()).sum();
     Line { share, l2, lead, free: (norm - constrained).max(0.0), u, d }
 }

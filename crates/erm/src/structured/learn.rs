@@ -3,8 +3,8 @@
 use super::batch::{Batch, Scaled, multiply};
 use super::exponentiated::Exponentiated;
 use super::frank_wolfe::FrankWolfe;
-use super::online::{self, Steps};
 use super::nonnegative::project;
+use super::online::{self, Steps};
 use super::problem::{Problem, Sums};
 use super::{LearnError, LearnPass, LearnReport, LearnSpec, Learnt, Loss, OnPass, Solver, Update};
 use crate::risk::Penalty;

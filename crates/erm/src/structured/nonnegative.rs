@@ -41,16 +41,18 @@ pub(crate) struct Line<'a, F> {
 impl<F: Scalar> Line<'_, F> {
     fn constrained(&self) -> impl Iterator<Item = (f64, f64)> {
         let by = self.share / self.l2;
-        self.u.iter().zip(self.d).map(move |(u, d)| (u.to_f64(), by * d.to_f64())).filter(|(_, d)| *d != 0.0)
+        self.u
+            .iter()
+            .zip(self.d)
+            .map(move |(u, d)| (u.to_f64(), by * d.to_f64()))
+            .filter(|(_, d)| *d != 0.0)
     }
 
     /// D′(γ), divided by pᵢ.
     fn slope(&self, gamma: f64) -> f64 {
         let by = self.share / self.l2;
-        let bent: f64 = self
-            .constrained()
-            .map(|(u, d)| ((u + gamma * d).max(0.0) - u.max(0.0)) * d / by)
-            .sum();
+        let bent: f64 =
+            self.constrained().map(|(u, d)| ((u + gamma * d).max(0.0) - u.max(0.0)) * d / by).sum();
         self.lead - gamma * by * self.free - bent
     }
 
@@ -78,7 +80,11 @@ impl<F: Scalar> Line<'_, F> {
             if next <= 0.0 {
                 // Linear from low to high.
                 let part = slope / (slope - next);
-                return if part.is_finite() { (low + part * (high - low)).clamp(low, high) } else { high };
+                return if part.is_finite() {
+                    (low + part * (high - low)).clamp(low, high)
+                } else {
+                    high
+                };
             }
             (low, slope) = (high, next);
         }
@@ -95,15 +101,21 @@ mod tests {
     fn the_best_step_is_that_of_a_fine_search() {
         let mut rng = Rng::new(11);
         for _ in 0..300 {
-            let mut numbers = |n: usize| (0..n).map(|_| 2.0 * rng.unit() - 1.0).collect::<Vec<f64>>();
+            let mut numbers =
+                |n: usize| (0..n).map(|_| 2.0 * rng.unit() - 1.0).collect::<Vec<f64>>();
             let (u, d, free) = (numbers(4), numbers(4), numbers(3));
             let [share, l2, lead] = [0.3, 0.7, 0.4 + 0.3 * numbers(1)[0]];
             let norm = free.iter().map(|d| 0.2 * d * d).sum();
             let line = Line { share, l2, lead, free: norm, u: &u, d: &d };
             for room in [0.1, 1.0, 20.0] {
                 let best = line.best(room);
-                let tried = (0..=4000).map(|step| line.gain(room * f64::from(step) / 4000.0)).fold(0.0, f64::max);
-                assert!((0.0..=room).contains(&best) && line.gain(best) >= tried - 1e-12, "{best} {tried}");
+                let tried = (0..=4000)
+                    .map(|step| line.gain(room * f64::from(step) / 4000.0))
+                    .fold(0.0, f64::max);
+                assert!(
+                    (0.0..=room).contains(&best) && line.gain(best) >= tried - 1e-12,
+                    "{best} {tried}"
+                );
                 let by = |gamma: f64| (line.gain(gamma + 1e-6) - line.gain(gamma - 1e-6)) / 2e-6;
                 assert!((by(0.3 * room) - share * line.slope(0.3 * room)).abs() < 1e-6);
             }

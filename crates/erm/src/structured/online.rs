@@ -12,8 +12,8 @@
 //!
 //! An [`Iterate`] keeps the weights and the mean of all of them at the cost of the weights that a step touches.
 
-use super::problem::{Problem, Worker, infeasible};
 use super::nonnegative::project;
+use super::problem::{Problem, Worker, infeasible};
 use super::{LearnError, LearnPass, Loss, OnPass, Update};
 use lineal_linalg::Rng;
 use lineal_model::structure::{MaxOracle, PartVector};

@@ -13,7 +13,12 @@ pub type Graphs<'a> = Labelling<'a, Matrix>;
 const N_FEATURES: usize = 3;
 
 /// Features of nodes that say something about their labels, and edges of which the second feature is small where labels differ.
-fn with(topologies: &[Topology], n_labels: usize, contrary: bool, run: &mut dyn FnMut(&Graphs<'_>)) {
+fn with(
+    topologies: &[Topology],
+    n_labels: usize,
+    contrary: bool,
+    run: &mut dyn FnMut(&Graphs<'_>),
+) {
     let mut rng = Rng::new(5 + n_labels as u64);
     let made: Vec<_> = topologies
         .iter()
@@ -21,7 +26,9 @@ fn with(topologies: &[Topology], n_labels: usize, contrary: bool, run: &mut dyn 
             let n = topology.n_nodes();
             let first = (rng.next_u64() % n_labels as u64) as u8;
             let gold: Vec<u8> = (0..n)
-                .map(|node| (first + u8::from(node > n / 2) + u8::from(rng.unit() < 0.15)) % n_labels as u8)
+                .map(|node| {
+                    (first + u8::from(node > n / 2) + u8::from(rng.unit() < 0.15)) % n_labels as u8
+                })
                 .collect();
             let mut features = |node: usize| -> [f32; N_FEATURES] {
                 std::array::from_fn(|at| {
@@ -45,8 +52,11 @@ fn with(topologies: &[Topology], n_labels: usize, contrary: bool, run: &mut dyn 
     });
     let model = GraphModel { n_labels, n_features: N_FEATURES, n_edge_features: 2, bias: 1.0 };
     let class_weights = Some((0..n_labels).map(|label| 1.0 + 0.5 * label as f64).collect());
-    let options =
-        LabellingOptions { class_weights, normalise: Normalise::Nodes, ..LabellingOptions::default() };
+    let options = LabellingOptions {
+        class_weights,
+        normalise: Normalise::Nodes,
+        ..LabellingOptions::default()
+    };
     run(&Labelling::new(model, examples.collect(), options).unwrap());
 }
 
@@ -55,7 +65,16 @@ pub fn with_grids(n_labels: usize, run: &mut dyn FnMut(&Graphs<'_>)) {
         let neighbours = if eight { Neighbours::Eight } else { Neighbours::Four };
         Topology::grid(width, height, neighbours).unwrap()
     };
-    let grids = [grid(3, 2, false), grid(2, 2, true), grid(1, 5, false), grid(3, 2, true), grid(5, 1, true), grid(1, 1, false), grid(2, 3, true), grid(2, 2, false)];
+    let grids = [
+        grid(3, 2, false),
+        grid(2, 2, true),
+        grid(1, 5, false),
+        grid(3, 2, true),
+        grid(5, 1, true),
+        grid(1, 1, false),
+        grid(2, 3, true),
+        grid(2, 2, false),
+    ];
     with(&grids, n_labels, false, run);
 }
 
@@ -95,7 +114,8 @@ fn with_contrary(n_labels: usize, run: &mut dyn FnMut(&Graphs<'_>)) {
 fn every_learner_keeps_edges_above_zero() {
     for n_labels in [2, 3] {
         with_contrary(n_labels, &mut |s| {
-            let base = LearnSpec { loss: Loss::Hinge, l2: 0.01, passes: 30, ..LearnSpec::default() };
+            let base =
+                LearnSpec { loss: Loss::Hinge, l2: 0.01, passes: 30, ..LearnSpec::default() };
             let passive = Update::PassiveAggressive { aggressiveness: 0.5 };
             let specs = [
                 LearnSpec { loss: Loss::Perceptron, l2: 0.0, ..base.clone() },
@@ -145,7 +165,14 @@ fn the_constrained_optimum_is_that_of_projected_subgradients() {
     for n_labels in [2, 3] {
         with_contrary(n_labels, &mut |s| {
             let l2 = 0.05;
-            let spec = LearnSpec { loss: Loss::Hinge, solver: Solver::Dual, l2, tol: 1e-7, passes: 5000, ..LearnSpec::default() };
+            let spec = LearnSpec {
+                loss: Loss::Hinge,
+                solver: Solver::Dual,
+                l2,
+                tol: 1e-7,
+                passes: 5000,
+                ..LearnSpec::default()
+            };
             let learnt = learn_max(s, &spec, None, &mut |_| ControlFlow::Continue(())).unwrap();
             let (objective, gap) = (learnt.report.objective.unwrap(), learnt.report.gap.unwrap());
             assert!(learnt.report.converged && gap < 1e-6, "{:?}", learnt.report);
@@ -170,7 +197,8 @@ fn the_constrained_optimum_is_that_of_projected_subgradients() {
 #[test]
 fn a_logistic_loss_is_refused() {
     with_contrary(2, &mut |s| {
-        let error = learn_max(s, &LearnSpec::default(), None, &mut |_| ControlFlow::Continue(())).unwrap_err();
+        let error = learn_max(s, &LearnSpec::default(), None, &mut |_| ControlFlow::Continue(()))
+            .unwrap_err();
         assert!(error.to_string().contains("choose the loss hinge or perceptron"), "{error}");
     });
 }
@@ -187,19 +215,25 @@ fn nodes_without_labels_cost_nothing_and_are_completed() {
                 gold
             })
             .collect();
-        let partial = s.examples().iter().zip(&golds).map(|(example, gold)| Example { gold, ..*example });
+        let partial =
+            s.examples().iter().zip(&golds).map(|(example, gold)| Example { gold, ..*example });
         let s = Labelling::new(*s.model(), partial.collect(), LabellingOptions::default()).unwrap();
         let mut rng = Rng::new(3);
         let mut w: Vec<f64> = (0..Structure::<f64>::dim(&s)).map(|_| rng.unit() - 0.5).collect();
         w[Structure::<f64>::nonnegative(&s)].iter_mut().for_each(|w| *w = w.abs());
         for (i, known) in golds.iter().enumerate() {
-            let (mut scratch, mut theta, mut y) = (Structure::<f64>::scratch(&s), Vec::new(), Vec::new());
+            let (mut scratch, mut theta, mut y) =
+                (Structure::<f64>::scratch(&s), Vec::new(), Vec::new());
             assert!(!Structure::<f64>::is_whole(&s, i));
             s.scores(i, &w, 1.0, &mut scratch, &mut theta);
             let found = s.argmax(i, &mut theta, Ask::Gold, &mut scratch, &mut y).unwrap();
             let fits = |y: &Vec<u8>| (1..y.len()).all(|node| y[node] == known[node]);
             let all = labellings(&s, i, Ask::Plain);
-            let best = all.iter().filter(|y| fits(y)).map(|y| s.score(i, &theta, y)).fold(f64::NEG_INFINITY, f64::max);
+            let best = all
+                .iter()
+                .filter(|y| fits(y))
+                .map(|y| s.score(i, &theta, y))
+                .fold(f64::NEG_INFINITY, f64::max);
             assert!(fits(&y) && (found.score - best).abs() < 1e-12, "{found:?} {best}");
             assert_eq!(MaxOracle::<f64>::cost(&s, i, &y), 0.0);
         }

@@ -375,7 +375,9 @@ pub fn averages_are_naive_means<S: Max>(
                     let times = view.shares[i as usize] * n as f64;
                     let count = if loss == Loss::Perceptron { 1.0 } else { t };
                     w.iter_mut().zip(grad).for_each(|(w, g)| *w -= eta * (l2 * *w + times * g));
-                    w[Structure::<f64>::nonnegative(&view)].iter_mut().for_each(|w| *w = w.max(0.0));
+                    w[Structure::<f64>::nonnegative(&view)]
+                        .iter_mut()
+                        .for_each(|w| *w = w.max(0.0));
                     sum.iter_mut().zip(&w).for_each(|(sum, w)| *sum += count * *w);
                     total += count;
                 }

@@ -48,7 +48,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn from_file(path: &str, n: usize) -> Result<Vec<[i32; 3]>, Box<dyn std::error::Error>> {
     let bytes = std::fs::read(path)?;
     if bytes.len() != 12 * n {
-        return Err(format!("{path} has {} bytes, but {n} pixels need {}", bytes.len(), 12 * n).into());
+        return Err(
+            format!("{path} has {} bytes, but {n} pixels need {}", bytes.len(), 12 * n).into()
+        );
     }
     let number = |b: &[u8]| i32::from_le_bytes([b[0], b[1], b[2], b[3]]);
     Ok(bytes.chunks_exact(12).map(|p| [number(p), number(&p[4..]), number(&p[8..])]).collect())
@@ -57,7 +59,9 @@ fn from_file(path: &str, n: usize) -> Result<Vec<[i32; 3]>, Box<dyn std::error::
 /// Whole numbers by a fixed formula: the signed terminal capacity of a pixel, and the capacities to the right and down.
 fn capacities(kind: &str, x: usize, y: usize) -> [i32; 3] {
     let noise = |salt: u32| {
-        let mut h = (x as u32).wrapping_mul(0x9e37_79b1) ^ (y as u32).wrapping_mul(0x85eb_ca77) ^ salt.wrapping_mul(0xc2b2_ae3d);
+        let mut h = (x as u32).wrapping_mul(0x9e37_79b1)
+            ^ (y as u32).wrapping_mul(0x85eb_ca77)
+            ^ salt.wrapping_mul(0xc2b2_ae3d);
         h = (h ^ (h >> 15)).wrapping_mul(0x2c1b_3c6d);
         h = (h ^ (h >> 12)).wrapping_mul(0x297a_2d39);
         ((h ^ (h >> 15)) >> 16) as i32 % 1000
@@ -70,7 +74,9 @@ fn capacities(kind: &str, x: usize, y: usize) -> [i32; 3] {
     match kind {
         // Discs under strong noise, edges weak where the disc ends: a segmentation.
         "blobs" => {
-            let edge = |x2: usize, y2: usize, salt| if inside(x, y) == inside(x2, y2) { 300 + noise(salt) / 4 } else { 60 };
+            let edge = |x2: usize, y2: usize, salt| {
+                if inside(x, y) == inside(x2, y2) { 300 + noise(salt) / 4 } else { 60 }
+            };
             [sign * 150 + noise(1) - 500, edge(x + 1, y, 2), edge(x, y + 1, 3)]
         }
         // No object at all.

@@ -72,7 +72,9 @@ impl MessagePassing {
     /// −score of a label at a node, edges aside. Labels that it must not have cost more than all of the others could save.
     fn own(potts: &Potts<'_>, node: usize, label: usize) -> f64 {
         match potts.known(node) {
-            Some(known) if usize::from(known) != label => 1e3 * (1.0 + potts.own(node, label as u8).abs()),
+            Some(known) if usize::from(known) != label => {
+                1e3 * (1.0 + potts.own(node, label as u8).abs())
+            }
             _ => -potts.own(node, label as u8),
         }
     }

@@ -61,8 +61,12 @@ macro_rules! each_engine {
 impl<C: Capacity> Engine<C> {
     fn new(topology: &Topology) -> Option<Self> {
         match &topology.shape {
-            &Shape::Grid { width, height, eight: false } => GridCut::grid(width, height).map(Self::Four),
-            &Shape::Grid { width, height, eight: true } => GridCut::grid(width, height).map(Self::Eight),
+            &Shape::Grid { width, height, eight: false } => {
+                GridCut::grid(width, height).map(Self::Four)
+            }
+            &Shape::Grid { width, height, eight: true } => {
+                GridCut::grid(width, height).map(Self::Eight)
+            }
             Shape::Graph(edges) => GraphCut::graph(topology.n_nodes(), edges).map(Self::Graph),
         }
     }

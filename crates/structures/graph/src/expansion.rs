@@ -16,7 +16,12 @@ use crate::flow::{Capacity, Cut, Scale};
 use crate::potts::Potts;
 
 /// Moves from the labels of nodes alone until none helps.
-pub(crate) fn best<C: Capacity>(decoder: &mut Decoder<C>, potts: &Potts<'_>, effort: &Effort, y: &mut Vec<u8>) -> Decoded {
+pub(crate) fn best<C: Capacity>(
+    decoder: &mut Decoder<C>,
+    potts: &Potts<'_>,
+    effort: &Effort,
+    y: &mut Vec<u8>,
+) -> Decoded {
     let (largest, total) = potts.range();
     let scale = Scale::new::<C>(largest, total);
     potts.alone(y);
@@ -68,7 +73,13 @@ pub(crate) fn best<C: Capacity>(decoder: &mut Decoder<C>, potts: &Potts<'_>, eff
 }
 
 /// Solves the cut of a move. False if there is nothing that could take α.
-pub(crate) fn expand<C: Capacity>(decoder: &mut Decoder<C>, potts: &Potts<'_>, scale: Scale, alpha: u8, y: &[u8]) -> bool {
+pub(crate) fn expand<C: Capacity>(
+    decoder: &mut Decoder<C>,
+    potts: &Potts<'_>,
+    scale: Scale,
+    alpha: u8,
+    y: &[u8],
+) -> bool {
     let mut terminals = std::mem::take(&mut decoder.terminals);
     terminals.clear();
     let gain = |(node, &label): (usize, &u8)| potts.own(node, label) - potts.own(node, alpha);

@@ -31,7 +31,9 @@ impl Marginals {
 
     /// By how much the label of a node leads over the next best.
     pub fn lead(&self, node: usize) -> f64 {
-        let other = |(label, &cost): (usize, &f64)| (label != usize::from(self.labels[node])).then_some(cost);
+        let other = |(label, &cost): (usize, &f64)| {
+            (label != usize::from(self.labels[node])).then_some(cost)
+        };
         self.of(node).iter().enumerate().filter_map(other).fold(f64::INFINITY, f64::min)
     }
 
@@ -44,7 +46,12 @@ impl Marginals {
 
 impl<C: Capacity> Decoder<C> {
     /// The best labelling and the costs of all others, node by node. `nodes` are those to ask about; costs of the others stay 0.
-    pub fn marginals(&mut self, potts: &Potts<'_>, effort: &Effort, nodes: impl Iterator<Item = usize> + Clone) -> Marginals {
+    pub fn marginals(
+        &mut self,
+        potts: &Potts<'_>,
+        effort: &Effort,
+        nodes: impl Iterator<Item = usize> + Clone,
+    ) -> Marginals {
         let (n, k) = (potts.topology.n_nodes(), potts.n_labels);
         let mut found = Marginals { n_labels: k, costs: vec![0.0; n * k], ..Marginals::default() };
         found.score = self.best(potts, effort, &mut found.labels).score;
@@ -69,7 +76,8 @@ impl<C: Capacity> Decoder<C> {
             for node in free {
                 let label = usize::from(found.labels[node]);
                 let force = if label == 1 { C::FORCE } else { -C::FORCE };
-                found.costs[node * k + 1 - label] = scale.back(forced(engine, node, force) - least).max(0.0);
+                found.costs[node * k + 1 - label] =
+                    scale.back(forced(engine, node, force) - least).max(0.0);
             }
             return found;
         }

@@ -63,7 +63,13 @@ impl GraphModel {
     }
 
     /// Scores of nodes, `columns` each, and then of edges: −⟨v, f⟩, at the weights `scale · w`.
-    pub fn scores<F: Scalar, N: NodeFeatures>(&self, input: &Input<'_, N>, w: &[F], scale: F, theta: &mut Vec<F>) {
+    pub fn scores<F: Scalar, N: NodeFeatures>(
+        &self,
+        input: &Input<'_, N>,
+        w: &[F],
+        scale: F,
+        theta: &mut Vec<F>,
+    ) {
         let (k, n) = (self.columns(), input.topology.n_nodes());
         theta.clear();
         theta.resize(n * k + input.topology.n_edges(), F::ZERO);
@@ -78,7 +84,10 @@ impl GraphModel {
         }
         input.nodes.scores(of_features, k, scale, nodes);
         if let [v] = *v {
-            edges.iter_mut().zip(input.edges).for_each(|(score, &f)| *score = -(scale * v * F::from_f32(f)));
+            edges
+                .iter_mut()
+                .zip(input.edges)
+                .for_each(|(score, &f)| *score = -(scale * v * F::from_f32(f)));
         } else if !v.is_empty() {
             for (score, f) in edges.iter_mut().zip(input.edges.chunks_exact(v.len())) {
                 let sum: F = f.iter().zip(v).map(|(&f, &v)| F::from_f32(f) * v).sum();
@@ -88,7 +97,12 @@ impl GraphModel {
     }
 
     /// The way back: `into += Ψᵀ g` for a number per part.
-    pub fn accumulate<F: Scalar, N: NodeFeatures>(&self, input: &Input<'_, N>, g: &[F], into: &mut [F]) {
+    pub fn accumulate<F: Scalar, N: NodeFeatures>(
+        &self,
+        input: &Input<'_, N>,
+        g: &[F],
+        into: &mut [F],
+    ) {
         let (k, n) = (self.columns(), input.topology.n_nodes());
         let (nodes, edges) = g.split_at(n * k);
         let (own, v) = into.split_at_mut(self.n_node_weights());
@@ -148,6 +162,12 @@ impl GraphModel {
         let (own, edges) = theta.split_at(input.topology.n_nodes() * self.columns());
         let own: Vec<f64> = own.iter().map(|&s| f64::from(s)).collect();
         let cost: Vec<f64> = edges.iter().map(|&s| f64::from(-s)).collect();
-        f(&Potts { topology: input.topology, n_labels: self.n_labels, own: &own, cost: &cost, known })
+        f(&Potts {
+            topology: input.topology,
+            n_labels: self.n_labels,
+            own: &own,
+            cost: &cost,
+            known,
+        })
     }
 }

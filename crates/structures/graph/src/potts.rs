@@ -90,9 +90,10 @@ impl Potts<'_> {
                 2 => self.own[node].abs(),
                 k => {
                     let own = &self.own[node * k..(node + 1) * k];
-                    let (low, high) = own.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &s| {
-                        (low.min(s), high.max(s))
-                    });
+                    let (low, high) =
+                        own.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &s| {
+                            (low.min(s), high.max(s))
+                        });
                     // A move adds costs of edges to the differences of scores.
                     high - low + weight[node]
                 }

@@ -37,7 +37,9 @@ pub enum TopologyError {
     #[error("{0} × {1} pixels are too many: at most 2³⁰")]
     TooLarge(usize, usize),
     /// An edge to nowhere.
-    #[error("edge {edge} leads from node {from} to node {to}, but nodes are numbered below {n_nodes}")]
+    #[error(
+        "edge {edge} leads from node {from} to node {to}, but nodes are numbered below {n_nodes}"
+    )]
     Node {
         /// Which edge.
         edge: usize,
@@ -57,7 +59,11 @@ const MOST: usize = 1 << 30;
 
 impl Topology {
     /// The pixels of an image, row by row.
-    pub fn grid(width: usize, height: usize, neighbours: Neighbours) -> Result<Self, TopologyError> {
+    pub fn grid(
+        width: usize,
+        height: usize,
+        neighbours: Neighbours,
+    ) -> Result<Self, TopologyError> {
         // With the border of the cut.
         let padded = width.saturating_add(1).saturating_mul(height.saturating_add(2));
         if padded > MOST {
@@ -155,7 +161,9 @@ mod tests {
                     assert_eq!(edge.index, n);
                     let (a, b) = (edge.from, edge.to);
                     let apart = (a % width).abs_diff(b % width) + (a / width).abs_diff(b / width);
-                    assert!(a < b && b < width * height && apart == if edge.axis < 2 { 1 } else { 2 });
+                    assert!(
+                        a < b && b < width * height && apart == if edge.axis < 2 { 1 } else { 2 }
+                    );
                     n += 1;
                 });
                 assert_eq!(n, grid.n_edges());

@@ -98,8 +98,8 @@ impl Scale {
     /// For capacities whose largest has this absolute value, and that add up to at most this.
     pub fn new<C: Capacity>(largest: f64, total: f64) -> Self {
         let room = (C::LIMIT_F64 / largest).min(C::TOTAL_F64 / total.max(largest));
-        // Beyond 2^300 nothing is left to gain, and the inverse must be a number.
-        let exponent = room.log2().floor().clamp(-1000.0, 300.0);
+        // Beyond 2^1000 nothing is left to gain, and the inverse must be a number.
+        let exponent = room.log2().floor().clamp(-1000.0, 1000.0);
         let factor = if largest > 0.0 && exponent.is_finite() { exponent.exp2() } else { 1.0 };
         // log2 may round up to the next power of two.
         Self { factor: if factor > room { 0.5 * factor } else { factor } }
@@ -129,9 +129,18 @@ mod tests {
     #[test]
     fn whole_numbers_stay_exact_and_limits_are_kept() {
         for largest in [1.0, 3.0, 1e-12, 7e8, 0.1, 2.0, 4096.0, 1e-200, 1e200] {
-            let (short, long) = (Scale::new::<i32>(largest, 1e3 * largest), Scale::new::<i64>(largest, 1e3 * largest));
-            assert!(short.of::<i32>(largest) <= i32::LIMIT && long.of::<i64>(largest) <= i64::LIMIT, "{largest}");
-            assert!(short.of::<i32>(-largest) < 0 && long.of::<i64>(largest) > i64::LIMIT >> 12, "{largest}");
+            let (short, long) = (
+                Scale::new::<i32>(largest, 1e3 * largest),
+                Scale::new::<i64>(largest, 1e3 * largest),
+            );
+            assert!(
+                short.of::<i32>(largest) <= i32::LIMIT && long.of::<i64>(largest) <= i64::LIMIT,
+                "{largest}"
+            );
+            assert!(
+                short.of::<i32>(-largest) < 0 && long.of::<i64>(largest) > i64::LIMIT >> 12,
+                "{largest}"
+            );
         }
         let scale = Scale::new::<i32>(1000.0, 1e9);
         assert_eq!(scale.back(i128::from(scale.of::<i32>(777.0))), 777.0);

@@ -17,7 +17,11 @@ pub trait Cut {
     /// Integers of capacities.
     type Cap: Capacity;
     /// Forgets everything and sets the terminal capacity of every node (index) and the capacities of every edge, forwards and backwards.
-    fn fill(&mut self, terminal: impl FnMut(usize) -> Self::Cap, edges: impl FnMut(Edge) -> (Self::Cap, Self::Cap));
+    fn fill(
+        &mut self,
+        terminal: impl FnMut(usize) -> Self::Cap,
+        edges: impl FnMut(Edge) -> (Self::Cap, Self::Cap),
+    );
     /// Finds a minimum cut, from the flow that is there; returns its energy.
     fn solve(&mut self) -> i128;
     /// Adds to the terminal capacity of a node: above 0 towards the source's side.
@@ -54,7 +58,8 @@ impl<N: Network> Flow<N> {
 
     /// Bytes that it holds.
     pub fn bytes(&self) -> usize {
-        self.net.bytes() + 4 * (self.queue.capacity() + self.orphans.capacity() + self.changed.capacity())
+        self.net.bytes()
+            + 4 * (self.queue.capacity() + self.orphans.capacity() + self.changed.capacity())
     }
 
     /// The energy of the cut as it is now, of floats.
@@ -288,7 +293,11 @@ impl<N: Network> Flow<N> {
 impl<N: Network> Cut for Flow<N> {
     type Cap = N::Cap;
 
-    fn fill(&mut self, mut terminal: impl FnMut(usize) -> N::Cap, edges: impl FnMut(Edge) -> (N::Cap, N::Cap)) {
+    fn fill(
+        &mut self,
+        mut terminal: impl FnMut(usize) -> N::Cap,
+        edges: impl FnMut(Edge) -> (N::Cap, N::Cap),
+    ) {
         self.queue.clear();
         self.orphans.clear();
         self.changed.clear();

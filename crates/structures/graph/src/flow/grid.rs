@@ -159,7 +159,9 @@ impl<C: Capacity, const D: usize> Network for Grid<C, D> {
         for y in 0..self.height {
             let start = self.start_of_row(y);
             let row = &mut self.pixels[start..start + self.width];
-            row.iter_mut().enumerate().for_each(|(x, pixel)| f(y * self.width + x, &mut pixel.node));
+            row.iter_mut()
+                .enumerate()
+                .for_each(|(x, pixel)| f(y * self.width + x, &mut pixel.node));
         }
     }
 

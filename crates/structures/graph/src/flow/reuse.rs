@@ -16,6 +16,28 @@ impl<N: Network> Flow<N> {
         }
     }
 
+    /// A node is now in the tree that `sink` says, and was in the other one: its children there are orphans, and nodes with an open arc between them must look at it again, should it become free.
+    fn leave(&mut self, place: u32, sink: bool) {
+        for link in self.net.links(place) {
+            let (head, back) = (self.net.head(place, link), self.net.back(link));
+            let open = match sink {
+                true => self.net.residual(head, back),
+                false => self.net.residual(place, link),
+            };
+            let other = self.net.node_mut(head);
+            if other.is_free() || other.is_sink() == sink {
+                continue;
+            }
+            if other.parent == N::Parent::new(back) {
+                other.parent = N::Parent::ORPHAN;
+                self.orphans.push_back(head);
+            }
+            if open > N::Cap::ZERO {
+                self.enqueue(head);
+            }
+        }
+    }
+
     /// Makes the trees fit what has changed.
     pub(super) fn repair(&mut self) {
         self.next_moment();
@@ -36,14 +58,7 @@ impl<N: Network> Flow<N> {
             let joins = leaves || node.is_free();
             node.join(sink, N::Parent::TERMINAL, time, 1);
             if leaves {
-                for link in self.net.links(place) {
-                    let (head, back) = (self.net.head(place, link), self.net.back(link));
-                    let child = self.net.node_mut(head);
-                    if child.parent == N::Parent::new(back) && child.is_sink() != sink {
-                        child.parent = N::Parent::ORPHAN;
-                        self.orphans.push_back(head);
-                    }
-                }
+                self.leave(place, sink);
             }
             if joins {
                 self.enqueue(place);

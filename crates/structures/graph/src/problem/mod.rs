@@ -77,7 +77,9 @@ pub enum LabellingError {
         expected: usize,
     },
     /// A label that is not there.
-    #[error("example {example}: node {node} has the label {label}, but there are {n_labels} labels, numbered from 0 ({VOID} for none)")]
+    #[error(
+        "example {example}: node {node} has the label {label}, but there are {n_labels} labels, numbered from 0 ({VOID} for none)"
+    )]
     Label {
         /// Which example.
         example: usize,
@@ -89,7 +91,9 @@ pub enum LabellingError {
         n_labels: usize,
     },
     /// Cuts need features of edges that are not negative.
-    #[error("example {example}: edge {edge} has the feature {value}: features of edges must be finite numbers ≥ 0")]
+    #[error(
+        "example {example}: edge {edge} has the feature {value}: features of edges must be finite numbers ≥ 0"
+    )]
     EdgeFeature {
         /// Which example.
         example: usize,
@@ -99,7 +103,9 @@ pub enum LabellingError {
         value: f32,
     },
     /// Weights must be numbers.
-    #[error("example {example} has the weight {weight}: it must be a finite number ≥ 0, and one must be above 0")]
+    #[error(
+        "example {example} has the weight {weight}: it must be a finite number ≥ 0, and one must be above 0"
+    )]
     Weight {
         /// Which example.
         example: usize,
@@ -149,7 +155,11 @@ pub struct LabellingScratch<F: Rounded> {
 
 impl<'a, N: NodeFeatures> Labelling<'a, N> {
     /// Checks examples and takes them.
-    pub fn new(model: GraphModel, examples: Vec<Example<'a, N>>, options: LabellingOptions) -> Result<Self, LabellingError> {
+    pub fn new(
+        model: GraphModel,
+        examples: Vec<Example<'a, N>>,
+        options: LabellingOptions,
+    ) -> Result<Self, LabellingError> {
         if !(2..=255).contains(&model.n_labels) {
             return Err(LabellingError::Labels(model.n_labels));
         }
@@ -193,12 +203,17 @@ impl<'a, N: NodeFeatures> Labelling<'a, N> {
 
     /// What a wrong label costs at a node with this gold label.
     fn wrong(&self, i: usize, gold: u8) -> f64 {
-        let weight = self.options.class_weights.as_ref().map_or(1.0, |weights| weights[usize::from(gold)]);
+        let weight =
+            self.options.class_weights.as_ref().map_or(1.0, |weights| weights[usize::from(gold)]);
         weight * self.factors[i]
     }
 }
 
-fn check<N: NodeFeatures>(model: &GraphModel, i: usize, example: &Example<'_, N>) -> Result<(), LabellingError> {
+fn check<N: NodeFeatures>(
+    model: &GraphModel,
+    i: usize,
+    example: &Example<'_, N>,
+) -> Result<(), LabellingError> {
     let Example { input, gold, weight } = example;
     let (n, n_edges) = (input.topology.n_nodes(), input.topology.n_edges());
     let lengths = [

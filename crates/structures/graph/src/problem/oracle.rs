@@ -98,7 +98,11 @@ impl<F: Rounded, N: NodeFeatures> Structure<F> for Labelling<'_, N> {
         for node in differ() {
             let mut side = |label: u8, sign: F| {
                 // Of two labels only label 1 has weights.
-                let column = if k == 1 { usize::from(label).checked_sub(1) } else { Some(usize::from(label)) };
+                let column = if k == 1 {
+                    usize::from(label).checked_sub(1)
+                } else {
+                    Some(usize::from(label))
+                };
                 if let Some(column) = column {
                     input.nodes.each::<F>(node, |j, x| f(j * k + column, sign * F::from_f32(x)));
                     if has_bias {
@@ -173,13 +177,16 @@ impl<F: Rounded, N: NodeFeatures> MaxOracle<F> for Labelling<'_, N> {
         s.own.clear();
         s.own.extend(nodes.iter().map(|score| score.to_f64()));
         if ask == Ask::Augmented {
-            for (node, &gold) in example.gold.iter().enumerate().filter(|(_, gold)| **gold != VOID) {
+            for (node, &gold) in example.gold.iter().enumerate().filter(|(_, gold)| **gold != VOID)
+            {
                 let wrong = self.wrong(i, gold);
                 match k {
                     1 => s.own[node] += if gold == 0 { wrong } else { -wrong },
                     _ => {
                         let labels = s.own[node * k..(node + 1) * k].iter_mut().enumerate();
-                        labels.filter(|(label, _)| *label != usize::from(gold)).for_each(|(_, own)| *own += wrong);
+                        labels
+                            .filter(|(label, _)| *label != usize::from(gold))
+                            .for_each(|(_, own)| *own += wrong);
                     }
                 }
             }
@@ -192,7 +199,13 @@ impl<F: Rounded, N: NodeFeatures> MaxOracle<F> for Labelling<'_, N> {
         if ask == Ask::Gold {
             s.known.extend_from_slice(example.gold);
         }
-        let potts = Potts { topology, n_labels: self.model.n_labels, own: &s.own, cost: &s.cost, known: &s.known };
+        let potts = Potts {
+            topology,
+            n_labels: self.model.n_labels,
+            own: &s.own,
+            cost: &s.cost,
+            known: &s.known,
+        };
         let slack = s.decoder.best(&potts, &self.options.effort, y).slack;
         let cost = if ask == Ask::Augmented { MaxOracle::<F>::cost(self, i, y) } else { 0.0 };
         let score = self.score(i, theta, y) + cost;
