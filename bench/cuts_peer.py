@@ -1,6 +1,6 @@
 """A cut of a grid by PyMaxflow, and its value by SciPy. Reads a job as JSON, prints figures as JSON.
 
-The job has `width`, `height`, `kind` and `repeat`, or `file` with capacities; the formulas are those of crates/structures/graph/examples/cut.rs. Seconds are those of building the graph from arrays that are there
+The job has `width`, `height`, `kind` and `repeat`, or `file` with capacities; the formulas are those of crates/structures/graph/examples/cut.rs. CPU seconds are those of building the graph from arrays that are there
 already, and of the flow; memory is the peak of the process after the arrays were made, less that before.
 """
 
@@ -42,16 +42,16 @@ def capacities(kind, width, height):
 
 def peer(terminal, right, down):
     """Flow, seconds."""
-    begun = time.perf_counter()
+    begun = time.process_time()
     height, width = terminal.shape
     graph = maxflow.Graph[int](width * height, 2 * width * height)
     ids = graph.add_grid_nodes((height, width))
     graph.add_grid_edges(ids, right, structure=np.array([[0, 0, 0], [0, 0, 1], [0, 0, 0]]), symmetric=True)
     graph.add_grid_edges(ids, down, structure=np.array([[0, 0, 0], [0, 0, 0], [0, 1, 0]]), symmetric=True)
     graph.add_grid_tedges(ids, np.maximum(terminal, 0), np.maximum(-terminal, 0))
-    built = time.perf_counter()
+    built = time.process_time()
     flow = graph.maxflow()
-    return int(flow), built - begun, time.perf_counter() - built
+    return int(flow), built - begun, time.process_time() - built
 
 
 def by_scipy(terminal, right, down):

@@ -31,7 +31,7 @@ pub struct GraphModel {
 }
 
 /// Nodes and edges to label.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Input<'a, N> {
     /// Which nodes are neighbours.
     pub topology: &'a Topology,
@@ -40,6 +40,14 @@ pub struct Input<'a, N> {
     /// Features of edges, edge by edge, all ≥ 0.
     pub edges: &'a [f32],
 }
+
+impl<N> Clone for Input<'_, N> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<N> Copy for Input<'_, N> {}
 
 impl GraphModel {
     /// Vectors of weights for nodes: one for two labels.

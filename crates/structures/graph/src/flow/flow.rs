@@ -5,7 +5,7 @@
 //! another parent of their tree (`adopt.rs`) or become free. What differs:
 //!
 //! - Terminal capacities are one signed number per node, so that flow source → node → sink never exists.
-//! - Flow between neighbours of opposite sign is sent in one sweep before any tree exists. On images that is most of the flow.
+//! - Flow between neighbours of opposite sign is sent while capacities are filled in, before any tree exists. On images that is most of the flow.
 //! - Of the roots only those wait to be grown from that have an open arc to a node that is not in their tree.
 
 use super::network::{Edge, Network, Node, QUEUED, Stored};
@@ -67,6 +67,13 @@ impl<N: Network> Flow<N> {
         scale.back(self.energy)
     }
 
+    /// The place of a node, if there is such a node and it has been filled.
+    #[inline(always)]
+    fn known_place(&self, node: usize) -> Option<u32> {
+        let known = node < self.net.n_nodes() && !self.net.places().is_empty();
+        known.then(|| self.net.place(node))
+    }
+
     /// Adds to what is left of a terminal capacity, and the energy's constant follows.
     pub(super) fn change(&mut self, place: u32, by: N::Cap) {
         let node = self.net.node_mut(place);
@@ -76,73 +83,28 @@ impl<N: Network> Flow<N> {
         self.energy += i128::from(after.to_i64()) - i128::from(before.to_i64());
     }
 
-    /// Sends what neighbours of opposite sign can give each other.
-    fn even_out(&mut self) {
-        let zero = N::Cap::ZERO;
-        let mut sent = 0i128;
-        let Self { net, .. } = self;
-        for place in net.places() {
-            let mut excess = net.node(place).excess;
-            if excess == zero {
-                continue;
-            }
-            for link in net.links(place) {
-                let head = net.head(place, link);
-                if head <= place {
-                    continue;
-                }
-                let other = net.node(head).excess;
-                if excess > zero && other < zero {
-                    let amount = excess.min(-other).min(net.residual(place, link));
-                    if amount > zero {
-                        net.push(place, link, amount);
-                        net.node_mut(head).excess += amount;
-                        excess -= amount;
-                        sent += i128::from(amount.to_i64());
-                    }
-                } else if excess < zero && other > zero {
-                    let back = net.back(link);
-                    let amount = other.min(-excess).min(net.residual(head, back));
-                    if amount > zero {
-                        net.push(head, back, amount);
-                        net.node_mut(head).excess -= amount;
-                        excess += amount;
-                        sent += i128::from(amount.to_i64());
-                    }
-                }
-            }
-            net.node_mut(place).excess = excess;
-        }
-        self.energy += sent;
-    }
-
-    /// Makes roots of all nodes with something left, and queues those at a border.
+    /// Makes roots of all nodes with something left, and queues those at a border: with an open arc to a node that has nothing, or is of the other sign.
     fn plant(&mut self) {
         let zero = N::Cap::ZERO;
         let Self { net, queue, .. } = self;
         for place in net.places() {
-            let node = net.node_mut(place);
-            if node.excess != zero {
-                node.join(node.excess < zero, N::Parent::TERMINAL, 0, 1);
-            }
-        }
-        for place in net.places() {
-            let &Node { excess, .. } = net.node(place);
+            let excess = net.node(place).excess;
             if excess == zero {
                 continue;
             }
             let sink = excess < zero;
-            let at_border = net.links(place).any(|link| {
+            let at_border = net.links(place).fold(false, |before, link| {
                 let head = net.head(place, link);
-                let open = match sink {
-                    true => net.residual(head, net.back(link)),
-                    false => net.residual(place, link),
+                let (open, same) = match sink {
+                    true => (net.residual(head, net.back(link)), net.node(head).excess < zero),
+                    false => (net.residual(place, link), net.node(head).excess > zero),
                 };
-                let other = net.node(head);
-                open > zero && (other.is_free() || other.is_sink() != sink)
+                before | ((open > zero) & !same)
             });
+            let node = net.node_mut(place);
+            node.join(sink, N::Parent::TERMINAL, 0, 1);
             if at_border {
-                net.node_mut(place).flags |= QUEUED;
+                node.flags |= QUEUED;
                 queue.push_back(place);
             }
         }
@@ -295,27 +257,20 @@ impl<N: Network> Cut for Flow<N> {
 
     fn fill(
         &mut self,
-        mut terminal: impl FnMut(usize) -> N::Cap,
+        terminal: impl FnMut(usize) -> N::Cap,
         edges: impl FnMut(Edge) -> (N::Cap, N::Cap),
     ) {
         self.queue.clear();
         self.orphans.clear();
         self.changed.clear();
         (self.time, self.energy, self.grown) = (0, 0, false);
-        self.net.set_edges(edges);
-        let mut energy = 0i128;
-        self.net.each_node_mut(|index, node| {
-            node.excess = terminal(index).max(-N::Cap::FORCE).min(N::Cap::FORCE);
-            energy += i128::from(node.excess.min(N::Cap::ZERO).to_i64());
-        });
-        self.energy = energy;
+        self.energy = self.net.fill(terminal, edges);
     }
 
     fn solve(&mut self) -> i128 {
         if self.grown {
             self.repair();
         } else {
-            self.even_out();
             self.plant();
             self.grown = true;
         }
@@ -324,14 +279,16 @@ impl<N: Network> Cut for Flow<N> {
     }
 
     fn add_terminal(&mut self, node: usize, by: N::Cap) {
-        let place = self.net.place(node);
-        self.change(place, by);
-        self.mark(place);
+        if let Some(place) = self.known_place(node) {
+            self.change(place, by);
+            self.mark(place);
+        }
     }
 
     fn is_sink(&self, node: usize) -> bool {
-        let node = self.net.node(self.net.place(node));
-        !node.is_free() && node.is_sink()
+        let is_sink =
+            |place: u32| !self.net.node(place).is_free() && self.net.node(place).is_sink();
+        self.known_place(node).is_some_and(is_sink)
     }
 
     fn n_nodes(&self) -> usize {

@@ -5,7 +5,7 @@
 //! head[a], back[a]            where arc a leads, the way back    bytes per node: 20 (i32) or 24 (i64)
 //! ```
 
-use super::network::{Edge, Network, Node, bounded};
+use super::network::{Edge, Network, Node, bounded, bounded_terminal, exchange};
 use super::{Capacity, Flow};
 use std::ops::Range;
 
@@ -114,18 +114,30 @@ impl<C: Capacity> Network for Graph<C> {
         self.residual[self.back[link as usize] as usize] += amount;
     }
 
-    fn set_edges(&mut self, mut capacities: impl FnMut(Edge) -> (C, C)) {
-        self.nodes.fill(Node::default());
-        for (index, (&arc, &(a, b))) in self.arc.iter().zip(&self.edges).enumerate() {
-            let edge = Edge { index, from: a as usize, to: b as usize, axis: 0 };
-            let (forwards, backwards) = capacities(edge);
-            self.residual[arc as usize] = bounded(forwards);
-            self.residual[self.back[arc as usize] as usize] = bounded(backwards);
+    fn fill(
+        &mut self,
+        mut terminal: impl FnMut(usize) -> C,
+        mut capacities: impl FnMut(Edge) -> (C, C),
+    ) -> i128 {
+        let mut energy = 0i128;
+        for (index, node) in self.nodes.iter_mut().enumerate() {
+            *node = Node { excess: bounded_terminal(terminal(index)), ..Node::default() };
+            energy += i128::from(node.excess.min(C::ZERO).to_i64());
         }
-    }
-
-    fn each_node_mut(&mut self, mut f: impl FnMut(usize, &mut Node<C, u32>)) {
-        self.nodes.iter_mut().enumerate().for_each(|(index, node)| f(index, node));
+        for (index, (&arc, &(a, b))) in self.arc.iter().zip(&self.edges).enumerate() {
+            let (from, to) = (a as usize, b as usize);
+            let (forwards, backwards) = capacities(Edge { index, from, to, axis: 0 });
+            let (forwards, backwards) = (bounded(forwards), bounded(backwards));
+            let (own, other) = (self.nodes[from].excess, self.nodes[to].excess);
+            let amount = exchange(own, other, forwards, backwards);
+            // From a node to itself nothing flows.
+            self.nodes[from].excess -= amount;
+            self.nodes[to].excess += amount;
+            self.residual[arc as usize] = forwards - amount;
+            self.residual[self.back[arc as usize] as usize] = backwards + amount;
+            energy += i128::from(amount.to_i64().abs());
+        }
+        energy
     }
 
     fn bytes(&self) -> usize {

@@ -7,7 +7,7 @@
 //!
 //! Rows lie one after the other with one empty pixel between them, and an empty row above and below: no step leaves the buffer, and no border is asked for.
 
-use super::network::{Edge, Network, Node, bounded};
+use super::network::{Edge, Network, Node, bounded, bounded_terminal, exchange};
 use super::{Capacity, Flow};
 use std::ops::Range;
 
@@ -17,6 +17,7 @@ pub struct Grid<C, const D: usize> {
     width: usize,
     height: usize,
     offsets: [i32; D],
+    /// Nothing until it is filled.
     pixels: Vec<Pixel<C, D>>,
 }
 
@@ -41,8 +42,7 @@ impl<C: Capacity, const D: usize> Grid<C, D> {
         let along = stride as i32;
         let all = [1, -1, along, -along, along + 1, -along - 1, along - 1, 1 - along];
         let offsets = std::array::from_fn(|d| all[d]);
-        let empty = Pixel { residual: [C::ZERO; D], node: Node::default() };
-        Some(Self { width, height, offsets, pixels: vec![empty; n_places] })
+        Some(Self { width, height, offsets, pixels: Vec::new() })
     }
 
     /// Bytes per pixel. A grid has (width + 1)·(height + 2) + 2 pixels with its border; the queue of the search adds at most 8 bytes per pixel.
@@ -68,6 +68,27 @@ impl<C: Capacity, const D: usize> Grid<C, D> {
         let to = at.wrapping_add_signed(self.offsets[d] as isize);
         self.pixels[at].residual[d] = bounded(forwards);
         self.pixels[to].residual[d ^ 1] = bounded(backwards);
+    }
+}
+
+impl<C: Capacity, const D: usize> Grid<C, D> {
+    /// Exchanges with the pixels before this one what their signs allow, and returns how much.
+    #[inline(always)]
+    fn even_out(&mut self, at: usize, mut excess: C) -> i64 {
+        let mut sent = 0;
+        for d in (1..D).step_by(2) {
+            let to = at.wrapping_add_signed(self.offsets[d] as isize);
+            let there = self.pixels[at].residual[d];
+            let other = &mut self.pixels[to];
+            let amount = exchange(excess, other.node.excess, there, other.residual[d ^ 1]);
+            other.node.excess += amount;
+            other.residual[d ^ 1] += amount;
+            self.pixels[at].residual[d] -= amount;
+            excess -= amount;
+            sent += amount.to_i64().abs();
+        }
+        self.pixels[at].node.excess = excess;
+        sent
     }
 }
 
@@ -124,20 +145,31 @@ impl<C: Capacity, const D: usize> Network for Grid<C, D> {
         self.pixels[head as usize].residual[(link ^ 1) as usize % D] += amount;
     }
 
-    fn set_edges(&mut self, mut capacities: impl FnMut(Edge) -> (C, C)) {
+    /// One pass: a pixel is written, its edges are set, and it is evened out with its neighbours to the left and above.
+    fn fill(
+        &mut self,
+        mut terminal: impl FnMut(usize) -> C,
+        mut capacities: impl FnMut(Edge) -> (C, C),
+    ) -> i128 {
         let (width, height) = (self.width, self.height);
         let empty = Pixel { residual: [C::ZERO; D], node: Node::default() };
-        self.pixels.fill(empty);
-        let mut index = 0;
+        let stride = width + 1;
+        self.pixels.clear();
+        self.pixels.reserve_exact((height + 2) * stride + 2);
+        self.pixels.resize(2 * stride + 1, empty);
+        let (mut index, mut energy) = (0, 0i128);
         for y in 0..height {
             let start = self.start_of_row(y);
+            // The next row, or the border below.
+            self.pixels.resize(self.pixels.len() + stride, empty);
             let below = y + 1 < height;
+            let mut sum = 0i64;
             for x in 0..width {
-                let from = y * width + x;
+                let (from, at) = (y * width + x, start + x);
                 let mut edge = |axis: usize, to: usize| {
                     let both = capacities(Edge { index, from, to, axis });
                     index += 1;
-                    self.set(start + x, 2 * axis, both);
+                    self.set(at, 2 * axis, both);
                 };
                 if x + 1 < width {
                     edge(0, from + 1);
@@ -151,18 +183,17 @@ impl<C: Capacity, const D: usize> Network for Grid<C, D> {
                         edge(3, from + width - 1);
                     }
                 }
+                let c = bounded_terminal(terminal(from));
+                sum += c.min(C::ZERO).to_i64() + self.even_out(at, c);
+                // Sums of a row could be too long for 64 bits.
+                if x % 256 == 255 {
+                    energy += i128::from(std::mem::take(&mut sum));
+                }
             }
+            energy += i128::from(sum);
         }
-    }
-
-    fn each_node_mut(&mut self, mut f: impl FnMut(usize, &mut Node<C, u8>)) {
-        for y in 0..self.height {
-            let start = self.start_of_row(y);
-            let row = &mut self.pixels[start..start + self.width];
-            row.iter_mut()
-                .enumerate()
-                .for_each(|(x, pixel)| f(y * self.width + x, &mut pixel.node));
-        }
+        self.pixels.push(empty);
+        energy
     }
 
     fn bytes(&self) -> usize {

@@ -85,7 +85,7 @@ impl<C: Capacity, P: Stored> Node<C, P> {
     }
 }
 
-/// An edge between two neighbours, as [`Network::set_edges`] names it.
+/// An edge between two neighbours, as [`Network::fill`] names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// Its number.
@@ -125,10 +125,13 @@ pub trait Network {
     fn residual(&self, place: u32, link: u32) -> Self::Cap;
     /// Sends an amount along a link.
     fn push(&mut self, place: u32, link: u32, amount: Self::Cap);
-    /// Forgets all flow and sets the capacities of every edge, forwards and backwards. A negative one counts as 0, one above [`Capacity::LIMIT`] as that.
-    fn set_edges(&mut self, capacities: impl FnMut(Edge) -> (Self::Cap, Self::Cap));
-    /// `f(node's number, its record)` for every node.
-    fn each_node_mut(&mut self, f: impl FnMut(usize, &mut Node<Self::Cap, Self::Parent>));
+    /// Forgets all flow, sets the terminal capacity of every node and the capacities of every edge, forwards and backwards, and evens out neighbours of opposite sign. A negative capacity of an edge counts as 0, one above
+    /// [`Capacity::LIMIT`] as that. Returns Σ min(c, 0) + what was sent.
+    fn fill(
+        &mut self,
+        terminal: impl FnMut(usize) -> Self::Cap,
+        capacities: impl FnMut(Edge) -> (Self::Cap, Self::Cap),
+    ) -> i128;
     /// Bytes that it holds.
     fn bytes(&self) -> usize;
 }
@@ -137,4 +140,18 @@ pub trait Network {
 #[inline(always)]
 pub(super) fn bounded<C: Capacity>(capacity: C) -> C {
     capacity.max(C::ZERO).min(C::LIMIT)
+}
+
+/// A terminal capacity within its bounds.
+#[inline(always)]
+pub(super) fn bounded_terminal<C: Capacity>(capacity: C) -> C {
+    capacity.max(-C::FORCE).min(C::FORCE)
+}
+
+/// What flows from a node to a neighbour (below 0: back), if one has something left from the source and the other to the sink. Without branches: signs of noise cannot be guessed.
+#[inline(always)]
+pub(super) fn exchange<C: Capacity>(own: C, other: C, there: C, back: C) -> C {
+    let given = own.min(-other).min(there).max(C::ZERO);
+    let taken = other.min(-own).min(back).max(C::ZERO);
+    given - taken
 }

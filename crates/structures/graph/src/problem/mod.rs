@@ -23,7 +23,7 @@ use lineal_linalg::Scalar;
 use thiserror::Error;
 
 /// A graph with its gold labels.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Example<'a, N> {
     /// Nodes and edges with their features.
     pub input: Input<'a, N>,
@@ -32,6 +32,14 @@ pub struct Example<'a, N> {
     /// How much the example counts.
     pub weight: f64,
 }
+
+impl<N> Clone for Example<'_, N> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<N> Copy for Example<'_, N> {}
 
 /// What the cost of wrong nodes is divided by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
