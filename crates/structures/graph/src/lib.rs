@@ -5,8 +5,8 @@
 //!
 //! | what | memory | time |
 //! |---|---|---|
-//! | cut of a grid, 4 neighbours | 28 bytes per pixel (i32) or 48 (i64) | about as long as writing the capacities takes a few times |
-//! | cut of a grid, 8 neighbours | 44 bytes per pixel (i32) or 80 (i64) | |
+//! | cut of a grid, 4 neighbours | 32 bytes per pixel (i32) or 48 (i64) | about as long as writing the capacities takes a few times |
+//! | cut of a grid, 8 neighbours | 48 bytes per pixel (i32) or 80 (i64) | |
 //! | cut of a graph | 20 or 24 bytes per node, 36 or 44 per edge | |
 //! | more than two labels | and 16·K bytes per edge for the bound | a cut for each label, two or three times over |
 //!
