@@ -99,7 +99,7 @@ fn check<C: Capacity>(cut: &mut impl Cut<Cap = C>, mut instance: Instance, rng: 
 
 /// Small numbers, so that ties and zeros are common; sometimes all zeros.
 fn random(rng: &mut Rng, scale: u64) -> i64 {
-    if rng.next_u64() % 5 == 0 { 0 } else { (rng.next_u64() % scale) as i64 }
+    if rng.next_u64().is_multiple_of(5) { 0 } else { (rng.next_u64() % scale) as i64 }
 }
 
 fn random_grid(rng: &mut Rng, width: usize, height: usize, eight: bool) -> Instance {
