@@ -17,6 +17,7 @@ fn with(
     topologies: &[Topology],
     n_labels: usize,
     contrary: bool,
+    normalise: Normalise,
     run: &mut dyn FnMut(&Graphs<'_>),
 ) {
     let mut rng = Rng::new(5 + n_labels as u64);
@@ -52,11 +53,7 @@ fn with(
     });
     let model = GraphModel { n_labels, n_features: N_FEATURES, n_edge_features: 2, bias: 1.0 };
     let class_weights = Some((0..n_labels).map(|label| 1.0 + 0.5 * label as f64).collect());
-    let options = LabellingOptions {
-        class_weights,
-        normalise: Normalise::Nodes,
-        ..LabellingOptions::default()
-    };
+    let options = LabellingOptions { class_weights, normalise, ..LabellingOptions::default() };
     run(&Labelling::new(model, examples.collect(), options).unwrap());
 }
 
@@ -75,7 +72,7 @@ pub fn with_grids(n_labels: usize, run: &mut dyn FnMut(&Graphs<'_>)) {
         grid(2, 3, true),
         grid(2, 2, false),
     ];
-    with(&grids, n_labels, false, run);
+    with(&grids, n_labels, false, Normalise::Nodes, run);
 }
 
 pub fn with_graphs(n_labels: usize, run: &mut dyn FnMut(&Graphs<'_>)) {
@@ -88,7 +85,7 @@ pub fn with_graphs(n_labels: usize, run: &mut dyn FnMut(&Graphs<'_>)) {
         graph(5, &[(0, 2), (2, 4), (4, 1), (1, 3), (3, 0)]),
         graph(4, &[(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]),
     ];
-    with(&graphs, n_labels, false, run);
+    with(&graphs, n_labels, false, Normalise::Nothing, run);
 }
 
 /// All labellings, or the gold one.
@@ -107,7 +104,7 @@ pub fn labellings(s: &Graphs<'_>, i: usize, ask: Ask) -> Vec<Vec<u8>> {
 /// Where edges with a large feature connect different labels, learners would like their weights negative.
 fn with_contrary(n_labels: usize, run: &mut dyn FnMut(&Graphs<'_>)) {
     let grid = || Topology::grid(3, 2, Neighbours::Four).unwrap();
-    with(&[grid(), grid(), grid()], n_labels, true, run);
+    with(&[grid(), grid(), grid()], n_labels, true, Normalise::Nodes, run);
 }
 
 #[test]
