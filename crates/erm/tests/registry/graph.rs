@@ -175,7 +175,7 @@ fn the_constrained_optimum_is_that_of_projected_subgradients() {
             assert!(learnt.report.converged && gap < 1e-6, "{:?}", learnt.report);
             let range = Structure::<f64>::nonnegative(s);
             // The constraint binds: otherwise this test would show nothing.
-            assert!(learnt.w[range.clone()].iter().any(|&w| w == 0.0), "{:?}", learnt.w);
+            assert!(learnt.w[range.clone()].contains(&0.0), "{:?}", learnt.w);
             let dim = Structure::<f64>::dim(s);
             let (mut w, mut grad, mut best) = (vec![0.0; dim], vec![0.0; dim], f64::INFINITY);
             for t in 1..=40_000 {
