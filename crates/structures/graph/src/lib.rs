@@ -42,5 +42,6 @@ pub use nodes::NodeFeatures;
 pub use potts::{Potts, VOID, columns};
 pub use problem::{
     Example, Labelling, LabellingError, LabellingOptions, LabellingScratch, Normalise, Rounded,
+    check_input,
 };
 pub use topology::{Neighbours, Topology, TopologyError};

@@ -133,6 +133,9 @@ impl GraphModel {
     }
 
     /// The best labelling at the weights `w`, left in `y`. `known` has the labels that nodes must have, [`VOID`](crate::VOID) where any will do, or is empty.
+    ///
+    /// # Panics
+    /// If there are not `dim` weights, or the input does not fit: see [`check_input`](crate::check_input).
     pub fn label<N: NodeFeatures, C: Capacity>(
         &self,
         input: &Input<'_, N>,
@@ -146,6 +149,9 @@ impl GraphModel {
     }
 
     /// The best labelling at the weights `w`, and what every other label of each node would cost.
+    ///
+    /// # Panics
+    /// If there are not `dim` weights, or the input does not fit: see [`check_input`](crate::check_input).
     pub fn marginals<N: NodeFeatures, C: Capacity>(
         &self,
         input: &Input<'_, N>,

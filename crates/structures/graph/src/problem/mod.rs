@@ -223,30 +223,46 @@ fn check<N: NodeFeatures>(
     example: &Example<'_, N>,
 ) -> Result<(), LabellingError> {
     let Example { input, gold, weight } = example;
+    let (found, expected) = (gold.len(), input.topology.n_nodes());
+    if found != expected {
+        let what = "the list of gold labels";
+        return Err(LabellingError::Length { example: i, what, found, expected });
+    }
+    check_input(model, i, input, gold)?;
+    if !weight.is_finite() || *weight < 0.0 {
+        return Err(LabellingError::Weight { example: i, weight: *weight });
+    }
+    Ok(())
+}
+
+/// Whether features fit the model and labels are there: what [`GraphModel::label`] and [`GraphModel::marginals`] rely on. `known` may be empty; `example` is its number in messages.
+pub fn check_input<N: NodeFeatures>(
+    model: &GraphModel,
+    example: usize,
+    input: &Input<'_, N>,
+    known: &[u8],
+) -> Result<(), LabellingError> {
     let (n, n_edges) = (input.topology.n_nodes(), input.topology.n_edges());
     let lengths = [
         ("the list of nodes", input.nodes.n_nodes(), n),
         ("the list of features of a node", input.nodes.n_features(), model.n_features),
-        ("the list of gold labels", gold.len(), n),
+        ("the list of known labels", known.len(), if known.is_empty() { 0 } else { n }),
         ("the list of features of edges", input.edges.len(), n_edges * model.n_edge_features),
     ];
     for (what, found, expected) in lengths {
         if found != expected {
-            return Err(LabellingError::Length { example: i, what, found, expected });
+            return Err(LabellingError::Length { example, what, found, expected });
         }
     }
-    let known = |&label: &u8| label == VOID || usize::from(label) < model.n_labels;
-    if let Some(node) = gold.iter().position(|label| !known(label)) {
-        let (label, n_labels) = (gold[node], model.n_labels);
-        return Err(LabellingError::Label { example: i, node, label, n_labels });
+    let fits = |&label: &u8| label == VOID || usize::from(label) < model.n_labels;
+    if let Some(node) = known.iter().position(|label| !fits(label)) {
+        let (label, n_labels) = (known[node], model.n_labels);
+        return Err(LabellingError::Label { example, node, label, n_labels });
     }
     let fine = |f: &f32| f.is_finite() && *f >= 0.0;
     if let Some(at) = input.edges.iter().position(|f| !fine(f)) {
         let (edge, value) = (at / model.n_edge_features.max(1), input.edges[at]);
-        return Err(LabellingError::EdgeFeature { example: i, edge, value });
-    }
-    if !weight.is_finite() || *weight < 0.0 {
-        return Err(LabellingError::Weight { example: i, weight: *weight });
+        return Err(LabellingError::EdgeFeature { example, edge, value });
     }
     Ok(())
 }
