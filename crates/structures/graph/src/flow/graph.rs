@@ -149,7 +149,7 @@ impl<C: Capacity> Network for Graph<C> {
 }
 
 impl<C: Capacity> GraphCut<C> {
-    /// A graph without capacities: [`fill`](Flow::fill) comes next. See [`Graph::new`] for what is refused.
+    /// A graph without capacities: [`fill`](super::Cut::fill) comes next. See [`Graph::new`] for what is refused.
     pub fn graph(n_nodes: usize, edges: &[(u32, u32)]) -> Option<Self> {
         Graph::new(n_nodes, edges).map(Flow::new)
     }

@@ -204,7 +204,7 @@ impl<C: Capacity, const D: usize> Network for Grid<C, D> {
 }
 
 impl<C: Capacity, const D: usize> GridCut<C, D> {
-    /// A grid without capacities: [`fill`](Flow::fill) comes next. `None` if it has more than 2³¹ pixels.
+    /// A grid without capacities: [`fill`](super::Cut::fill) comes next. `None` if it has more than 2³¹ pixels.
     pub fn grid(width: usize, height: usize) -> Option<Self> {
         Grid::new(width, height).map(Flow::new)
     }

@@ -14,7 +14,7 @@
 //! | [`GraphCut`] | any | arcs, two for each edge |
 //!
 //! Both run [`Flow`], the algorithm of Boykov and Kolmogorov (`flow.rs`), on integers ([`Capacity`]): residual capacities are exact, and so is the proof that the cut is minimal.
-//! [`Scale`] makes integers of floats. A solved flow is kept: after [`Flow::add_terminal`] the next [`Flow::solve`] goes on from it.
+//! [`Scale`] makes integers of floats. A solved flow is kept: after [`Cut::add_terminal`] the next [`Cut::solve`] goes on from it.
 
 mod adopt;
 mod capacity;
