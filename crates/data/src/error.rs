@@ -43,6 +43,8 @@ pub enum ErrorKind {
     Columns,
     /// No rows.
     Empty,
+    /// An image that is too large, or not as large as its mask.
+    Size,
     /// The data does not fit the schema that it is read with.
     Schema,
     /// What took the text of the data would not take it.
