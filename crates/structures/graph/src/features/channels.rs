@@ -12,6 +12,8 @@
 //! | colour bins | soft bins of lightness, and of hue by chroma, over a cell |
 //! | log ratios | colours of the middle of the image against those of its frame, plain and [refined](super::colour_model), and their means over squares |
 //! | barriers | distances from the frame by least barriers and shortest paths of colour |
+//! | ranks | ranks of log ratios and barriers within the image, as piecewise linear functions |
+//! | object places | soft places relative to where the object seems to be, and in units of its size |
 //!
 //! Every channel is shifted and scaled by constants such that on photographs its variance is about 1. Nothing is fitted, so nothing has to be stored with a model but the
 //! options.
@@ -20,6 +22,7 @@ use super::barrier::{barriers, path_lengths};
 use super::colour::{Lab, soft_bin};
 use super::colour_model::{ColourBins, Places, refined};
 use super::gradients::{magnitude, orientations};
+use super::object::{ObjectPlaces, ranks};
 use super::picture::Picture;
 use super::pixels::PixelOptions;
 use super::planes::{Planes, box_mean, smooth};
@@ -48,6 +51,12 @@ pub(super) fn channels(picture: &Picture<'_>, options: &PixelOptions) -> Planes 
     }
     if options.barriers {
         made.barriers(&lab);
+    }
+    if options.ranks {
+        made.ranks(&options.log_ratio_radii);
+    }
+    if options.object_grid > 0 {
+        made.object_places(options.object_grid);
     }
     made.planes
 }
@@ -131,7 +140,7 @@ impl Channels {
         let bins = orientations(lab, self.width, self.pixels(3), n);
         for (bin, values) in bins.iter().enumerate() {
             let degrees = (180 * bin + n / 2) / n;
-            let scale = 1.6 * n as f32;
+            let scale = 1.2 * n as f32;
             self.push(format!("gradient direction {degrees}°"), values, 0.8 / n as f32, scale);
         }
     }
@@ -156,7 +165,7 @@ impl Channels {
         for (bin, values) in lightness.iter().enumerate() {
             let centre = 10 + 80 * bin / (N_LIGHTNESS - 1);
             let values = box_mean(values, self.width, cell);
-            self.push(format!("lightness about {centre}"), &values, 0.2, 3.0);
+            self.push(format!("lightness about {centre}"), &values, 0.2, 4.0);
         }
         for (bin, values) in hues.iter().enumerate() {
             let values = box_mean(values, self.width, cell);
@@ -180,6 +189,59 @@ impl Channels {
             for &radius in radii {
                 let mean = box_mean(values, self.width, self.pixels(radius));
                 self.push(format!("mean {name} within {radius}"), &mean, 0.0, 0.8);
+            }
+        }
+    }
+
+    /// Ranks within the image, and how far they are above two thresholds: a piecewise linear function of the rank.
+    fn ranks(&mut self, radii: &[usize]) {
+        let mean = |name: &str, radius: Option<&usize>| match radius {
+            Some(radius) => format!("mean {name} within {radius}"),
+            None => name.to_owned(),
+        };
+        let mut ranked = vec![mean("refined log ratio of colour", radii.first())];
+        if radii.len() > 1 {
+            ranked.push(mean("refined log ratio of colour", radii.last()));
+        }
+        ranked.push(mean("log ratio of colour", radii.get(radii.len() / 2)));
+        ranked
+            .extend(["barrier from the frame", "path of colour from the frame"].map(str::to_owned));
+        for name in ranked {
+            // Without rounds of refinement, or without barriers, there is less to rank.
+            let Some(channel) = self.planes.names().iter().position(|n| *n == name) else {
+                continue;
+            };
+            let ranks = ranks(self.planes.channel(channel));
+            self.push(format!("rank of {name}"), &ranks, 0.0, 1.0);
+            for (above, shift) in [(-0.5f32, 1.0), (0.5, 0.45)] {
+                let values: Vec<f32> = ranks.iter().map(|rank| (rank - above).max(0.0)).collect();
+                self.push(format!("rank of {name} above {above}"), &values, shift, 1.6);
+            }
+        }
+    }
+
+    /// Places relative to what seems to be the object by colours, barriers and place.
+    fn object_places(&mut self, n: usize) {
+        let channel = |start: &str| {
+            let names = self.planes.names();
+            names.iter().position(|name| name.starts_with(start)).map(|c| self.planes.channel(c))
+        };
+        let (ratio, barrier) =
+            (channel("mean refined log ratio"), channel("barrier from the frame"));
+        let (width, height) = (self.width, self.planes.height());
+        let object: Vec<f32> = (0..self.planes.n_pixels())
+            .map(|i| {
+                let (x, y) = (xs_at(i % width, width), xs_at(i / width, height));
+                let at = |plane: Option<&[f32]>| plane.map_or(0.0, |plane| plane[i]);
+                let score = 1.5 * at(ratio) + 0.8 * at(barrier) - 4.0 * (x * x + y * y) + 0.5;
+                1.0 / (1.0 + (-score).exp())
+            })
+            .collect();
+        let places = ObjectPlaces::new(&object, width);
+        for l in 0..n {
+            for k in 0..n {
+                let values: Vec<f32> = places.near(k, l, n).collect();
+                self.push(format!("place {k}, {l} of {n}×{n} in the object"), &values, 0.15, 4.0);
             }
         }
     }

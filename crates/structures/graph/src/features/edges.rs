@@ -7,7 +7,11 @@
 //! exp(−‖cᵢ − cⱼ‖² / 2σ²) / d                σ² = sharpness · the mean of ‖cᵢ − cⱼ‖² over all edges of the image
 //! ```
 //!
-//! as in Boykov and Jolly 2001, with σ by image as in Rother, Kolmogorov and Blake 2004. With weights ≥ 0 cuts stay exact. In an image of one colour all contrasts are 1/d.
+//! as in Boykov and Jolly 2001, with σ by image as in Rother, Kolmogorov and Blake 2004. With weights ≥ 0 cuts stay exact. In an image of one colour all
+//! contrasts are 1/d.
+//!
+//! On 40 horses of the training part, held out in folds, one feature at a time with the best of a few weights, the mean IoU of the foreground was .777 without edges, .780 by outlines alone, .816, .823 and .821 by a sharpness
+//! of 1, 0.3 and 0.1 with diagonals, .804 without diagonals, .799 by smoothed colours and .787 by log ratios. Hence the default.
 
 use super::colour::Lab;
 use super::colour_model::{ColourBins, Places, refined};
@@ -16,7 +20,7 @@ use super::pixels::scaled;
 use super::planes::smooth;
 use serde::{Deserialize, Serialize};
 
-/// Which neighbours pixels have, and what is known of the edges.
+/// Which neighbours pixels have, and what is known of the edges. By default eight neighbours, the outline, and colours at three sharpnesses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EdgeOptions {
@@ -39,9 +43,9 @@ impl Default for EdgeOptions {
         Self {
             diagonals: true,
             reference_side: 96,
-            radii: vec![0, 1],
-            sharpness: vec![1.0, 0.1],
-            log_ratio: true,
+            radii: vec![0],
+            sharpness: vec![1.0, 0.3, 0.1],
+            log_ratio: false,
             by_direction: false,
         }
     }
@@ -62,6 +66,17 @@ pub struct GridEdges {
 const DIRECTIONS: [(i32, i32); 4] = [(1, 0), (0, 1), (1, 1), (-1, 1)];
 
 impl EdgeOptions {
+    /// Whether the numbers are such that features can be computed; if not, which one is not.
+    pub fn check(&self) -> Result<(), String> {
+        if let Some(s) = self.sharpness.iter().find(|s| !(s.is_finite() && **s > 0.0)) {
+            return Err(format!("sharpness has {s}; it must be positive"));
+        }
+        if let Some(radius) = self.radii.iter().find(|&&radius| radius > 4096) {
+            return Err(format!("radii has {radius}; lengths must be at most 4096"));
+        }
+        Ok(())
+    }
+
     /// The edges of an image.
     pub fn edges(&self, picture: &Picture<'_>) -> GridEdges {
         let (width, height) = (picture.width(), picture.height());
@@ -219,7 +234,7 @@ mod tests {
         let options = EdgeOptions { radii: vec![0], log_ratio: false, ..EdgeOptions::default() };
         let edges = options.edges(&picture);
         assert_eq!(edges.plane(0, 0), [1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0]);
-        let across = edges.plane(0, 2);
+        let across = edges.plane(0, 3);
         assert_eq!((across[0], across[2], across[3]), (1.0, 1.0, 0.0));
         assert!(across[1] < 1e-3, "{across:?}");
         let down = edges.plane(1, 1);

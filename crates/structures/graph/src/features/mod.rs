@@ -28,6 +28,7 @@ mod colour;
 mod colour_model;
 mod edges;
 mod gradients;
+mod object;
 mod picture;
 mod pixels;
 mod planes;
