@@ -52,10 +52,10 @@ pub(super) fn decode(bytes: &[u8], file: &str, max_pixels: usize) -> Result<Dyna
     reader.decode().map_err(|e| broken(file, &e))
 }
 
-fn reader<'a>(
-    bytes: &'a [u8],
-    file: &str,
-) -> Result<(ImageReader<Cursor<&'a [u8]>>, ImageFormat), Error> {
+/// A decoder of bytes at hand.
+type Reader<'a> = ImageReader<Cursor<&'a [u8]>>;
+
+fn reader<'a>(bytes: &'a [u8], file: &str) -> Result<(Reader<'a>, ImageFormat), Error> {
     let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format();
     let reader =
         reader.map_err(|e| Error::new(ErrorKind::Io, file, format!("cannot be read: {e}")))?;
