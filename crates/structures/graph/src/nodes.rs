@@ -15,5 +15,5 @@ pub trait NodeFeatures: Sync {
     /// `into[j·K + k] += Σᵢ xᵢⱼ · g[i·K + k]`.
     fn accumulate<F: Scalar>(&self, g: &[F], n_labels: usize, into: &mut [F]);
     /// `f(feature, value)` for the features of a node that are not 0.
-    fn each(&self, node: usize, f: impl FnMut(usize, f32));
+    fn each<F: Scalar>(&self, node: usize, f: impl FnMut(usize, f32));
 }

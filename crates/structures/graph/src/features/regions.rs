@@ -20,7 +20,7 @@ impl Superpixels {
         let mut sums = vec![0.0f64; self.len() * n_features];
         for (pixel, &superpixel) in self.of_pixel().iter().enumerate() {
             let row = &mut sums[superpixel as usize * n_features..][..n_features];
-            windows.each(pixel, |feature, value| row[feature] += f64::from(value));
+            windows.each::<f32>(pixel, |feature, value| row[feature] += f64::from(value));
         }
         let mut values = Vec::with_capacity(sums.len());
         for (superpixel, &size) in self.sizes().iter().enumerate() {
@@ -91,7 +91,7 @@ mod tests {
         // One superpixel by itself.
         let mut expected = vec![0.0f64; windows.n_features()];
         for (pixel, _) in superpixels.of_pixel().iter().enumerate().filter(|&(_, &s)| s == 2) {
-            windows.each(pixel, |j, v| expected[j] += f64::from(v) / f64::from(sizes[2]));
+            windows.each::<f32>(pixel, |j, v| expected[j] += f64::from(v) / f64::from(sizes[2]));
         }
         for (found, expected) in row(&nodes, 2).iter().zip(&expected) {
             assert!((f64::from(*found) - expected).abs() < 1e-4);

@@ -233,7 +233,7 @@ impl NodeFeatures for Windows {
         }
     }
 
-    fn each(&self, node: usize, mut f: impl FnMut(usize, f32)) {
+    fn each<F: Scalar>(&self, node: usize, mut f: impl FnMut(usize, f32)) {
         let (x, y) = (node % self.planes.width(), node / self.planes.width());
         for (feature, &place) in self.places.iter().enumerate() {
             let value = self.value(place, x, y);
@@ -289,7 +289,7 @@ mod tests {
             windows.accumulate(&g, k, &mut grad);
             let (mut expected_scores, mut expected_grad) = (vec![1.0f64; n * k], vec![1.0f64; grad.len()]);
             for node in 0..n {
-                windows.each(node, |j, v| for label in 0..k {
+                windows.each::<f32>(node, |j, v| for label in 0..k {
                     expected_scores[node * k + label] += 0.5 * w[j * k + label] * f64::from(v);
                     expected_grad[j * k + label] += g[node * k + label] * f64::from(v);
                 });
@@ -315,8 +315,8 @@ mod tests {
             vec![Place { channel: 0, dx: -1, dy: 1 }, Place { channel: 0, dx: 9, dy: -9 }],
         );
         let mut values = Vec::new();
-        windows.each(1, |_, v| values.push(v));
-        windows.each(3, |_, v| values.push(v));
+        windows.each::<f32>(1, |_, v| values.push(v));
+        windows.each::<f32>(3, |_, v| values.push(v));
         assert_eq!(values, [4.0, 3.0, 4.0, 3.0]);
     }
 }
