@@ -205,6 +205,25 @@ impl GridEdges {
         &self.values[plane * n..(plane + 1) * n]
     }
 
+    /// A row of features for each edge, in the order in which the edges of a grid are numbered: pixel by pixel, to the right, down, down and right, down and left, as far as they are there.
+    pub fn rows(&self) -> Vec<f32> {
+        let n_pixels = self.width * self.height;
+        let mut rows = Vec::new();
+        for pixel in 0..n_pixels {
+            let (x, y) = (pixel % self.width, pixel / self.width);
+            for (direction, &(dx, dy)) in self.directions.iter().enumerate() {
+                let is_there = x.checked_add_signed(dx as isize).is_some_and(|x| x < self.width)
+                    && y + (dy as usize) < self.height;
+                if is_there {
+                    let first = direction * self.n_features;
+                    let planes = first..first + self.n_features;
+                    rows.extend(planes.map(|plane| self.values[plane * n_pixels + pixel]));
+                }
+            }
+        }
+        rows
+    }
+
     /// `f(from, to)` for the edges of a direction, row by row.
     pub fn for_each(&self, direction: usize, mut f: impl FnMut(usize, usize)) {
         let (dx, dy) = self.directions[direction];
@@ -280,6 +299,29 @@ mod tests {
             let n = edges.directions().len() * edges.n_features() * 12;
             assert_eq!(edges.values.len(), n);
             assert!(edges.values.iter().all(|&v| (0.0..=1.0).contains(&v)));
+        }
+    }
+
+    #[test]
+    fn rows_are_those_of_the_planes_edge_by_edge() {
+        let rgb = picture();
+        for (width, height) in [(4, 3), (12, 1), (1, 12)] {
+            let picture = Picture::new(width, height, &rgb).unwrap();
+            let edges = EdgeOptions::default().edges(&picture);
+            // (pixel, direction) in order is the order of the rows.
+            let mut order = Vec::new();
+            for direction in 0..4 {
+                edges.for_each(direction, |from, _| order.push((from, direction)));
+            }
+            order.sort_unstable();
+            let expected: Vec<f32> = order
+                .iter()
+                .flat_map(|&(from, direction)| {
+                    (0..edges.n_features()).map(move |f| (from, direction, f))
+                })
+                .map(|(from, direction, feature)| edges.plane(direction, feature)[from])
+                .collect();
+            assert_eq!(edges.rows(), expected);
         }
     }
 
