@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// The default has about 250 features. On horses, with the mean IoU of the foreground of pixels by themselves in folds of the training part: channels at the pixel alone .758, of which
 /// directions of gradients bring .023, the place .018 and hues .006; directions of gradients around the pixel another .018, ranks and places in the object .006. Log ratios and barriers
-/// around the pixel bring .001, so `far` and `near` are empty.
+/// around the pixel bring .001, so `far` and `near` are empty. Trained on all 200 images: .796 on the 127 test images, and .835 with one contrast feature on the edges.
 ///
 /// Lengths (radii and distances) are in pixels of an image whose longer side is [`reference_side`](Self::reference_side), and grow with the image.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
