@@ -22,6 +22,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("lineal-dependencies", &["lineal-linalg", "lineal-model"]),
     ("lineal-constituents", &["lineal-linalg", "lineal-model"]),
     ("lineal-ranking", &["lineal-linalg", "lineal-model"]),
+    ("lineal-declared", &["lineal-linalg", "lineal-model"]),
     ("lineal-erm", &["lineal-linalg", "lineal-loss", "lineal-model", "lineal-solver"]),
     (
         "lineal",

@@ -1,0 +1,3 @@
+//! Inference, the language and the problem against enumeration.
+
+mod enumeration;
