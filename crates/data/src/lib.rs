@@ -39,6 +39,7 @@ mod blocks;
 mod brackets;
 mod convert;
 mod dataset;
+mod declared;
 mod error;
 mod format;
 mod idx;
@@ -66,6 +67,9 @@ pub use brackets::{
 };
 pub use convert::{Converted, convert};
 pub use dataset::{Dataset, Targets, UNSEEN};
+pub use declared::{
+    DeclaredExample, DeclaredRecord, DeclaredValue, read_declared, stream_declared,
+};
 pub use error::{Error, ErrorKind};
 pub use format::Format;
 pub use label_lists::Labels;

@@ -2,6 +2,7 @@
 
 pub mod classes;
 pub mod constituents;
+pub mod declared;
 pub mod ranking;
 pub mod trees;
 pub mod view;

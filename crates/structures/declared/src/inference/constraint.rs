@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_counter_is_its_sum() {
-        let amounts = vec![vec![0, 2, -3], vec![1, 0], vec![-1, 4, 0]];
+        let amounts: Vec<Vec<i32>> = vec![vec![0, 2, -3], vec![1, 0], vec![-1, 4, 0]];
         for (low, high) in [(-2, 1), (i64::MIN, 0), (2, i64::MAX), (3, 3), (-9, -4)] {
             for sign in [1, -1, 0] {
                 let amounts: Vec<Vec<i32>> = amounts

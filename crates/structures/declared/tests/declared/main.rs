@@ -1,3 +1,6 @@
 //! Inference, the language and the problem against enumeration.
 
+mod automata;
 mod enumeration;
+mod faults;
+mod grounded;
