@@ -95,7 +95,7 @@ registry! {
     constituency_trees: sum, |run: &mut dyn FnMut(&Constituents<'_>)| constituents::with_constituents(0, 1, Branching::Right, run), constituents::derivations;
     refined_constituency_trees: sum, |run: &mut dyn FnMut(&Constituents<'_>)| constituents::with_constituents(1, 2, Branching::Left, run), constituents::derivations;
     constituent_spans: sum, |run: &mut dyn FnMut(&SpanClassifier<'_>)| constituents::with_spans(run), constituents::picks;
-    declared: max, |run: &mut dyn FnMut(&Problem<'_>)| declared::with_declared(Rivals::Legal, run), declared::legal;
+    declared_legally: max, |run: &mut dyn FnMut(&Problem<'_>)| declared::with_declared(Rivals::Legal, run), declared::legal;
     declared_freely: max, |run: &mut dyn FnMut(&Problem<'_>)| declared::with_declared(Rivals::Free, run), declared::every;
     matching: max, |run: &mut dyn FnMut(&matching_example::Matching)| run(&matching_example::example(8, 4, 4, 3)), permutations;
 }

@@ -2,10 +2,12 @@
 //!
 //!     cargo run --release -p lineal-declared --example conll04 -- DIRECTORY [--declaration FILE] [--passes N] [--c C] [--min-count N] [--relation-cost X] [--test]
 //!
+//! With `--problems FILE` the joint problems with their scores and best scores are written as JSON lines, for `bench/declared_peer.py`.
+//!
 //! DIRECTORY has train.jsonl.gz, dev.jsonl.gz and test.jsonl.gz. Without `--test` figures are those of the dev part, by which everything was chosen.
 
 use lineal_data::{DeclaredValue, read_declared};
-use lineal_declared::inference::{Scratch, solve};
+use lineal_declared::inference::{Kind, Scratch, solve};
 use lineal_declared::{
     Declaration, Example, Examples, Predictor, Problem, ProblemOptions, Record, Rivals,
     SolveOptions, Value, Vocabulary,
@@ -14,6 +16,7 @@ use lineal_erm::structured::{LearnSpec, Loss, Solver, Update, learn_max};
 use lineal_linalg::Rng;
 use std::collections::HashSet;
 use std::error::Error;
+use std::fmt::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
@@ -57,6 +60,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let counts = system.evaluate(&declaration, &held_out, keeps_rules)?;
         report(name, &counts);
         all.push((name, counts));
+        if let (Some(file), Rivals::Legal) = (option("--problems"), rivals) {
+            std::fs::write(file, system.problems(&declaration, &held_out)?)?;
+        }
     }
     if let [(_, local), .., (_, joint)] = &all[..] {
         interval("joint", joint, None);
@@ -217,6 +223,52 @@ impl System {
             all.push(counts);
         }
         Ok(all)
+    }
+}
+
+impl System {
+    /// Problems with scores, one JSON object per line: clauses as lists of variables with the labels that satisfy them.
+    fn problems(
+        &self,
+        declaration: &Declaration,
+        held_out: &[Example],
+    ) -> Result<String, Box<dyn Error>> {
+        let examples = Examples::new(declaration, held_out.to_vec())?;
+        let predictor =
+            Predictor::new(declaration, &self.vocabulary, &self.w, SolveOptions::default());
+        let mut lines = String::new();
+        for ground in examples.iter() {
+            let (theta, program) = (predictor.scores(ground), &ground.program);
+            let found =
+                solve(program, &theta, None, &SolveOptions::default(), &mut Scratch::default())?;
+            let sizes: Vec<usize> =
+                (0..program.n_variables()).map(|v| program.n_labels(v)).collect();
+            let tables: Vec<&Vec<u32>> =
+                program.tables().iter().map(|table| &table.scope).collect();
+            let mut rules: Vec<(&Vec<u32>, Vec<Vec<i32>>, i64)> = Vec::new();
+            for constraint in program.constraints() {
+                let Kind::Counter(counter) = &constraint.kind else { continue };
+                let of = |(at, &v): (usize, &u32)| {
+                    (0..sizes[v as usize]).map(|l| counter.amount(at, l)).collect()
+                };
+                rules.push((
+                    &constraint.scope,
+                    constraint.scope.iter().enumerate().map(of).collect(),
+                    counter.bounds().0,
+                ));
+            }
+            let rules: Vec<String> = rules
+                .iter()
+                .map(|(scope, amounts, low)| format!("[{scope:?}, {amounts:?}, {low}]"))
+                .collect();
+            writeln!(
+                lines,
+                "{{\"sizes\": {sizes:?}, \"tables\": {tables:?}, \"rules\": [{}], \"theta\": {theta:?}, \"score\": {:?}}}",
+                rules.join(", "),
+                found.score
+            )?;
+        }
+        Ok(lines)
     }
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Graph<'a> {
     pub unary: Vec<f64>,
     pub factors: Vec<Factor<'a>>,
     pub n_messages: usize,
+    /// By variable: the factors that it stands in.
+    of_variable: Vec<Vec<usize>>,
 }
 
 pub(crate) struct Factor<'a> {
@@ -49,7 +51,8 @@ pub(crate) struct Beliefs {
 
 impl<'a> Graph<'a> {
     pub(crate) fn new(unary: Vec<f64>, starts: Vec<usize>) -> Self {
-        Self { starts, unary, factors: Vec::new(), n_messages: 0 }
+        let of_variable = vec![Vec::new(); starts.len() - 1];
+        Self { starts, unary, factors: Vec::new(), n_messages: 0, of_variable }
     }
 
     pub(crate) fn push(&mut self, scope: Vec<usize>, kind: FactorKind<'a>) {
@@ -59,6 +62,7 @@ impl<'a> Graph<'a> {
             start
         };
         let messages = scope.iter().map(message).collect();
+        scope.iter().for_each(|&v| self.of_variable[v].push(self.factors.len()));
         self.factors.push(Factor { scope, messages, kind });
     }
 
@@ -127,27 +131,62 @@ impl<'a> Graph<'a> {
 
     /// The score of an output, −∞ if it is not legal.
     pub(crate) fn score(&self, y: &[usize]) -> f64 {
-        let mut score: f64 = (0..y.len()).map(|v| self.unary[self.starts[v] + y[v]]).sum();
-        for factor in &self.factors {
-            match factor.kind {
-                FactorKind::Table(entries) => {
-                    let place = |at: usize, &v: &usize| at * self.labels(v).len() + y[v];
-                    score += entries[factor.scope.iter().fold(0, place)];
-                }
-                FactorKind::Constraint(constraint) => {
-                    let mut state = constraint.start();
-                    for (at, &v) in factor.scope.iter().enumerate() {
-                        if state != DEAD {
-                            state = constraint.step(at, state, y[v]);
-                        }
+        let unary: f64 = (0..y.len()).map(|v| self.unary[self.starts[v] + y[v]]).sum();
+        unary + self.factors.iter().map(|factor| self.value(factor, y)).sum::<f64>()
+    }
+
+    /// What a factor says about an output: its entry, or 0 or −∞.
+    fn value(&self, factor: &Factor<'_>, y: &[usize]) -> f64 {
+        match factor.kind {
+            FactorKind::Table(entries) => {
+                let place = |at: usize, &v: &usize| at * self.labels(v).len() + y[v];
+                entries[factor.scope.iter().fold(0, place)]
+            }
+            FactorKind::Constraint(constraint) => {
+                let mut state = constraint.start();
+                for (at, &v) in factor.scope.iter().enumerate() {
+                    if state != DEAD {
+                        state = constraint.step(at, state, y[v]);
                     }
-                    if state == DEAD || !constraint.accepts(state) {
-                        return NEVER;
-                    }
                 }
+                if state != DEAD && constraint.accepts(state) { 0.0 } else { NEVER }
             }
         }
-        score
+    }
+
+    /// Changes single labels as long as fewer factors are broken, or as few and the score rises (iterated conditional modes, Besag 1986).
+    pub(crate) fn improve(&self, y: &mut [usize]) {
+        for _ in 0..4 {
+            let mut changed = false;
+            for v in 0..y.len() {
+                let mut top: Option<(usize, f64, usize)> = None;
+                let now = y[v];
+                for label in std::iter::once(now).chain(0..self.labels(v).len()) {
+                    y[v] = label;
+                    let (mut n_broken, mut score) = (0, self.unary[self.starts[v] + label]);
+                    if score == NEVER {
+                        continue;
+                    }
+                    for &f in &self.of_variable[v] {
+                        match self.value(&self.factors[f], y) {
+                            NEVER => n_broken += 1,
+                            value => score += value,
+                        }
+                    }
+                    let is_better = |(broken, most, _): (usize, f64, usize)| {
+                        n_broken < broken || (n_broken == broken && score > most + 1e-12)
+                    };
+                    if top.is_none_or(is_better) {
+                        top = Some((n_broken, score, label));
+                    }
+                }
+                y[v] = top.map_or(now, |top| top.2);
+                changed |= y[v] != now;
+            }
+            if !changed {
+                return;
+            }
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! nearest: one child has the best label, the other has not. Until a legal output is met the deepest node is taken first.
 
 use super::dual::{Beliefs, FactorKind, Graph};
+use super::pairwise;
 use super::plan::Component;
 use super::program::Program;
 use super::solve::{NoSolution, Scratch};
@@ -18,6 +19,8 @@ pub(crate) struct SearchLimits {
 
 /// Passes of the ascent at the root and at other nodes.
 const PASSES: [usize; 2] = [60, 12];
+/// Nodes of the depth-first search, which are cheap, for each node of the limit.
+const VISITS: usize = 50;
 /// Nodes that may follow the limit as long as no legal output was met: that many times the limit.
 const PATIENCE: usize = 10;
 
@@ -96,6 +99,16 @@ fn search(graph: &Graph<'_>, limits: &SearchLimits) -> Result<(Vec<usize>, f64, 
     let mut root = graph.beliefs();
     let mut open: Vec<Beliefs> = Vec::new();
     if ascend(graph, &mut root, PASSES[0], &mut best) {
+        if limits.deadline.is_none() && !best.y.is_empty() {
+            let (incumbent, nodes) =
+                ((best.y.clone(), best.score), limits.max_nodes.saturating_mul(VISITS));
+            if let Some((descent, is_finished)) = pairwise::search(graph, &root, incumbent, nodes) {
+                // Scores once more as they are defined, without what the messages rounded.
+                let score = graph.score(&descent.y);
+                let upper = if is_finished { score } else { root.bound.max(score) };
+                return Ok((descent.y, score, upper));
+            }
+        }
         open.push(root);
     }
     let mut n_nodes = 1;
@@ -149,9 +162,12 @@ fn ascend(graph: &Graph<'_>, node: &mut Beliefs, n_passes: usize, best: &mut Inc
         if !graph.pass(node, pass % 2 == 1) {
             return false;
         }
-        let y: Vec<usize> = (0..graph.n_variables())
+        let mut y: Vec<usize> = (0..graph.n_variables())
             .map(|v| super::solve::best(&node.beliefs[graph.labels(v)]).0)
             .collect();
+        if pass % 8 == 0 {
+            graph.improve(&mut y);
+        }
         let score = graph.score(&y);
         if score > best.score {
             *best = Incumbent { y, score };

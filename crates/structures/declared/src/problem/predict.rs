@@ -256,7 +256,12 @@ impl<'a> Predictor<'a> {
             for rule in 0..self.declaration.rules.len() {
                 let fewer = program.with_constraints(&|c| c.rule != rule);
                 let solved = solve(&fewer, &theta, None, &self.options, &mut s);
-                if solved.is_ok_and(|solved| solved.labels[variable] == without_rules) {
+                // A rule that costs nothing may only have broken a tie another way.
+                let binds =
+                    |other: &Solution| other.score > found.score + 1e-9 * (1.0 + found.score.abs());
+                if solved
+                    .is_ok_and(|other| binds(&other) && other.labels[variable] == without_rules)
+                {
                     rules.push(rule);
                 }
             }
