@@ -1,6 +1,6 @@
 //! Entities and relations of CoNLL-04 with a declaration: local classifiers, local with rules at prediction, and joint.
 //!
-//!     cargo run --release -p lineal-declared --example conll04 -- DIRECTORY [--declaration FILE] [--passes N] [--c C] [--min-count N] [--relation-cost X] [--test]
+//!     cargo run --release -p lineal-declared --example conll04 -- DIRECTORY [--declaration FILE] [--passes N] [--c C] [--min-count N] [--cost "relation 1 Kill 3"] [--test]
 //!
 //! With `--problems FILE` the joint problems with their scores and best scores are written as JSON lines, for `bench/declared_peer.py`.
 //!
@@ -34,8 +34,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let c: f64 = option("--c").map_or(Ok(0.1), |n| n.parse())?;
     let min_count = option("--min-count").map_or(Ok(1), |n| n.parse())?;
     let is_test = arguments.iter().any(|a| a == "--test");
-    let cost = option("--relation-cost").map_or("1", |cost| cost);
-    let text = format!("{text}\ncost relation {cost}\n");
+    let text = match option("--cost") {
+        Some(cost) => format!("{text}\ncost {cost}\n"),
+        None => text,
+    };
     let setting = Setting { passes, c, min_count, update: option("--update").cloned() };
 
     let train = read(directory, "train")?;

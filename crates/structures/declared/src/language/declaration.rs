@@ -30,8 +30,8 @@ pub struct VariableKind {
     pub label_field: String,
     /// Whether every ordered pair of what the two links point to is an instance; those that an example does not list have the first label.
     pub all_pairs: bool,
-    /// What a wrong label costs.
-    pub cost: f64,
+    /// What a wrong label costs, by the gold label.
+    pub costs: Vec<f64>,
     /// Templates of features.
     pub templates: Vec<Template>,
 }
@@ -149,7 +149,7 @@ impl Declaration {
             source: "label".into(),
             label_field: "label".into(),
             all_pairs: false,
-            cost: 1.0,
+            costs: vec![1.0; labels.len()],
             templates: Vec::new(),
         });
         for (line, n) in rules.lines().zip(1..) {

@@ -36,7 +36,8 @@
 //!
 //! # Costs
 //!
-//! `cost NAME NUMBER`: what a wrong label costs where a loss asks for it; 1 by default.
+//! `cost NAME NUMBER { LABEL NUMBER }`: what a wrong label costs where a loss asks for it, 1 by default; and what it costs where a certain label would have been right. A higher cost of
+//! labels that are rare finds more of them: `cost relation 1 Kill 3`.
 //!
 //! # Rules
 //!

@@ -100,11 +100,11 @@ fn variable(words: &mut Words, declaration: &mut Declaration) -> Result<(), Lang
     let mut kind = VariableKind {
         source: name.text.clone(),
         name: name.text.clone(),
+        costs: vec![1.0; labels.len()],
         labels,
         links,
         label_field: "label".into(),
         all_pairs: false,
-        cost: 1.0,
         templates: Vec::new(),
     };
     while !words.is_end() {
@@ -225,26 +225,41 @@ fn features(words: &mut Words, declaration: &mut Declaration) -> Result<(), Lang
     Ok(())
 }
 
-/// `cost VARIABLE NUMBER`
+/// `cost VARIABLE NUMBER { LABEL NUMBER }`
 fn cost(words: &mut Words, declaration: &mut Declaration) -> Result<(), LanguageError> {
     let name = words.name("a variable")?;
     let names = || declaration.variables.iter().map(|kind| kind.name.as_str());
     let kind = declaration
         .kind_named(&name.text)
         .ok_or_else(|| words.unknown(&name, "variable", names()))?;
-    let mut number = String::new();
-    while let Some(word) = words.advance() {
-        number.push_str(&word.text);
-    }
-    match number.parse::<f64>() {
-        Ok(cost) if cost.is_finite() && cost >= 0.0 => declaration.variables[kind].cost = cost,
-        _ => {
-            let message =
-                format!("`{number}` is not a cost; write a number that is not negative, like 0.5");
-            return Err(words.at(&name, message));
-        }
+    let all = amount(words)?;
+    let kind = &mut declaration.variables[kind];
+    kind.costs.fill(all);
+    while !words.is_end() {
+        let label = words.name("a label")?;
+        let number = kind.labels.iter().position(|other| *other == label.text);
+        let names = kind.labels.iter().map(String::as_str);
+        let number = number
+            .ok_or_else(|| words.unknown(&label, &format!("label of {}", kind.name), names))?;
+        kind.costs[number] = amount(words)?;
     }
     Ok(())
+}
+
+/// A number that is not negative, with or without a fraction.
+fn amount(words: &mut Words) -> Result<f64, LanguageError> {
+    let Some(word) = words.advance() else { return Err(words.wrong("a cost must stand here")) };
+    let mut number = word.text.clone();
+    if words.takes(".") {
+        let fraction = words.advance().map(|word| word.text).unwrap_or_default();
+        number = format!("{number}.{fraction}");
+    }
+    let cost = number.parse::<f64>().ok().filter(|cost| cost.is_finite() && *cost >= 0.0);
+    cost.ok_or_else(|| {
+        let message =
+            format!("`{number}` is not a cost; write a number that is not negative, like 0.5");
+        words.at(&word, message)
+    })
 }
 
 /// `NAME.NAME.…`

@@ -1,4 +1,4 @@
-//! The cost of labels: Δ(gold, y) = Σ over variables with a wrong label of the cost of their kind. It is a sum over labels, so that score + cost has the
+//! The cost of labels: Δ(gold, y) = Σ over variables with a wrong label of what their kind and gold label cost. It is a sum over labels, so that score + cost has the
 //! same argmax.
 
 use crate::ground::Ground;
@@ -8,7 +8,7 @@ use crate::language::Declaration;
 pub(super) fn add(declaration: &Declaration, ground: &Ground, theta: &mut [f64]) {
     for (v, gold) in ground.gold.iter().enumerate() {
         let Some(gold) = gold else { continue };
-        let cost = declaration.variables[ground.kinds[v] as usize].cost;
+        let cost = declaration.variables[ground.kinds[v] as usize].costs[*gold as usize];
         let start = ground.program.start(v);
         for label in (0..ground.program.n_labels(v)).filter(|&label| label != *gold as usize) {
             theta[start + label] += cost;
@@ -20,5 +20,10 @@ pub(super) fn add(declaration: &Declaration, ground: &Ground, theta: &mut [f64])
 pub(super) fn of(declaration: &Declaration, ground: &Ground, labels: &[u32]) -> f64 {
     let wrong = ground.gold.iter().zip(labels).enumerate();
     let wrong = wrong.filter(|(_, (gold, label))| gold.is_some_and(|gold| gold != **label));
-    wrong.map(|(v, _)| declaration.variables[ground.kinds[v] as usize].cost).sum()
+    wrong
+        .map(|(v, (gold, _))| {
+            let costs = &declaration.variables[ground.kinds[v] as usize].costs;
+            gold.map_or(0.0, |gold| costs[gold as usize])
+        })
+        .sum()
 }
