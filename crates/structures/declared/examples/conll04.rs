@@ -30,8 +30,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(file) => std::fs::read_to_string(file)?,
         None => include_str!("conll04.declared").to_owned(),
     };
-    let passes = option("--passes").map_or(Ok(15), |n| n.parse())?;
-    let c: f64 = option("--c").map_or(Ok(0.1), |n| n.parse())?;
+    let passes = option("--passes").map_or(Ok(30), |n| n.parse())?;
+    let c: f64 = option("--c").map_or(Ok(0.03), |n| n.parse())?;
     let min_count = option("--min-count").map_or(Ok(1), |n| n.parse())?;
     let is_test = arguments.iter().any(|a| a == "--test");
     let text = match option("--cost") {

@@ -18,12 +18,22 @@ struct Layer {
     variable: u32,
     /// Constraints (by their place in the state) with the place of the variable in their scope, and whether this is their last variable.
     reads: Vec<(usize, usize, bool)>,
-    /// Tables that are complete now: first entry, stride of the variable, and strides with the places of the others in the state.
-    tables: Vec<(usize, usize, Vec<(usize, usize)>)>,
+    /// Tables that are complete now.
+    tables: Vec<Complete>,
     /// Whether the variable's label is asked for later: its place in the state.
     keeps: Option<usize>,
     /// Places that nobody asks for any more.
     forgets: Vec<usize>,
+}
+
+/// A table all of whose variables have been read.
+struct Complete {
+    /// Its first entry.
+    start: usize,
+    /// How far apart labels of the variable that was read last stand.
+    own: usize,
+    /// The others: the place of a label in the state, and how far apart labels stand.
+    others: Vec<(usize, usize)>,
 }
 
 /// Finds the best labels of a component. `false` if there were too many states.
@@ -48,10 +58,13 @@ pub(crate) fn best(
         for (from, (state, score)) in states.iter().enumerate() {
             for (label, &own) in unary.iter().enumerate() {
                 let mut total = score + own;
-                for (first, stride, others) in &layer.tables {
-                    let at: usize =
-                        others.iter().map(|&(place, stride)| state[place] as usize * stride).sum();
-                    total += s.entries[first + at + label * stride];
+                for table in &layer.tables {
+                    let at: usize = table
+                        .others
+                        .iter()
+                        .map(|&(place, stride)| state[place] as usize * stride)
+                        .sum();
+                    total += s.entries[table.start + at + label * table.own];
                 }
                 if total == f64::NEG_INFINITY {
                     continue;
@@ -160,7 +173,7 @@ fn layers(program: &Program, component: &Component) -> (Vec<Layer>, Vec<u32>) {
                 needed[at] = needed[at].max(last);
             }
         }
-        layers[last].tables.push((table.start, own, others));
+        layers[last].tables.push(Complete { start: table.start, own, others });
     }
     for (at, &until) in needed.iter().enumerate() {
         if until > at {
