@@ -46,6 +46,8 @@ def best(problem):
         columns = [starts[v] + label for v, of in zip(scope, amounts) for label in range(len(of))]
         row(low, highspy.kHighsInf, columns, [a for of in amounts for a in of])
     model.run()
+    if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        raise SystemExit(f"HiGHS ended with {model.getModelStatus()}")
     return -model.getInfo().objective_function_value
 
 

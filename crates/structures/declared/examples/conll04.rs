@@ -247,22 +247,19 @@ impl System {
                 (0..program.n_variables()).map(|v| program.n_labels(v)).collect();
             let tables: Vec<&Vec<u32>> =
                 program.tables().iter().map(|table| &table.scope).collect();
-            let mut rules: Vec<(&Vec<u32>, Vec<Vec<i32>>, i64)> = Vec::new();
+            let mut rules: Vec<String> = Vec::new();
             for constraint in program.constraints() {
                 let Kind::Counter(counter) = &constraint.kind else { continue };
                 let of = |(at, &v): (usize, &u32)| {
-                    (0..sizes[v as usize]).map(|l| counter.amount(at, l)).collect()
+                    (0..sizes[v as usize]).map(|l| counter.amount(at, l)).collect::<Vec<_>>()
                 };
-                rules.push((
-                    &constraint.scope,
-                    constraint.scope.iter().enumerate().map(of).collect(),
-                    counter.bounds().0,
+                let amounts: Vec<Vec<i32>> = constraint.scope.iter().enumerate().map(of).collect();
+                rules.push(format!(
+                    "[{:?}, {amounts:?}, {}]",
+                    constraint.scope,
+                    counter.bounds().0
                 ));
             }
-            let rules: Vec<String> = rules
-                .iter()
-                .map(|(scope, amounts, low)| format!("[{scope:?}, {amounts:?}, {low}]"))
-                .collect();
             writeln!(
                 lines,
                 "{{\"sizes\": {sizes:?}, \"tables\": {tables:?}, \"rules\": [{}], \"theta\": {theta:?}, \"score\": {:?}}}",

@@ -4,3 +4,4 @@ mod automata;
 mod enumeration;
 mod faults;
 mod grounded;
+mod partial;
