@@ -61,7 +61,7 @@ pub fn with_declared(rivals: Rivals, run: &mut dyn FnMut(&Problem<'_>)) {
 
 /// All outputs that keep the rules, by the rules as they are meant; or the gold one.
 pub fn legal(s: &Problem<'_>, i: usize, ask: Ask) -> Vec<Vec<u32>> {
-    let n = (s.examples().get(i).n_variables() + 1) / 2;
+    let n = s.examples().get(i).n_variables().div_ceil(2);
     let keeps = |y: &Vec<u32>| {
         let (entities, relations) = y.split_at(n);
         let typed = relations.iter().enumerate().all(|(r, &label)| match label {
