@@ -30,6 +30,7 @@ def main():
     import test_penalties
     import test_predictions
     import test_ranking
+    import test_segmentation
     import test_strategies
     import test_tags
     import test_text
@@ -42,7 +43,7 @@ def main():
     print(f"data: {sets.origin}", flush=True)
     checks = Checks(verbose=args.verbose)
     program = Program(args.lineal)
-    for module in (test_objectives, test_predictions, test_penalties, test_strategies, test_tags, test_dependencies, test_constituency, test_ranking, test_text, test_tune):
+    for module in (test_objectives, test_predictions, test_penalties, test_strategies, test_tags, test_dependencies, test_constituency, test_ranking, test_segmentation, test_text, test_tune):
         for name, test in module.TESTS.items():
             if args.only is None or args.only in name:
                 checks.group(name, test, program, sets)

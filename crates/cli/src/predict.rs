@@ -11,14 +11,16 @@ use crate::program::{Program, with_model};
 /// Runs the command.
 pub fn run(args: &PredictArgs) -> anyhow::Result<()> {
     check_flags(args)?;
-    if let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) {
-        files::check_output(out, &[&args.model, &args.data])?;
-    }
     with_model!(&args.model, model => {
         model.check_ask(args)?;
-        lineal::with_threads(args.run.threads, || {
-            write(args.out.as_deref(), |out| model.answer(args, out))
-        })
+        let lines = match model.prepare_output(args)? {
+            true => None,
+            false => args.out.as_deref(),
+        };
+        if let Some(out) = lines.filter(|out| *out != Path::new("-")) {
+            files::check_output(out, &[&args.model, &args.data])?;
+        }
+        lineal::with_threads(args.run.threads, || write(lines, |out| model.answer(args, out)))
     })
 }
 

@@ -22,6 +22,9 @@ pub trait Program: Sized + Sync {
     /// Refuses flags of `predict` that this model has no answer to.
     fn check_ask(&self, args: &PredictArgs) -> anyhow::Result<()>;
 
+    /// Prepares what is written beside the lines, where `-o` names a folder of files; whether it does.
+    fn prepare_output(&self, args: &PredictArgs) -> anyhow::Result<bool>;
+
     /// Writes the predictions for the data that the flags name.
     fn answer(&self, args: &PredictArgs, out: &mut dyn Write) -> anyhow::Result<()>;
 
@@ -79,6 +82,8 @@ macro_rules! with_model {
             lineal::AnyModel::Dependency($model) => $body,
             lineal::AnyModel::Constituency($model) => $body,
             lineal::AnyModel::Rank($model) => $body,
+            lineal::AnyModel::Segment($model) => $body,
+            lineal::AnyModel::Declared($model) => $body,
         }
     };
 }

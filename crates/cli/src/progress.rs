@@ -168,6 +168,8 @@ fn describe(point: &CurvePoint, task: Task) -> String {
         Task::Dependency => add("uas", point.held_out_metric),
         Task::Constituency => add("F1", point.held_out_metric),
         Task::Rank => add("ndcg@10", point.held_out_metric),
+        Task::Segment => add("iou", point.held_out_metric),
+        Task::Declared => add("accuracy", point.held_out_metric),
     }
     words.push(seconds(point.seconds));
     words.join(", ")

@@ -43,6 +43,8 @@ pub enum ErrorKind {
     Columns,
     /// No rows.
     Empty,
+    /// An image that is too large, or not as large as its mask.
+    Size,
     /// The data does not fit the schema that it is read with.
     Schema,
     /// What took the text of the data would not take it.
@@ -65,6 +67,11 @@ impl Error {
     ) -> Self {
         let (line, column) = place(text, offset);
         Self { line: Some(line), column: Some(column), ..Self::new(kind, file, message) }
+    }
+
+    /// Of a value in a line, for what only a caller knows to be wrong.
+    pub fn at_line(file: &str, line: usize, message: impl Into<String>) -> Self {
+        Self::in_line(ErrorKind::Value, file, line, None, message)
     }
 
     /// An error in a line, at a column if it is known.

@@ -1,6 +1,7 @@
 //! Files into datasets: LIBSVM/svmlight, csv, tsv, JSON lines, fastText, Vowpal Wabbit and IDX images, plain or
 //! compressed; and into [`Sequences`]: CoNLL columns, CoNLL-U, CRFsuite attributes, JSON lines; and into
-//! a [`Treebank`]: CoNLL-U; and into a [`BracketTreebank`]: Penn brackets, plain sentences.
+//! a [`Treebank`]: CoNLL-U; and into a [`BracketTreebank`]: Penn brackets, plain sentences; and into [`Graphs`]: JSON lines; and images with
+//! masks, an [`ImageSet`].
 //!
 //! [`read`] learns a [`Schema`] (what columns and classes mean) together with the examples; [`read_with`]
 //! applies that schema to other files, so that column 17 and class 3 mean the same at prediction as at
@@ -39,9 +40,12 @@ mod blocks;
 mod brackets;
 mod convert;
 mod dataset;
+mod declared;
 mod error;
 mod format;
+mod graphs;
 mod idx;
+mod images;
 mod label_lists;
 mod labels;
 mod lossy;
@@ -66,8 +70,18 @@ pub use brackets::{
 };
 pub use convert::{Converted, convert};
 pub use dataset::{Dataset, Targets, UNSEEN};
+pub use declared::{
+    DeclaredExample, DeclaredRecord, DeclaredValue, read_declared, stream_declared,
+};
 pub use error::{Error, ErrorKind};
 pub use format::Format;
+pub use graphs::{
+    FeatureNames, Graph, GraphReadOptions, GraphSchema, Graphs, read_graphs, read_graphs_with,
+    stream_graphs,
+};
+pub use images::{
+    ImageReadOptions, ImageSet, MaskLabel, MaskSchema, MaskValue, RgbPixels, VOID, png,
+};
 pub use label_lists::Labels;
 pub use once::Once;
 pub use options::ReadOptions;

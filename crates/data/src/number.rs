@@ -56,13 +56,28 @@ pub(crate) const WINDOW: usize = 40;
 /// longer or not of this common form, not that it is wrong.
 #[inline(always)]
 pub(crate) fn scan_feature(window: &[u8; WINDOW]) -> Option<(u32, f32, usize)> {
-    let (index, n) = digits(load(window, 0));
-    if at(window, n) != b':' || n > 7 {
-        return None;
-    }
+    let (index, n) = scan_index(window)?;
     let (value, end) = scan_value(window, n + 1)?;
     Some((index as u32, value, end))
 }
+
+/// The index at the start of a window and the place of its colon.
+#[inline(always)]
+fn scan_index(window: &[u8; WINDOW]) -> Option<(u64, usize)> {
+    // Files of few features have short indices, which are cheaper digit by digit.
+    let [a, b] = [at(window, 0), at(window, 1)].map(|b| u64::from(b.wrapping_sub(b'0')));
+    if at(window, 1) == b':' && a < 10 {
+        return Some((a, 1));
+    }
+    if at(window, 2) == b':' && a < 10 && b < 10 {
+        return Some((10 * a + b, 2));
+    }
+    let (index, n) = digits(load(window, 0));
+    (at(window, n) == b':' && n <= 7).then_some((index, n))
+}
+
+/// How many programs write 0: a third to a half of the values of LETOR's files.
+const ZERO: u64 = u64::from_le_bytes(*b"0.000000");
 
 /// The number from `p` (at most 8) to a delimiter, if it is of a common form.
 #[inline(always)]
@@ -70,6 +85,9 @@ fn scan_value(window: &[u8; WINDOW], mut p: usize) -> Option<(f32, usize)> {
     // Binary features are the most common of all.
     if at(window, p) == b'1' && is_delimiter(at(window, p + 1)) {
         return Some((1.0, p + 1));
+    }
+    if load(window, p) == ZERO && is_delimiter(at(window, p + 8)) {
+        return Some((0.0, p + 8));
     }
     let negative = at(window, p) == b'-';
     p += usize::from(negative);
@@ -218,6 +236,10 @@ mod tests {
             "00012",
             "12345678",
             "123456789",
+            "0.000000",
+            "-0.000000",
+            "0.0000001",
+            "0.000000.",
             "0.12345678",
             "0.123456789",
             "1234567.12345678",

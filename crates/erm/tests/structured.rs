@@ -7,6 +7,7 @@ mod registry;
 use lineal_chain::{ChainModel, ChainOptions, ChainProblem, Grammar, Sentences};
 use lineal_constituents::Branching;
 use lineal_constituents::problem::{Constituents, SpanClassifier};
+use lineal_declared::{Problem, Rivals};
 use lineal_dependencies::problem::{Heads, Relations, TreeKind, Trees};
 use lineal_erm::structured::{LearnSpec, Loss, Solver, learn_max};
 use lineal_erm::{Erm, Penalty, Rows};
@@ -19,6 +20,8 @@ use lineal_model::{Bias, Linear};
 use lineal_ranking::{Decisions, Gain, Orders, Ranking};
 use registry::classes::OneHot;
 use registry::constituents;
+use registry::declared;
+use registry::graph::{self, Graphs};
 use registry::ranking;
 use registry::trees;
 use registry::{by_argmax, by_best, by_marginals, by_sums};
@@ -93,6 +96,12 @@ registry! {
     constituency_trees: sum, |run: &mut dyn FnMut(&Constituents<'_>)| constituents::with_constituents(0, 1, Branching::Right, run), constituents::derivations;
     refined_constituency_trees: sum, |run: &mut dyn FnMut(&Constituents<'_>)| constituents::with_constituents(1, 2, Branching::Left, run), constituents::derivations;
     constituent_spans: sum, |run: &mut dyn FnMut(&SpanClassifier<'_>)| constituents::with_spans(run), constituents::picks;
+    grid_of_two_labels: max, |run: &mut dyn FnMut(&Graphs<'_>)| graph::with_grids(2, run), graph::labellings;
+    grid_of_three_labels: max, |run: &mut dyn FnMut(&Graphs<'_>)| graph::with_grids(3, run), graph::labellings;
+    graph_of_two_labels: max, |run: &mut dyn FnMut(&Graphs<'_>)| graph::with_graphs(2, run), graph::labellings;
+    graph_of_three_labels: max, |run: &mut dyn FnMut(&Graphs<'_>)| graph::with_graphs(3, run), graph::labellings;
+    declared_legally: max, |run: &mut dyn FnMut(&Problem<'_>)| declared::with_declared(Rivals::Legal, run), declared::legal;
+    declared_freely: max, |run: &mut dyn FnMut(&Problem<'_>)| declared::with_declared(Rivals::Free, run), declared::every;
     matching: max, |run: &mut dyn FnMut(&matching_example::Matching)| run(&matching_example::example(8, 4, 4, 3)), permutations;
 }
 

@@ -2,10 +2,12 @@
 
 use crate::Error;
 use crate::constituency::ConstituencyModel;
+use crate::declare::DeclaredModel;
 use crate::dependency::DependencyModel;
 use crate::predict::model::{Model, Provenance};
 use crate::rank::RankModel;
 use crate::request::spec::{Task, TrainSpec};
+use crate::segment::SegmentModel;
 use crate::structured::StructuredModel;
 use crate::tag::TagModel;
 use crate::train::report::Report;
@@ -22,6 +24,8 @@ use std::path::Path;
 ///     AnyModel::Dependency(model) => println!("{} relations", model.relations().len()),
 ///     AnyModel::Constituency(model) => println!("{} labels", model.labels().len()),
 ///     AnyModel::Rank(model) => println!("{} features", model.rows().n_features()),
+///     AnyModel::Segment(model) => println!("{} labels", model.labels().len()),
+///     AnyModel::Declared(model) => println!("{} rules", model.declaration().rules().len()),
 /// }
 /// # Ok::<(), lineal::Error>(())
 /// ```
@@ -37,6 +41,10 @@ pub enum AnyModel {
     Constituency(Box<ConstituencyModel>),
     /// The order of the documents of a query.
     Rank(Box<RankModel>),
+    /// A label for each pixel of an image, or each node of a graph.
+    Segment(Box<SegmentModel>),
+    /// Labels of variables that the user declares.
+    Declared(Box<DeclaredModel>),
 }
 
 impl AnyModel {
@@ -57,6 +65,8 @@ impl AnyModel {
             Some("constituency") => {
                 Self::Constituency(Box::new(ConstituencyModel::from_file(file)?))
             }
+            Some("declared") => Self::Declared(Box::new(DeclaredModel::from_file(file)?)),
+            Some("segment") => Self::Segment(Box::new(SegmentModel::from_file(file)?)),
             _ if file.model()["spec"]["task"] == "rank" => {
                 Self::Rank(Box::new(RankModel::from_file(file)?))
             }
@@ -72,6 +82,8 @@ impl AnyModel {
             Self::Dependency(model) => model.report(),
             Self::Constituency(model) => model.report(),
             Self::Rank(model) => model.report(),
+            Self::Segment(model) => model.report(),
+            Self::Declared(model) => model.report(),
         }
     }
 
@@ -83,6 +95,8 @@ impl AnyModel {
             Self::Dependency(model) => model.spec(),
             Self::Constituency(model) => model.spec(),
             Self::Rank(model) => model.spec(),
+            Self::Segment(model) => model.spec(),
+            Self::Declared(model) => model.spec(),
         }
     }
 
@@ -94,6 +108,8 @@ impl AnyModel {
             Self::Dependency(model) => model.provenance(),
             Self::Constituency(model) => model.provenance(),
             Self::Rank(model) => model.provenance(),
+            Self::Segment(model) => model.provenance(),
+            Self::Declared(model) => model.provenance(),
         }
     }
 

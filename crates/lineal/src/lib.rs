@@ -24,6 +24,7 @@
 
 mod any;
 mod constituency;
+mod declare;
 mod dependency;
 mod error;
 mod explain;
@@ -31,6 +32,7 @@ mod features;
 mod predict;
 mod rank;
 mod request;
+mod segment;
 mod stream;
 mod structured;
 mod tag;
@@ -47,6 +49,7 @@ pub use lineal_data::{
     ReadOptions, Schema, Sequence, SequenceOptions, SequenceSchema, Sequences, Source, TargetKind,
     Targets, Treebank, TreebankOptions, TreebankSchema, UNLABELLED, UNSEEN, read_forbidden_arcs,
 };
+pub use lineal_declared as declared;
 pub use lineal_dependencies as dependencies;
 pub use lineal_dependencies::parser::{ArcExplanation, Parsed, RankedParse};
 pub use lineal_erm as erm;
@@ -54,6 +57,7 @@ pub use lineal_features::map;
 pub use lineal_features::sequence;
 pub use lineal_features::templates;
 pub use lineal_features::text;
+pub use lineal_graph as graph;
 pub use lineal_linalg as linalg;
 pub use lineal_loss as loss;
 pub use lineal_metrics as metrics;
@@ -69,6 +73,10 @@ pub use lineal_solver as solver;
 
 pub use any::AnyModel;
 pub use constituency::{ConstituencyModel, ConstituencySpec, constituency_options};
+pub use declare::{
+    DeclaredAnswer, DeclaredData, DeclaredExplanation, DeclaredMetrics, DeclaredModel,
+    DeclaredSpec, KindMetrics, LabelScores, RankedLabels, declaration,
+};
 pub use dependency::{DecoderKind, DependencyModel, DependencySpec, LabellerKind};
 pub use error::Error;
 pub use explain::highlight::Lit;
@@ -86,6 +94,10 @@ pub use request::spec::{
     CalibrateKind, ClassWeight, CodeKind, DecodingKind, LossKind, PairKind, Penalty, Precision,
     ReductionSpec, ScheduleKind, SgdSpec, SolverKind, Strategy, Task, Threshold, TrainSpec,
     TreeKind, UpdateKind,
+};
+pub use segment::{
+    Scene, SceneGraph, SceneKind, SceneOptions, SceneSchema, SceneScores, Scenes,
+    SegmentExplanation, SegmentMetrics, SegmentModel, SegmentReason, SegmentSpec, Segmented,
 };
 pub use stream::{
     OnCheckpoint, OnChunk, Progressive, StreamPoint, StreamReport, StreamSpec, Streaming,

@@ -2,7 +2,8 @@
 
 use lineal::{
     AnyModel, FeatureSpec, LossKind, RankKind, RankModel, RankSpec, RankedRows, ReadOptions,
-    Source, StructuredModel, Task, TrainSpec, rank_options, read_ranking, train,
+    ScheduleKind, SolverKind, Source, StructuredModel, Task, TrainSpec, rank_options, read_ranking,
+    train,
 };
 
 fn read(name: &str, text: &str, options: &ReadOptions) -> RankedRows {
@@ -111,5 +112,50 @@ fn nothing_to_learn_is_said() {
         let data = read("t.letor", text, &rank_options());
         let error = train(&data, &RankSpec::default().into()).unwrap_err().to_string();
         assert!(error.contains("documents of different grades"), "{error}");
+    }
+}
+
+/// Steps of 1/(l2·t) with the l2 of many pairs left weights that were worse than none, whatever the rate.
+#[test]
+fn stochastic_steps_of_the_hinge_are_better_than_nothing() {
+    let data = read("t.letor", &letor(40), &rank_options());
+    let with = |rate: Option<f64>, average: Option<bool>| {
+        let mut spec = spec(RankKind::Pairs, Some(LossKind::Hinge));
+        spec.solver = SolverKind::Sgd;
+        (spec.sgd.rate, spec.sgd.average) = (rate, average);
+        let (model, report) = train(&data, &spec).unwrap();
+        (model.rows().weight(0, 0), report.objective)
+    };
+    // The objective of weights that are all 0 is 1.
+    let (by_default, objective) = with(None, None);
+    assert!(objective < 0.9, "{objective}");
+    let (slow, _) = with(Some(1e-4), None);
+    assert!(slow.abs() < 0.5 * by_default.abs(), "{slow} {by_default}");
+    assert_ne!(with(None, Some(false)).0, by_default);
+}
+
+#[test]
+fn pegasos_is_refused_for_the_squared_hinge() {
+    let data = read("t.letor", &letor(8), &rank_options());
+    for solver in [SolverKind::Auto, SolverKind::Sgd] {
+        let mut spec = spec(RankKind::Pairs, None);
+        spec.solver = solver;
+        spec.sgd.schedule = Some(ScheduleKind::Pegasos);
+        let why = train(&data, &spec).unwrap_err().to_string();
+        assert!(why.contains("--schedule inverse"), "{why}");
+    }
+}
+
+#[test]
+fn newton_is_taken_for_pairs() {
+    let data = read("t.letor", &letor(20), &rank_options());
+    for loss in [LossKind::Hinge, LossKind::SquaredHinge, LossKind::Logistic] {
+        for solver in [SolverKind::Auto, SolverKind::Newton] {
+            let mut spec = spec(RankKind::Pairs, Some(loss));
+            (spec.solver, spec.tol) = (solver, 1e-6);
+            let (_, report) = train(&data, &spec).unwrap();
+            assert_eq!(report.solver, SolverKind::Newton);
+            assert!(report.converged && report.gap.unwrap() <= 2e-6, "{}", report.certificate());
+        }
     }
 }

@@ -7,7 +7,7 @@
 //! This crate must not know how a prediction was made: no weights, features, losses or solvers. It does not print, and
 //! it reads no file. A further task gets a file of its own beside [`classify`](ClassifyMetrics),
 //! [`multilabel`](MultilabelMetrics), [`regress`](RegressMetrics), [`ranking`](RankingMetrics), [`dependencies`](DependencyMetrics),
-//! [brackets](BracketEvaluation) and [spans](SpanEvaluation).
+//! [brackets](BracketEvaluation), [segmentation](SegmentationEvaluation) and [spans](SpanEvaluation).
 //!
 //! ```
 //! use lineal_metrics::{Classified, classify};
@@ -31,6 +31,7 @@ mod error;
 mod multilabel;
 mod ranking;
 mod regress;
+mod segmentation;
 mod spans;
 
 pub use auc::auc;
@@ -51,4 +52,7 @@ pub use ranking::{
     ranking,
 };
 pub use regress::{RegressMetrics, regress};
+pub use segmentation::{
+    AreaScores, ImageScores, SegmentationEvaluation, SegmentationMetrics, VOID,
+};
 pub use spans::{Span, SpanCounts, SpanEvaluation, TagSet};

@@ -28,6 +28,10 @@ pub trait Structure<F: Scalar>: Sync {
     fn n_penalised(&self) -> usize {
         self.dim()
     }
+    /// Weights that must not be negative, because the argmax is exact only then (costs of edges that a cut severs). Learners keep them ≥ 0. By default none.
+    fn nonnegative(&self) -> Range<usize> {
+        0..0
+    }
     /// weightᵢ / Σ weights: how much an example counts in the mean loss. By default all count the same.
     fn share(&self, i: usize) -> f64 {
         let _ = i;
@@ -173,6 +177,68 @@ pub trait MaxOracle<F: Scalar>: Structure<F> {
 
     /// Δ(gold, y) ≥ 0, and 0 for the gold output itself.
     fn cost(&self, i: usize, y: &Self::Output) -> f64;
+
+    /// Whether Newton's method may ask for second derivatives: of the sums, or of the maximum with costs made smooth. By default not, and no other method from here on is called.
+    fn is_curved(&self) -> bool {
+        false
+    }
+    /// How many decisions the maximum of example `i` decouples into: each has a dual number in [0, 1].
+    fn n_duals(&self, i: usize) -> usize {
+        let _ = i;
+        0
+    }
+    /// The maximum with costs, less the score of the gold output, made smooth around dual numbers: see [`Smoothed`]. The gradient by the scores overwrites `grad`; the dual numbers of the
+    /// smooth maximum overwrite `moved`, unless that is empty.
+    fn smoothed(
+        &self,
+        i: usize,
+        theta: &Self::Parts,
+        around: Around<'_>,
+        s: &mut Self::Scratch,
+        grad: &mut Self::Parts,
+        moved: &mut [f32],
+    ) -> Smoothed {
+        let _ = (i, theta, around, s, grad, moved);
+        Smoothed::default()
+    }
+    /// `into += factor · Ψᵢᵀ H Ψᵢ`, all `dim × dim` of it, where H is the Hessian by the scores: of the logarithm of the sum, or of [`smoothed`](Self::smoothed) around dual numbers.
+    fn add_hessian(
+        &self,
+        i: usize,
+        theta: &Self::Parts,
+        around: Option<Around<'_>>,
+        factor: f64,
+        s: &mut Self::Scratch,
+        into: &mut [f64],
+    ) {
+        let _ = (i, theta, around, factor, s, into);
+    }
+}
+
+/// Where a maximum is made smooth, and how much.
+#[derive(Clone, Copy, Debug)]
+pub struct Around<'d> {
+    /// δ > 0.
+    pub width: f64,
+    /// a, one number for each decision.
+    pub duals: &'d [f32],
+}
+
+/// A maximum that decouples into decisions, max over α in [0, 1]ⁿ of ⟨α, v⟩ with v the margin by which each is missed, made smooth:
+///
+/// ```text
+/// max over α of ⟨α, v⟩ − (δ/2)‖α − a‖²
+/// ```
+///
+/// It is never above the maximum, and equal to it where a is already the best α: with a moved to α again and again, δ need not become small.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Smoothed {
+    /// The smooth maximum.
+    pub value: f64,
+    /// The maximum itself.
+    pub loss: f64,
+    /// The cost of α: for any scores the loss is at least ⟨scores, gradient⟩ + this, which makes a lower bound of the optimum.
+    pub cost: f64,
 }
 
 /// A structure whose outputs can be summed over.

@@ -50,6 +50,10 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "What to explain")]
     pub token: Option<usize>,
 
+    /// segment: explain this pixel of each image, from 0 at the left and the top [default: the least sure one]
+    #[arg(long, value_name = "X,Y", value_parser = pixel, conflicts_with = "token", help_heading = "What to explain")]
+    pub pixel: Option<(usize, usize)>,
+
     /// Compare the winner with this class in place of the runner-up (why not this one?); multilabel: explain this label; rank: compare with document N of the query
     #[arg(long, value_name = "NAME", help_heading = "What to explain")]
     pub class: Option<String>,
@@ -150,4 +154,11 @@ mod tests {
             assert!(bad.parse::<RowList>().is_err(), "{bad}");
         }
     }
+}
+
+fn pixel(text: &str) -> Result<(usize, usize), String> {
+    let wrong = || "must be two numbers, as 12,40".to_owned();
+    let (x, y) = text.split_once(',').ok_or_else(wrong)?;
+    let number = |text: &str| text.trim().parse().map_err(|_| wrong());
+    Ok((number(x)?, number(y)?))
 }

@@ -8,6 +8,7 @@ use clap::Args;
 use super::choice::{at_least_one, choice};
 use super::read::FileArgs;
 use super::running::RunArgs;
+use super::segment::SegmentAskArgs;
 use super::tag::TagAskArgs;
 
 const PREDICT: &str = "\
@@ -23,6 +24,7 @@ Examples:
   lineal predict parser.lineal new.conllu                CoNLL-U with heads and relations
   lineal predict trees.lineal sentences.txt --draw       a drawing of each tree
   lineal predict rank.lineal test.letor --top 3          query, rank, document, score
+  lineal predict horses.lineal photos/ -o masks/         a mask for each image
   echo 'where is my invoice?' | lineal predict text.lineal -
 
 The data needs the columns that the model was trained with (matched by name, in any order); a label column may \
@@ -70,6 +72,9 @@ pub struct PredictArgs {
 
     #[command(flatten)]
     pub tag: TagAskArgs,
+
+    #[command(flatten)]
+    pub segment: SegmentAskArgs,
 
     /// Seed of --sample
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "What to give")]
@@ -126,7 +131,7 @@ Classes: accuracy, macro_f1, micro_f1, log_loss, brier, ece (expected calibratio
 log_loss, brier and ece are null where the model has no probabilities; reliability, the points of the reliability diagram. \
 Labels: micro_f1, macro_f1, hamming_loss, subset_accuracy, p@1, p@3, p@5, ndcg@5, reliability. Numbers: rmse, mae, r2. Sequences: token_accuracy, sentence_accuracy, span_precision, span_recall, span_f1, types. \
 Dependency trees: uas, las, label_accuracy, exact, by relation and length. Bracketed trees: precision, recall, f1, exact, crossing brackets, by label. \
-Rankings: ndcg@1, ndcg@5, ndcg@10 (queries with a relevant document), map, mrr (all queries), pairwise_accuracy, by_query. A label \
+Images: pixel_accuracy, iou (mean over labels), iou_by_label, foreground_iou (mean over images), by_image. Rankings: ndcg@1, ndcg@5, ndcg@10 (queries with a relevant document), map, mrr (all queries), pairwise_accuracy, by_query. A label \
 that training did not see counts as wrong.";
 
 /// Measure a model on labelled data

@@ -60,6 +60,10 @@ pub struct TagArgs {
     #[arg(long, value_name = "FILE", help_heading = TAG)]
     pub forbid: Option<PathBuf>,
 
+    /// Rules about whole sequences that predictions keep, one per line: at most 1 spans of PER, exactly 1 label = B-CITY, sequence label matches … (see docs/declared.md)
+    #[arg(long, value_name = "FILE", help_heading = TAG)]
+    pub rules: Option<PathBuf>,
+
     /// In training, too, set the labels against legal sequences only
     #[arg(long, help_heading = TAG)]
     pub legal_rivals: bool,
@@ -93,7 +97,7 @@ pub struct TagArgs {
 impl TagArgs {
     /// The files that are named.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
-        self.template.iter().chain(&self.forbid)
+        self.template.iter().chain(&self.forbid).chain(&self.rules)
     }
 }
 

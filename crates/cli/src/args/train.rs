@@ -9,12 +9,14 @@ use lineal::{LossKind, Precision, ScheduleKind, SolverKind, Strategy, Task};
 use super::choice::{at_least_one, choice, not_negative, positive};
 use super::classes::{CLASSES, ProbaArgs, ReductionArgs};
 use super::constituency::ConstituencyArgs;
+use super::declared::DeclaredArgs;
 use super::dependency::DependencyArgs;
 use super::fit::{MODEL, ModelArgs, PENALTY, PenaltyArgs, SOLVER, StopArgs};
 use super::maps::MapArgs;
 use super::rank::RankArgs;
 use super::read::{ColumnArgs, FileArgs};
 use super::running::RunArgs;
+use super::segment::SegmentArgs;
 use super::stream::StreamArgs;
 use super::tag::TagArgs;
 use super::templates::TemplateArgs;
@@ -70,7 +72,9 @@ Examples:
   lineal train en.conllu --task dependency --loss logistic -o parser.lineal
   lineal train wsj.mrg --task constituency -o trees.lineal --test test.mrg
   lineal train train.letor --task rank -o rank.lineal --test test.letor
-  lineal train clicks.csv --task rank --query session --label clicked -o rank.lineal";
+  lineal train clicks.csv --task rank --query session --label clicked -o rank.lineal
+  lineal train images.tsv --task segment -o horses.lineal --test test.tsv
+  lineal train train.jsonl --task declared --declaration relations.decl -o m.lineal --test test.jsonl";
 
 /// Train a model on DATA and write it to MODEL
 ///
@@ -79,7 +83,7 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = HELP)]
 pub struct TrainArgs {
-    /// Labelled rows: csv, tsv, jsonl, libsvm or idx; sequences: conll, conllu, crfsuite, jsonl; trees: conllu, Penn brackets; rankings: letor, tables; - is standard input
+    /// Labelled rows: csv, tsv, jsonl, libsvm or idx; sequences: conll, conllu, crfsuite, jsonl; trees: conllu, Penn brackets; rankings: letor, tables; images: a list or folder; graphs: jsonl; - is standard input
     pub data: PathBuf,
 
     /// Where to write the model
@@ -96,10 +100,12 @@ pub struct TrainArgs {
         ("dependency", "a head and a relation for each word of a sentence (CoNLL-U)"),
         ("constituency", "a bracketed tree over the words of a sentence (Penn brackets)"),
         ("rank", "the order of the documents of a query (LETOR, SVMrank, tables with --query)"),
+        ("segment", "a label for each pixel of an image or node of a graph (a list or folder of images and masks; JSON lines)"),
+        ("declared", "labels of variables with factors and rules (--declaration; JSON lines)"),
     ]))]
     pub task: Task,
 
-    /// The loss [default: logistic; squared with --task regress; hinge with --task dependency and constituency; with --task rank squared-hinge, logistic for softmax and plackett-luce, hinge for ndcg and map]
+    /// The loss [default: logistic; squared with --task regress; hinge with --task dependency, constituency, segment and declared; with --task rank squared-hinge, logistic for softmax and plackett-luce, hinge for ndcg and map]
     #[arg(long, value_name = "L", help_heading = MODEL, value_parser = choice::<LossKind>(&[
         ("perceptron", "0 unless the argmax is wrong; no penalty unless asked for"),
         ("hinge", "the large margin: support vector machines; Crammer–Singer with several classes"),
@@ -255,6 +261,12 @@ pub struct TrainArgs {
 
     #[command(flatten)]
     pub rank: RankArgs,
+
+    #[command(flatten)]
+    pub segment: SegmentArgs,
+
+    #[command(flatten)]
+    pub declared: DeclaredArgs,
 
     #[command(flatten)]
     pub text: TextArgs,

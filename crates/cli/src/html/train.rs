@@ -72,6 +72,7 @@ fn name_of_test(metric: &'static str) -> &'static str {
         "uas" => "test UAS",
         "F1" => "test F1",
         "NDCG@10" => "test NDCG@10",
+        "IoU" => "test IoU",
         _ => "test",
     }
 }
@@ -93,9 +94,12 @@ pub(super) fn curves(task: Task, curve: &[CurvePoint], best_pass: Option<usize>)
     };
     let held_out = match task {
         Task::Classify => ("Held-out accuracy", line("held-out accuracy", |p| p.held_out_metric)),
-        Task::Tag | Task::Dependency | Task::Constituency | Task::Rank => {
-            ("Held-out metric", line("held-out metric", |p| p.held_out_metric))
-        }
+        Task::Tag
+        | Task::Dependency
+        | Task::Constituency
+        | Task::Rank
+        | Task::Segment
+        | Task::Declared => ("Held-out metric", line("held-out metric", |p| p.held_out_metric)),
         Task::Multilabel => (
             "Held-out share of right answers",
             line("held-out share of right answers", |p| p.held_out_metric),

@@ -19,6 +19,15 @@ impl Program for Model {
         predict::check(self, args)
     }
 
+    fn prepare_output(&self, args: &PredictArgs) -> anyhow::Result<bool> {
+        match args.segment.overlay || args.segment.confidence {
+            true => anyhow::bail!(
+                "--overlay and --confidence are for images and graphs; leave them out"
+            ),
+            false => Ok(false),
+        }
+    }
+
     fn answer(&self, args: &PredictArgs, out: &mut dyn Write) -> anyhow::Result<()> {
         predict::predict(self, args, out)
     }

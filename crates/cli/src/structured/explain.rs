@@ -58,6 +58,13 @@ pub fn explain<M: StructuredTask>(
             ),
         },
     };
+    // Of examples that nobody named, those that are too short for the part that is asked for are passed over.
+    let is_long_enough =
+        |i: &usize| args.rows.is_some() || args.token.is_none_or(|t| t <= data.n_parts(*i));
+    let examples: Vec<usize> = examples.into_iter().filter(is_long_enough).collect();
+    if let (Some(token), true) = (args.token, examples.is_empty() && n > 0) {
+        bail!("{}: no {} has a {} {token}", data.source(), M::EXAMPLE, M::PART);
+    }
     let explain = |i: usize| {
         let found = model.explain(&data, i, args)?;
         if found.is_empty() {

@@ -100,11 +100,21 @@ pub trait StructuredTask: StructuredModel {
             n_best: args.tag.n_best.or(args.top).unwrap_or(0),
             min_risk: args.min_cost,
             sample: args.sample.then_some(args.seed),
+            confidence: false,
             first: 0,
         }
     }
     /// Why there is no answer to these flags of `predict`, if there is none.
     fn has_no_answer(args: &PredictArgs) -> Option<&'static str>;
+    /// Prepares what is written beside the lines, where `-o` names a folder of files; whether it does.
+    fn prepare_output(&self, args: &PredictArgs) -> anyhow::Result<bool> {
+        match args.segment.overlay || args.segment.confidence {
+            true => anyhow::bail!(
+                "--overlay and --confidence are for images and graphs; leave them out"
+            ),
+            false => Ok(false),
+        }
+    }
     /// For answers to these flags.
     fn writer(&self, args: &PredictArgs) -> Self::Writer<'_>;
     /// Writes the answer for example `i` of the data; `number` is its place among all, from 0.

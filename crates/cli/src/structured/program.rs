@@ -34,6 +34,10 @@ impl<M: StructuredTask> Program for M {
         predict::check(self, args)
     }
 
+    fn prepare_output(&self, args: &PredictArgs) -> anyhow::Result<bool> {
+        StructuredTask::prepare_output(self, args)
+    }
+
     fn answer(&self, args: &PredictArgs, out: &mut dyn Write) -> anyhow::Result<()> {
         predict::predict(self, args, out)
     }

@@ -40,6 +40,9 @@ pub fn facts(model: &TagModel) -> Pairs {
             format!("{scheme}, {} forbidden", count(model.n_forbidden(), "transition")),
         ));
     }
+    facts.extend(
+        spec.rules.iter().flat_map(|text| text.lines()).map(|rule| ("rule", rule.to_owned())),
+    );
     if let Some(bits) = spec.hash_bits {
         facts.push(("hashing", format!("{bits} bits")));
     }

@@ -47,6 +47,7 @@ impl StructuredTask for TagModel {
                 Some(path) => lineal::read_forbidden(path)?,
                 None => Vec::new(),
             },
+            rules: rules(args)?,
             legal_rivals: args.tag.legal_rivals,
         };
         let spec = TrainSpec { tag, ..request::spec(args)? };
@@ -312,4 +313,12 @@ fn bias(args: &TrainArgs) -> anyhow::Result<Option<bool>> {
             "the bias of sequences is an attribute like others: say --bias penalised, or none",
         ),
     }
+}
+
+/// The text of the rules.
+fn rules(args: &TrainArgs) -> anyhow::Result<Option<String>> {
+    let Some(path) = &args.tag.rules else { return Ok(None) };
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| anyhow::anyhow!("cannot read the rules {}: {e}", path.display()))?;
+    Ok(Some(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned()))
 }

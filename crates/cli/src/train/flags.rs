@@ -1,6 +1,6 @@
 //! Which flag belongs to which task: checked here, once, for all of them.
 
-use lineal::{LossKind, SolverKind, Task};
+use lineal::{LossKind, Precision, SolverKind, Task};
 
 use crate::args::{TextArgs, TrainArgs};
 use crate::exit::usage;
@@ -14,9 +14,14 @@ const LABELLED: &[Task] = &[Task::Classify, Task::Multilabel, Task::Regress, Tas
 /// Everything with costs of labels.
 const COSTS: &[Task] = &[Task::Classify, Task::Multilabel, Task::Regress, Task::Tag];
 /// Everything that the learners of structures learn.
-const STRUCTURES: &[Task] = &[Task::Tag, Task::Dependency, Task::Constituency, Task::Rank];
+const STRUCTURES: &[Task] =
+    &[Task::Tag, Task::Dependency, Task::Constituency, Task::Rank, Task::Segment, Task::Declared];
+/// Everything whose classes can weigh differently.
+const WEIGHED: &[Task] = &[Task::Classify, Task::Multilabel, Task::Regress, Task::Segment];
 /// Sequences and trees.
 const SENTENCES: &[Task] = &[Task::Tag, Task::Dependency, Task::Constituency];
+/// What has tables of weights that can be made smaller.
+const TABLED: &[Task] = &[Task::Tag, Task::Dependency, Task::Constituency, Task::Declared];
 /// Trees.
 const TREES: &[Task] = &[Task::Dependency, Task::Constituency];
 /// What has an order of its parts.
@@ -47,12 +52,13 @@ fn table(args: &TrainArgs) -> Vec<(&'static str, bool, &'static [Task])> {
     let tag = &args.tag;
     let mut table = vec![
         ("--sum", args.sum, ROWS),
-        ("--class-weight", args.model.class_weight.is_some(), ROWS),
+        ("--class-weight", args.model.class_weight.is_some(), WEIGHED),
         ("--standardize", args.model.standardize, TABLES),
         ("--hard-margin", args.hard_margin, ROWS),
         ("--strategy", args.strategy.is_some(), ROWS),
         ("--calibrate", args.proba.calibrate.is_some(), ROWS),
         ("--threshold", args.proba.threshold.is_some(), ROWS),
+        ("--precision", args.precision != Precision::Auto, ROWS),
         ("--batch-size", args.batch_size.is_some(), ROWS),
         ("--no-shuffle", args.no_shuffle, ROWS),
         ("--with-replacement", args.with_replacement, ROWS),
@@ -86,8 +92,9 @@ fn table(args: &TrainArgs) -> Vec<(&'static str, bool, &'static [Task])> {
         ("--bias", args.model.bias.is_some(), COSTS),
         ("--label", args.file.label.is_some(), LABELLED),
         ("--features", tag.features.is_some(), &[Task::Tag]),
-        ("--min-count", tag.min_count.is_some(), &[Task::Tag]),
+        ("--min-count", tag.min_count.is_some(), &[Task::Tag, Task::Declared]),
         ("--scheme", tag.scheme.is_some(), &[Task::Tag]),
+        ("--rules", tag.rules.is_some(), &[Task::Tag]),
         ("--legal-rivals", tag.legal_rivals, &[Task::Tag]),
         ("--label-weights", tag.label_weights.is_some(), &[Task::Tag]),
         ("--no-ends", tag.no_ends, &[Task::Tag]),
@@ -95,7 +102,7 @@ fn table(args: &TrainArgs) -> Vec<(&'static str, bool, &'static [Task])> {
         ("--template", tag.template.is_some(), SENTENCES),
         ("--order", tag.order.is_some(), ORDERS),
         ("--forbid", tag.forbid.is_some(), ORDERS),
-        ("--max-size", tag.max_size.is_some(), SENTENCES),
+        ("--max-size", tag.max_size.is_some(), TABLED),
         ("--passive-aggressive", tag.passive_aggressive.is_some(), STRUCTURES),
         ("--decoder", args.dependency.decoder.is_some(), &[Task::Dependency]),
         ("--candidates", args.dependency.candidates.is_some(), TREES),
@@ -109,6 +116,16 @@ fn table(args: &TrainArgs) -> Vec<(&'static str, bool, &'static [Task])> {
         ("--rank", args.rank.rank.is_some(), &[Task::Rank]),
         ("--ndcg-at", args.rank.ndcg_at.is_some(), &[Task::Rank]),
         ("--per-query", args.rank.per_query, &[Task::Rank]),
+        ("--declaration", args.declared.declaration.is_some(), &[Task::Declared]),
+        ("--local", args.declared.local, &[Task::Declared]),
+        ("--max-nodes", args.declared.max_nodes.is_some(), &[Task::Declared]),
+        ("--time-limit", args.declared.time_limit.is_some(), &[Task::Declared]),
+        ("--superpixels", args.segment.superpixels.is_some(), &[Task::Segment]),
+        ("--no-edges", args.segment.no_edges, &[Task::Segment]),
+        ("--neighbours", args.segment.neighbours.is_some(), &[Task::Segment]),
+        ("--mask-labels", !args.segment.mask_labels.is_empty(), &[Task::Segment]),
+        ("--mask-threshold", args.segment.mask_threshold.is_some(), &[Task::Segment]),
+        ("--mask-void", !args.segment.mask_void.is_empty(), &[Task::Segment]),
     ];
     table.extend(text.first().map(|flag| (flag, true, TABLES)));
     table.extend(args.stream.given().map(|flag| (flag, true, ROWS)));

@@ -12,8 +12,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use lineal::{
-    ConstituencyModel, CurvePoint, DependencyModel, Model, RankModel, Report, Source, TagModel,
-    Task,
+    ConstituencyModel, CurvePoint, DeclaredModel, DependencyModel, Model, RankModel, Report,
+    SegmentModel, Source, TagModel, Task,
 };
 use serde_json::Value;
 
@@ -134,6 +134,8 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<()> {
         Task::Dependency => learn::<DependencyModel>(args),
         Task::Constituency => learn::<ConstituencyModel>(args),
         Task::Rank => learn::<RankModel>(args),
+        Task::Segment => learn::<SegmentModel>(args),
+        Task::Declared => learn::<DeclaredModel>(args),
         _ if args.stream.is_on() => stream::run(args),
         _ => learn::<Model>(args),
     }

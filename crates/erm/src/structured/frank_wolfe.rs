@@ -17,16 +17,20 @@
 //! The certificate is taken at w and at the mean of the iterates at the ends of passes, weighted by 2k/(K(K+1)), whose dual point is the mean of α. An inexact
 //! argmax says how much more there may be ([`Found::upper`](lineal_model::structure::Found)): the losses of the certificate, and with them objective and gap, count that as lost.
 //!
+//! Where weights must not be negative, w is the projection of what the formula gives, u, and everything above holds with a line search along the bends (`nonnegative.rs`). The mean of α has the projection of the mean of u.
+//!
 //! Weights to start from are no point of the dual. Their worst outputs are the first of the lists, with the one γ for all that is best, and the weights
 //! themselves are returned if nothing better is found.
 
 use super::LearnError;
+use super::nonnegative::{Line, project};
 use super::problem::{Problem, Worker, infeasible};
 use super::vertex::Vertex;
 use lineal_linalg::{Scalar, kernels};
 use lineal_model::structure::{MaxOracle, Structure};
 use lineal_solver::{Blocks, DualStep};
 use rayon::prelude::*;
+use std::ops::Range;
 
 pub(crate) struct FrankWolfe<'p, 'a, S: MaxOracle<F>, F: Scalar> {
     problem: &'p Problem<'a, S, F>,
@@ -37,6 +41,10 @@ pub(crate) struct FrankWolfe<'p, 'a, S: MaxOracle<F>, F: Scalar> {
     /// The gap that each block had at the last argmax.
     gaps: Vec<f64>,
     w: Vec<F>,
+    /// Weights that must not be negative, and these before their projection: now, and in the mean.
+    nonnegative: Range<usize>,
+    u: Vec<F>,
+    mean_u: Vec<F>,
     /// Σᵢ pᵢ Σ_y αᵢ(y) Δ(yᵢ, y).
     cost: f64,
     /// Means of w and of the cost over certificates.
@@ -86,6 +94,7 @@ impl<'p, 'a, S: MaxOracle<F>, F: Scalar> FrankWolfe<'p, 'a, S, F> {
             vec![Active { vertex, alpha: 1.0, cost: 0.0 }]
         };
         let zeros = || vec![F::ZERO; dim];
+        let nonnegative = problem.structure.nonnegative();
         let mut new = Self {
             problem,
             active: (0..n).map(&mut gold).collect(),
@@ -93,6 +102,9 @@ impl<'p, 'a, S: MaxOracle<F>, F: Scalar> FrankWolfe<'p, 'a, S, F> {
             dense,
             gaps: vec![f64::INFINITY; n],
             w: zeros(),
+            u: vec![F::ZERO; nonnegative.len()],
+            mean_u: vec![F::ZERO; nonnegative.len()],
+            nonnegative,
             cost: 0.0,
             mean: zeros(),
             mean_cost: 0.0,
@@ -156,6 +168,8 @@ impl<'p, 'a, S: MaxOracle<F>, F: Scalar> FrankWolfe<'p, 'a, S, F> {
             }
             0.0
         });
+        self.u.copy_from_slice(&self.w[self.nonnegative.clone()]);
+        project(&mut self.w, &self.nonnegative);
         let of_block = |(i, block): (usize, &Vec<Active<S, F>>)| {
             structure.share(i) * block.iter().map(|one| one.alpha * one.cost).sum::<f64>()
         };
@@ -192,8 +206,9 @@ impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
     }
 
     fn step(&mut self, i: usize) -> Result<DualStep, LearnError> {
-        let Self { problem, worker, active, gaps, w, cost, spare, dense, .. } = self;
-        let structure = problem.structure;
+        let Self { problem, worker, active, gaps, w, u, nonnegative, cost, spare, dense, .. } =
+            self;
+        let (structure, nonnegative) = (problem.structure, &*nonnegative);
         let (l2, share) = (problem.spec.l2, structure.share(i));
         if share == 0.0 {
             return Ok(DualStep { gap: 0.0, moved: false });
@@ -241,8 +256,16 @@ impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
             let least = argbest(&block[..scores.len()], |a, b| a.alpha < b.alpha);
             let pair = (&block[least].vertex, &block[towards].vertex);
             let norm_of_least = difference(structure, i, pair, &mut worker.s, spare);
+            let (alpha, lead) = (block[least].alpha, best - scores[least]);
+            let fits = match nonnegative.is_empty() {
+                true => alpha <= 2.0 * exact_step(lead, norm_of_least),
+                false => {
+                    line(share, l2, lead, norm_of_least, u, &spare[nonnegative.clone()]).gain(alpha)
+                        >= 0.0
+                }
+            };
             clear(structure, i, pair, &mut worker.s, |place| spare[place] = F::ZERO);
-            if block[least].alpha <= 2.0 * exact_step(best - scores[least], norm_of_least) {
+            if fits {
                 (from, all) = (least, true);
             } else {
                 // Beyond twice the exact step D would fall: the new output has to wait.
@@ -255,8 +278,19 @@ impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
             let pair = (&block[from].vertex, &block[towards].vertex);
             let norm = difference(structure, i, pair, &mut worker.s, spare);
             let room = block[from].alpha;
-            let gamma = if all { room } else { exact_step(lead, norm).min(room) };
+            let gamma = match all {
+                true => room,
+                false if nonnegative.is_empty() => exact_step(lead, norm).min(room),
+                false => line(share, l2, lead, norm, u, &spare[nonnegative.clone()]).best(room),
+            };
             let by = F::from_f64(gamma * share / l2);
+            for (u, (w, d)) in u
+                .iter_mut()
+                .zip(w[nonnegative.clone()].iter_mut().zip(&mut spare[nonnegative.clone()]))
+            {
+                *u += by * std::mem::replace(d, F::ZERO);
+                *w = u.max(F::ZERO);
+            }
             clear(structure, i, pair, &mut worker.s, |place| {
                 w[place] += by * spare[place];
                 spare[place] = F::ZERO;
@@ -277,6 +311,11 @@ impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
         for (mean, &w) in self.mean.iter_mut().zip(&self.w) {
             *mean = keep * *mean + take * w;
         }
+        for (mean, &u) in self.mean_u.iter_mut().zip(&self.u) {
+            *mean = keep * *mean + take * u;
+        }
+        self.mean[self.nonnegative.clone()].copy_from_slice(&self.mean_u);
+        project(&mut self.mean, &self.nonnegative);
         self.mean_cost = (1.0 - rho) * self.mean_cost + rho * self.cost;
         let dual = self.dual(&self.w, self.cost).max(self.dual(&self.mean, self.mean_cost));
         self.best_dual = self.best_dual.max(dual);
@@ -316,6 +355,19 @@ impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
             _ => &self.w,
         }
     }
+}
+
+/// The step to an output that leads by this much, where Ψ(from) − Ψ(to) has this squared norm and, of the constrained weights, these entries.
+fn line<'a, F: Scalar>(
+    share: f64,
+    l2: f64,
+    lead: f64,
+    norm: f64,
+    u: &'a [F],
+    d: &'a [F],
+) -> Line<'a, F> {
+    let constrained: f64 = d.iter().map(|d| d.to_f64() * d.to_f64()).sum();
+    Line { share, l2, lead, free: (norm - constrained).max(0.0), u, d }
 }
 
 /// Two outputs of a list.

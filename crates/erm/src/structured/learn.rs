@@ -3,6 +3,8 @@
 use super::batch::{Batch, Scaled, multiply};
 use super::exponentiated::Exponentiated;
 use super::frank_wolfe::FrankWolfe;
+use super::newton::{self, by_newton};
+use super::nonnegative::project;
 use super::online::{self, Steps};
 use super::problem::{Problem, Sums};
 use super::{LearnError, LearnPass, LearnReport, LearnSpec, Learnt, Loss, OnPass, Solver, Update};
@@ -38,9 +40,9 @@ pub fn learn_max<S: MaxOracle<f32> + MaxOracle<f64>>(
 const SINGLE: f64 = 1e-4;
 
 /// The problem in both precisions: steps are made in f32, certificates in f64.
-struct Both<'a, S: MaxOracle<f32> + MaxOracle<f64>> {
-    single: Problem<'a, S, f32>,
-    double: Problem<'a, S, f64>,
+pub(super) struct Both<'a, S: MaxOracle<f32> + MaxOracle<f64>> {
+    pub(super) single: Problem<'a, S, f32>,
+    pub(super) double: Problem<'a, S, f64>,
 }
 
 type BothSums<S> = (Option<Sums<S, f32>>, Option<Sums<S, f64>>);
@@ -64,11 +66,32 @@ fn run<S: MaxOracle<f32> + MaxOracle<f64>>(
         let why = "the logistic loss needs sums over all outputs, which this structure does not have: choose the loss hinge or perceptron";
         return Err(LearnError::Request(why.into()));
     }
+    let nonnegative = Structure::<f32>::nonnegative(structure);
+    if spec.loss == Loss::Logistic && !nonnegative.is_empty() {
+        let why = "the logistic loss cannot keep weights from becoming negative, as this structure needs it: choose the loss hinge or perceptron";
+        return Err(LearnError::Request(why.into()));
+    }
+    let start = start.map(|start| {
+        let mut start = start.to_vec();
+        project(&mut start, &nonnegative);
+        start
+    });
+    let start = start.as_deref();
     let partial = (0..n).any(|i| !Structure::<f32>::is_whole(structure, i));
     let both = Both {
         single: Problem { structure, spec, sums: single, partial },
         double: Problem { structure, spec, sums: double, partial },
     };
+    if spec.may_be_newton() && dim <= newton::MOST_WEIGHTS && both.double.is_curved() {
+        return by_newton(&both, start, on_pass);
+    }
+    if spec.solver == Solver::Newton {
+        return Err(LearnError::Request(format!(
+            "newton is for at most {} weights, all of them penalised, and structures with second derivatives, which pairs of documents have unless lists are long: choose the solver {}",
+            newton::MOST_WEIGHTS,
+            if spec.loss == Loss::Hinge { "dual" } else { "lbfgs" },
+        )));
+    }
     let dual = spec.chosen() == Solver::Dual;
     if dual && !both.single.is_convex() {
         if spec.solver == Solver::Auto {
@@ -93,14 +116,14 @@ fn run<S: MaxOracle<f32> + MaxOracle<f64>>(
     }
 }
 
-fn first_weights<F: Scalar>(start: Option<&[f32]>, dim: usize) -> Vec<F> {
+pub(super) fn first_weights<F: Scalar>(start: Option<&[f32]>, dim: usize) -> Vec<F> {
     match start {
         Some(start) => start.iter().map(|&w| F::from_f32(w)).collect(),
         None => vec![F::ZERO; dim],
     }
 }
 
-fn single<F: Scalar>(w: &[F]) -> Vec<f32> {
+pub(super) fn single<F: Scalar>(w: &[F]) -> Vec<f32> {
     w.iter().map(|w| w.to_f32()).collect()
 }
 
@@ -245,7 +268,7 @@ fn diverged(error: solver::Error) -> LearnError {
 }
 
 /// The figures of the weights that are stored, in f64. `bound` is a lower bound on the optimum, if one was found on the way.
-fn certified<S: MaxOracle<f32> + MaxOracle<f64>>(
+pub(super) fn certified<S: MaxOracle<f32> + MaxOracle<f64>>(
     both: &Both<'_, S>,
     w: Vec<f32>,
     mut report: LearnReport,
@@ -260,6 +283,9 @@ fn certified<S: MaxOracle<f32> + MaxOracle<f64>>(
     }
     report.loss = batch.mean_loss;
     let objective = batch.objective(&wide);
+    if !objective.is_finite() {
+        return Err(LearnError::Diverged { value: objective, pass: report.passes });
+    }
     report.objective = Some(objective);
     report.gap = bound.map(|bound| (objective - bound).max(0.0));
     if both.double.is_logistic() {

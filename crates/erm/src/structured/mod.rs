@@ -13,8 +13,10 @@
 //! | loss | solvers |
 //! |---|---|
 //! | perceptron | `Sgd`: the averaged perceptron, passive–aggressive updates |
-//! | hinge | `Dual`: block-coordinate Frank–Wolfe; `Sgd`: Pegasos and other rates, passive–aggressive updates |
-//! | logistic | `Lbfgs` and OWL-QN; `Dual`: exponentiated gradient; `Sgd` |
+//! | hinge | `Dual`: block-coordinate Frank–Wolfe; `Sgd`: Pegasos and other rates, passive–aggressive updates; `Newton` |
+//! | logistic | `Lbfgs` and OWL-QN; `Dual`: exponentiated gradient; `Sgd`; `Newton` |
+//!
+//! `Newton` is for few weights and structures that know their second derivatives ([`MaxOracle::is_curved`](lineal_model::structure::MaxOracle::is_curved)).
 //!
 //! `crates/erm/examples/matching.rs` shows a structure of its own with every learner that its argmax allows.
 //!
@@ -47,6 +49,8 @@ mod cuts;
 mod exponentiated;
 mod frank_wolfe;
 mod learn;
+mod newton;
+mod nonnegative;
 mod online;
 mod problem;
 mod report;

@@ -7,13 +7,18 @@
 //! gradient            w ← (1 − ηₜ l2) w − ηₜ ∇ loss
 //! ```
 //!
+//! Weights that must not be negative are set to 0 after a step that made them so, which is the projection of the step; iterates then are ≥ 0, and so is their mean. The passive–aggressive τ is that of
+//! the step before the projection.
+//!
 //! An [`Iterate`] keeps the weights and the mean of all of them at the cost of the weights that a step touches.
 
+use super::nonnegative::project;
 use super::problem::{Problem, Worker, infeasible};
 use super::{LearnError, LearnPass, Loss, OnPass, Update};
 use lineal_linalg::Rng;
 use lineal_model::structure::{MaxOracle, PartVector};
 use lineal_solver::{Averaging, Iterate, Schedule, shuffle};
+use std::ops::Range;
 
 /// What a run of epochs came to.
 pub(crate) struct Epochs {
@@ -51,7 +56,8 @@ impl Steps {
             rate: spec.rate.unwrap_or_else(by_default),
             schedule: spec.schedule.unwrap_or(match spec.loss {
                 Loss::Perceptron => Schedule::Constant,
-                Loss::Hinge if spec.l2 > 0.0 => Schedule::Pegasos,
+                // Pegasos has no rate: who gives one wants it to count.
+                Loss::Hinge if spec.l2 > 0.0 && spec.rate.is_none() => Schedule::Pegasos,
                 _ => Schedule::Inverse,
             }),
             average: spec.average.unwrap_or(spec.loss != Loss::Logistic),
@@ -78,6 +84,8 @@ struct Run<'p, 'a, S: MaxOracle<f32>> {
     spare: Vec<f32>,
     /// Ψ(x, y) − Ψ(x, ŷ), weight by weight.
     difference: Vec<(usize, f32)>,
+    /// Weights that are kept ≥ 0.
+    nonnegative: Range<usize>,
 }
 
 pub(crate) fn epochs<S: MaxOracle<f32>>(
@@ -94,6 +102,7 @@ pub(crate) fn epochs<S: MaxOracle<f32>>(
         iterate: Iterate::new(w, structure.n_penalised()),
         spare: Vec::new(),
         difference: Vec::new(),
+        nonnegative: structure.nonnegative(),
     };
     if steps.average {
         run.iterate.start_average();
@@ -115,6 +124,7 @@ pub(crate) fn epochs<S: MaxOracle<f32>>(
             t += 1;
             let i = i as usize;
             let (value, changed) = run.step(t, i)?;
+            run.project();
             loss += value * structure.share(i);
             moved += u64::from(changed);
             run.iterate.end_step(averaging.weight(t as f64));
@@ -135,18 +145,35 @@ pub(crate) fn epochs<S: MaxOracle<f32>>(
             gap: None,
             gap_estimate: None,
             grad_norm: None,
-            weights: &|| run.iterate.weights(),
+            weights: &|| run.weights(),
         };
         seen.broken = on_pass(&pass).is_break();
         if seen.broken || seen.still {
             break;
         }
     }
-    seen.w = run.iterate.weights();
+    seen.w = run.weights();
     Ok(seen)
 }
 
 impl<S: MaxOracle<f32>> Run<'_, '_, S> {
+    /// Takes back what made weights negative that must not be.
+    fn project(&mut self) {
+        for place in self.nonnegative.clone() {
+            let v = self.iterate.direction()[place];
+            if self.iterate.scale() * v < 0.0 {
+                self.iterate.add(place, -v);
+            }
+        }
+    }
+
+    /// The weights to return; a mean of numbers ≥ 0 may be rounded to below.
+    fn weights(&self) -> Vec<f32> {
+        let mut w = self.iterate.weights();
+        project(&mut w, &self.nonnegative);
+        w
+    }
+
     /// One example; its loss before, and whether anything moved.
     fn step(&mut self, t: u64, i: usize) -> Result<(f64, bool), LearnError> {
         let Self { problem, steps, worker, iterate, .. } = self;

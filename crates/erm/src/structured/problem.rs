@@ -71,6 +71,11 @@ impl<'a, S: MaxOracle<F>, F: Scalar> Problem<'a, S, F> {
         !self.partial && self.structure.n_penalised() == self.dim()
     }
 
+    /// Whether Newton's method has what it needs.
+    pub(crate) fn is_curved(&self) -> bool {
+        self.is_convex() && self.structure.is_curved()
+    }
+
     pub(crate) fn is_logistic(&self) -> bool {
         self.spec.loss == Loss::Logistic
     }

@@ -20,7 +20,8 @@ pub enum Loss {
 /// Which algorithm finds the weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Solver {
-    /// `Sgd` for the perceptron and passive–aggressive updates, `Dual` for the hinge with `l2`, and for the logistic loss some epochs of `Sgd` and then `Lbfgs`.
+    /// `Sgd` for the perceptron and passive–aggressive updates, `Dual` for the hinge with `l2`, and for the logistic loss some epochs of `Sgd` and then `Lbfgs`; `Newton` in place of the last
+    /// two where it can be.
     Auto,
     /// One example per step.
     Sgd,
@@ -28,6 +29,8 @@ pub enum Solver {
     Lbfgs,
     /// Dual blocks, one per example, with a duality gap: block-coordinate Frank–Wolfe for the hinge, exponentiated gradient for the logistic loss. Needs `l2`.
     Dual,
+    /// Newton's method, with a duality gap; for the hinge by the method of multipliers. Needs `l2` without `l1`, at most 300 weights, and a structure that knows its second derivatives.
+    Newton,
 }
 
 /// How an example moves the weights in `Sgd`.
@@ -68,7 +71,7 @@ pub struct LearnSpec {
     pub tol: f64,
     /// The first rate of `Sgd`; if it is not given, 0.1 for the logistic loss (less where examples take more than a hundred decisions) and 1 for the others.
     pub rate: Option<f64>,
-    /// How the rate falls; by default it stays for the perceptron, and is `Pegasos` for the hinge with `l2` and `Inverse` otherwise.
+    /// How the rate falls; by default it stays for the perceptron, and is `Pegasos` for the hinge with `l2` and no rate and `Inverse` otherwise.
     pub schedule: Option<Schedule>,
     /// Whether `Sgd` returns the mean of its iterates, one after each step, in place of the last one; by default yes but for the logistic loss. In the mean of the
     /// perceptron all iterates count the same, in that of a convex objective the t-th counts t times.
@@ -114,6 +117,15 @@ impl LearnSpec {
         }
     }
 
+    /// Whether Newton's method is asked for or may be taken, if the structure allows it.
+    pub(crate) fn may_be_newton(&self) -> bool {
+        let smooth_or_hinge = self.loss != Loss::Perceptron && !self.is_passive();
+        matches!(self.solver, Solver::Auto | Solver::Newton)
+            && smooth_or_hinge
+            && self.l2 > 0.0
+            && self.l1 == 0.0
+    }
+
     /// Says why a request cannot be met, whatever the structure.
     pub fn check(&self) -> Result<(), LearnError> {
         let refuse = |why: &str| Err(LearnError::Request(why.to_string()));
@@ -136,6 +148,12 @@ impl LearnSpec {
             ),
             Solver::Dual if self.l2 == 0.0 => {
                 refuse("the dual solver needs a penalty: l2 must be positive")
+            }
+            Solver::Newton if self.loss == Loss::Perceptron || self.is_passive() => refuse(
+                "newton needs the loss hinge or logistic, without passive-aggressive updates",
+            ),
+            Solver::Newton if self.l2 == 0.0 => {
+                refuse("newton needs a penalty here: l2 must be positive")
             }
             Solver::Dual if self.max_outputs < 2 => refuse("max_outputs must be at least 2"),
             Solver::Sgd if self.schedule == Some(Schedule::Pegasos) && self.l2 == 0.0 => {

@@ -2,6 +2,8 @@
 
 pub mod classes;
 pub mod constituents;
+pub mod declared;
+pub mod graph;
 pub mod ranking;
 pub mod trees;
 pub mod view;
@@ -58,9 +60,13 @@ fn all<S: Structure<f64>>(s: &S) -> View<'_, S> {
     View::new(s, &each)
 }
 
-fn random_weights<F: Scalar>(dim: usize, seed: u64) -> Vec<F> {
+/// Of either sign, but where the structure needs them ≥ 0.
+fn random_weights<S: Structure<f64>, F: Scalar>(s: &S, seed: u64) -> Vec<F> {
     let mut rng = Rng::new(seed);
-    (0..dim).map(|_| F::from_f32(rng.unit() as f32 - 0.5)).collect()
+    let w = (0..s.dim()).map(|_| F::from_f32(rng.unit() as f32 - 0.5));
+    let mut w: Vec<F> = w.collect();
+    w[s.nonnegative()].iter_mut().for_each(|w| *w = w.abs());
+    w
 }
 
 /// θ at random weights, loaded.
@@ -73,9 +79,8 @@ fn scored<S: Structure<f64>>(s: &S, i: usize, w: &[f64]) -> (S::Parts, S::Scratc
 
 /// Scores are linear, both ways back to the weights agree, and the argmax is the best of all.
 pub fn argmaxes_are_those_of_enumeration<S: Max>(s: &S, outputs: Outputs<'_, S>) {
-    let dim = Structure::<f64>::dim(s);
     for seed in 0..4 {
-        let w = random_weights::<f64>(dim, seed);
+        let w = random_weights::<_, f64>(s, seed);
         for i in 0..n(s) {
             for ask in [Ask::Plain, Ask::Augmented, Ask::Gold] {
                 let (mut theta, mut scratch) = scored(s, i, &w);
@@ -125,7 +130,7 @@ fn adjoint<S: Structure<f64>>(s: &S, i: usize, w: &[f64], outputs: &[S::Output])
 
 /// Partition functions and marginals are sums over all outputs.
 pub fn sums_are_those_of_enumeration<S: Sum>(s: &S, outputs: Outputs<'_, S>) {
-    let w = random_weights::<f64>(Structure::<f64>::dim(s), 5);
+    let w = random_weights::<_, f64>(s, 5);
     for i in 0..n(s) {
         for ask in [Ask::Plain, Ask::Gold] {
             let (theta, mut scratch) = scored(s, i, &w);
@@ -196,7 +201,7 @@ pub fn gradients_are_those_of_differences<S: Max>(
     losses: &[Loss],
 ) {
     let view = all(s);
-    let w = random_weights::<f32>(Structure::<f64>::dim(s), 9);
+    let w = random_weights::<_, f32>(s, 9);
     for &loss in losses {
         let spec = LearnSpec { loss, l2: 0.05, ..LearnSpec::default() };
         let report = report_at(&view, learn, &spec, &w);
@@ -237,6 +242,14 @@ pub fn learners_agree<S: Max>(s: &S, outputs: Outputs<'_, S>, learn: Learn<S>, l
                 assert!(other.converged && other.gap.unwrap() < 1e-6, "{other:?}");
                 assert!((other.objective.unwrap() - optimum).abs() < 1e-6, "{other:?} {optimum}");
             }
+        }
+        if MaxOracle::<f64>::is_curved(&view) {
+            let newton = learn(&view, &exact(loss, Solver::Newton), None);
+            let report = newton.report;
+            assert!(report.converged && report.gap.unwrap() < 1e-6, "{report:?}");
+            let counted = objective(&view, outputs, &exact(loss, Solver::Newton), &wide(&newton.w));
+            assert!((counted - report.objective.unwrap()).abs() < 1e-9, "{counted} {report:?}");
+            assert!((counted - optimum).abs() < 1e-6, "{report:?} {optimum}");
         }
         if loss == Loss::Logistic {
             let l1 = LearnSpec { l1: 0.01, ..exact(loss, Solver::Lbfgs) };
@@ -285,7 +298,9 @@ pub fn certificates_are_honest<S: Max>(s: &S, outputs: Outputs<'_, S>, learn: Le
 pub fn threads_do_not_change_a_bit<S: Max>(s: &S, learn: Learn<S>, losses: &[Loss]) {
     let view = all(s);
     for &loss in losses {
-        for (solver, tol) in [(Solver::Auto, 1e-3), (Solver::Dual, 1e-3), (Solver::Dual, 1e-5)] {
+        let curved = MaxOracle::<f64>::is_curved(&view).then_some((Solver::Newton, 1e-6));
+        let solvers = [(Solver::Auto, 1e-3), (Solver::Dual, 1e-3), (Solver::Dual, 1e-5)];
+        for (solver, tol) in solvers.into_iter().chain(curved) {
             let spec = LearnSpec { tol, passes: 12, ..exact(loss, solver) };
             let on = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -359,7 +374,7 @@ pub fn averages_are_naive_means<S: Max>(
             let (l2, rate, passes) = (0.05, 0.2, 3);
             let mut rng = Rng::new(4);
             let mut order: Vec<u32> = (0..n as u32).collect();
-            let mut w = random_weights::<f64>(Structure::<f64>::dim(s), 6);
+            let mut w = random_weights::<_, f64>(s, 6);
             let start: Vec<f32> = w.iter().map(|&w| w as f32).collect();
             let (mut sum, mut total, mut t) = (vec![0.0; w.len()], 0.0, 0.0);
             for _ in 0..passes {
@@ -370,10 +385,11 @@ pub fn averages_are_naive_means<S: Max>(
                     let grad = gradient(&view, i as usize, &w, loss);
                     let times = view.shares[i as usize] * n as f64;
                     let count = if loss == Loss::Perceptron { 1.0 } else { t };
-                    for ((w, g), sum) in w.iter_mut().zip(grad).zip(&mut sum) {
-                        *w -= eta * (l2 * *w + times * g);
-                        *sum += count * *w;
-                    }
+                    w.iter_mut().zip(grad).for_each(|(w, g)| *w -= eta * (l2 * *w + times * g));
+                    w[Structure::<f64>::nonnegative(&view)]
+                        .iter_mut()
+                        .for_each(|w| *w = w.max(0.0));
+                    sum.iter_mut().zip(&w).for_each(|(sum, w)| *sum += count * *w);
                     total += count;
                 }
             }

@@ -1,7 +1,9 @@
 //! A structure seen through a list of its examples with other shares, and through an argmax that may be lazy.
 
 use lineal_linalg::Scalar;
-use lineal_model::structure::{Ask, Found, Infeasible, MaxOracle, Structure, SumOracle};
+use lineal_model::structure::{
+    Around, Ask, Found, Infeasible, MaxOracle, Smoothed, Structure, SumOracle,
+};
 use std::ops::Range;
 
 /// Example i is `examples[i]` of `inner`.
@@ -36,6 +38,9 @@ impl<F: Scalar, S: Structure<F>> Structure<F> for View<'_, S> {
     }
     fn n_penalised(&self) -> usize {
         self.inner.n_penalised()
+    }
+    fn nonnegative(&self) -> Range<usize> {
+        self.inner.nonnegative()
     }
     fn share(&self, i: usize) -> f64 {
         self.shares[i]
@@ -118,6 +123,34 @@ impl<F: Scalar, S: MaxOracle<F>> MaxOracle<F> for View<'_, S> {
     }
     fn cost(&self, i: usize, y: &S::Output) -> f64 {
         self.inner.cost(self.examples[i], y)
+    }
+    fn is_curved(&self) -> bool {
+        self.slack == 0.0 && self.inner.is_curved()
+    }
+    fn n_duals(&self, i: usize) -> usize {
+        self.inner.n_duals(self.examples[i])
+    }
+    fn smoothed(
+        &self,
+        i: usize,
+        theta: &S::Parts,
+        around: Around<'_>,
+        s: &mut S::Scratch,
+        grad: &mut S::Parts,
+        moved: &mut [f32],
+    ) -> Smoothed {
+        self.inner.smoothed(self.examples[i], theta, around, s, grad, moved)
+    }
+    fn add_hessian(
+        &self,
+        i: usize,
+        theta: &S::Parts,
+        around: Option<Around<'_>>,
+        factor: f64,
+        s: &mut S::Scratch,
+        into: &mut [f64],
+    ) {
+        self.inner.add_hessian(self.examples[i], theta, around, factor, s, into);
     }
 }
 

@@ -5,18 +5,20 @@ use super::spec::{Outputs, RankKind, RankSpec};
 use crate::features::{FeatureSpec, Features, read_features};
 use crate::predict::layout::Layout;
 use crate::predict::model::{Body, Model, Provenance};
-use crate::request::spec::{LossKind, Task, TrainSpec};
+use crate::request::spec::{LossKind, ScheduleKind, Task, TrainSpec};
 use crate::structured::{Counts, Examples, Learning, Metric, fit, train_and_held_out};
 use crate::train::report::{Report, StructuredReport};
 use crate::train::weights::Weights;
 use crate::train::{Trainable, Training, summary};
 use crate::{Error, ReadOptions};
 use lineal_data::{Dataset, Queries as Names, Source, Standardizer, TargetKind, Targets};
-use lineal_erm::structured::{learn, learn_max};
-use lineal_linalg::{Matrix, kernels};
+use lineal_erm::structured::{Loss, Solver, Update, learn, learn_max};
+use lineal_linalg::{Dense, Matrix, kernels};
 use lineal_metrics::{RankedQueries, RankingOptions, ranking};
 use lineal_model::Bias;
+use lineal_model::structure::Structure;
 use lineal_ranking::{Queries, Ranking};
+use lineal_solver::Schedule;
 use std::borrow::Cow;
 
 /// Documents by query, and the features that were made of their text.
@@ -54,6 +56,10 @@ impl Examples for RankedRows {
 
     fn select(&self, which: &[usize]) -> Self {
         Self { data: self.data.select_queries(which), features: self.features.clone() }
+    }
+
+    fn n_parts(&self, example: usize) -> usize {
+        self.data.queries.as_ref().map_or(0, |queries| queries.rows(example).len())
     }
 }
 
@@ -103,7 +109,7 @@ impl Trainable for RankedRows {
         let (rows, held_out) = train_and_held_out(data, held_out, spec)?;
         let (names, grades) = rows.graded()?;
         let grades: Vec<f32> = grades.iter().map(|&grade| grade as f32).collect();
-        let mut x = Cow::Borrowed(&rows.data.x);
+        let mut x = densified(&rows.data.x).map_or(Cow::Borrowed(&rows.data.x), Cow::Owned);
         let scaling = spec.standardize.then(|| {
             let mut scaling = Standardizer::fit(&x, None);
             // A constant in every document changes no order.
@@ -124,7 +130,8 @@ impl Trainable for RankedRows {
             Outputs::Decisions(decisions) => {
                 let problem = Ranking::new(queries, decisions, spec.rank.normalise());
                 let n = problem.n_decisions();
-                let learning = learning(spec, problem.total_weight(), &rows)?;
+                let learning = learning(spec, problem.total_weight(), &rows)?
+                    .with_steps_of(|| Structure::<f32>::size(&problem, 0));
                 if let Some(why) = decisions.refuses_argmax().filter(|_| learning.needs_argmax()) {
                     return Err(Error::request(why));
                 }
@@ -136,7 +143,8 @@ impl Trainable for RankedRows {
             Outputs::Orders(orders) => {
                 let problem = Ranking::new(queries, orders, spec.rank.normalise());
                 let n = problem.n_decisions();
-                let learning = learning(spec, problem.total_weight(), &rows)?;
+                let learning = learning(spec, problem.total_weight(), &rows)?
+                    .with_steps_of(|| Structure::<f32>::size(&problem, 0));
                 let run = fit(spec, on_pass, metric, |see| {
                     Ok(learn_max(&problem, &learning.request, start.as_deref(), see)?)
                 })?;
@@ -169,6 +177,19 @@ impl Trainable for RankedRows {
     }
 }
 
+/// Rows that are mostly full as a matrix without gaps: products with weights are then several times faster.
+fn densified(x: &Matrix) -> Option<Matrix> {
+    let (n, d) = (x.n_rows(), x.n_cols());
+    if !matches!(x, Matrix::Sparse(_)) || 3 * x.nnz() < n.checked_mul(d)? {
+        return None;
+    }
+    let mut values = vec![0.0; n * d];
+    for (i, row) in values.chunks_exact_mut(d.max(1)).enumerate() {
+        x.row(i).for_each(|at, value| row[at] = value);
+    }
+    Dense::new(n, d, values).ok().map(Matrix::Dense)
+}
+
 /// The request to the learners; a penalty in the form of C counts decisions, as a linear SVM over explicit pairs would.
 fn learning(spec: &TrainSpec, total_weight: f64, rows: &RankedRows) -> Result<Learning, Error> {
     if total_weight <= 0.0 {
@@ -184,6 +205,19 @@ fn learning(spec: &TrainSpec, total_weight: f64, rows: &RankedRows) -> Result<Le
             Ok(Learning { loss: LossKind::SquaredHinge, ..logistic.learning(total_weight)? })
         }
         _ => spec.learning(total_weight),
+    }
+}
+
+impl Learning {
+    /// Stochastic steps of the hinge by a rate that falls, unless a schedule is asked for: those of Pegasos, 1/(l2·t), take thousands of passes to come back where l2 is as small as for many pairs.
+    fn with_steps_of(mut self, size: impl FnOnce() -> usize) -> Self {
+        let request = &mut self.request;
+        let steps = request.solver == Solver::Sgd && request.update == Update::Gradient;
+        if steps && request.loss == Loss::Hinge && request.schedule.is_none() {
+            request.schedule = Some(Schedule::Inverse);
+            request.rate.get_or_insert_with(|| (10.0 / size().max(1) as f64).min(0.1));
+        }
+        self
     }
 }
 
@@ -214,6 +248,13 @@ fn check(spec: &TrainSpec) -> Result<TrainSpec, Error> {
             ));
         }
         _ => {}
+    }
+    let pegasos = spec.sgd.schedule == Some(ScheduleKind::Pegasos);
+    if pegasos && loss == LossKind::SquaredHinge {
+        return refuse(
+            "--schedule pegasos takes steps of 1/(l2·t), too long for --loss squared-hinge, whose slope is not bounded: choose --schedule inverse, or --loss hinge"
+                .into(),
+        );
     }
     if spec.cost.is_some() {
         return refuse("--cost is between classes, and a ranking has none: leave it out".into());

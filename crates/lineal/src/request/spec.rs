@@ -1,8 +1,10 @@
 //! What to train: every choice of the three steps, with its default.
 
 use crate::constituency::ConstituencySpec;
+use crate::declare::DeclaredSpec;
 use crate::dependency::DependencySpec;
 use crate::rank::RankSpec;
+use crate::segment::SegmentSpec;
 use crate::tag::TagSpec;
 use lineal_data::TargetKind;
 use lineal_model::{Bias, cost::CostMatrix};
@@ -81,6 +83,12 @@ pub struct TrainSpec {
     /// What ranking alone can choose.
     #[serde(skip_serializing_if = "is_default")]
     pub rank: RankSpec,
+    /// What segmentation alone can choose.
+    #[serde(skip_serializing_if = "is_default")]
+    pub segment: SegmentSpec,
+    /// What declared structures alone can choose.
+    #[serde(skip_serializing_if = "is_default")]
+    pub declared: DeclaredSpec,
 }
 
 impl From<TagSpec> for TrainSpec {
@@ -128,6 +136,8 @@ impl Default for TrainSpec {
             dependency: DependencySpec::default(),
             constituency: ConstituencySpec::default(),
             rank: RankSpec::default(),
+            segment: SegmentSpec::default(),
+            declared: DeclaredSpec::default(),
         }
     }
 }
@@ -141,8 +151,18 @@ impl TrainSpec {
             Task::Classify | Task::Multilabel | Task::Regress => spec,
             Task::Rank => Self { bias: Bias::None, tol: 1e-4, ..spec },
             Task::Tag => Self { tol: 1e-2, ..spec },
-            Task::Dependency | Task::Constituency => {
-                let (epochs, size) = if task == Task::Dependency { (8, 0.05) } else { (5, 0.02) };
+            Task::Segment => Self {
+                tol: 1e-2,
+                loss: Some(LossKind::Hinge),
+                penalty: SegmentSpec::penalty(),
+                ..spec
+            },
+            Task::Dependency | Task::Constituency | Task::Declared => {
+                let (epochs, size) = match task {
+                    Task::Dependency => (8, 0.05),
+                    Task::Constituency => (5, 0.02),
+                    _ => (30, 0.03),
+                };
                 let passive_aggressive = Some(size);
                 Self {
                     tol: 1e-2,
@@ -411,13 +431,17 @@ choice! {
         Constituency = "constituency",
         /// The order of the documents of a query.
         Rank = "rank",
+        /// A label for each pixel of an image, or each node of a graph.
+        Segment = "segment",
+        /// Labels of variables that the user declares, with factors and rules.
+        Declared = "declared",
     }
 }
 
 impl Task {
     /// Whether an output has parts that depend on each other: labels of a sequence, heads of a tree, an order.
     pub fn is_structured(self) -> bool {
-        matches!(self, Task::Tag | Task::Dependency | Task::Constituency | Task::Rank)
+        !matches!(self, Task::Classify | Task::Multilabel | Task::Regress)
     }
 
     /// How the labels of rows are read for it.
@@ -426,9 +450,7 @@ impl Task {
             Task::Multilabel => TargetKind::Labels,
             Task::Regress => TargetKind::Real,
             Task::Rank => TargetKind::Grades,
-            Task::Classify | Task::Tag | Task::Dependency | Task::Constituency => {
-                TargetKind::Classes
-            }
+            _ => TargetKind::Classes,
         }
     }
 }

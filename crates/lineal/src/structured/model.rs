@@ -26,6 +26,8 @@ pub struct Ask {
     pub min_risk: bool,
     /// Draw the output from its distribution, by this seed.
     pub sample: Option<u64>,
+    /// How sure each part is, where the model has no probabilities: by what the best output with another part there loses.
+    pub confidence: bool,
     /// The number of the first example among all, for samples.
     pub first: u64,
 }
@@ -45,6 +47,8 @@ pub trait Examples: Trainable + Clone + Send + Sync {
     fn source(&self) -> &str;
     /// Some of them.
     fn select(&self, which: &[usize]) -> Self;
+    /// How many parts of an example can be explained: words, documents.
+    fn n_parts(&self, example: usize) -> usize;
 }
 
 macro_rules! examples {
@@ -58,6 +62,9 @@ macro_rules! examples {
             }
             fn select(&self, which: &[usize]) -> Self {
                 <$data>::select(self, which)
+            }
+            fn n_parts(&self, example: usize) -> usize {
+                self.get(example).len()
             }
         }
     )*};

@@ -1,7 +1,7 @@
 //! From a spec to a request that the learners of structures understand.
 
 use crate::Error;
-use crate::request::spec::{LossKind, Penalty, ScheduleKind, SolverKind, TrainSpec};
+use crate::request::spec::{LossKind, Penalty, ScheduleKind, SolverKind, Task, TrainSpec};
 use lineal_erm::structured::{LearnSpec, Loss, Solver, Update};
 use lineal_solver::Schedule;
 
@@ -53,6 +53,8 @@ impl TrainSpec {
             SolverKind::Sgd => Solver::Sgd,
             SolverKind::Lbfgs => Solver::Lbfgs,
             SolverKind::Dual => Solver::Dual,
+            // Of the structures that have a task, pairs of documents alone know their second derivatives.
+            SolverKind::Newton if task == Task::Rank => Solver::Newton,
             other => {
                 return Err(Error::request(format!(
                     "--solver {other} is not there for --task {task}: choose auto, sgd, lbfgs (logistic) or dual (hinge, logistic)"
@@ -104,6 +106,7 @@ pub(super) fn solver_kind(solver: Solver) -> SolverKind {
         Solver::Sgd => SolverKind::Sgd,
         Solver::Lbfgs => SolverKind::Lbfgs,
         Solver::Dual => SolverKind::Dual,
+        Solver::Newton => SolverKind::Newton,
     }
 }
 

@@ -11,6 +11,7 @@
 use super::constraints;
 use super::model::TagModel;
 use super::notable::Notable;
+use super::rules;
 use super::vectorize::{Vectorizer, has_bias};
 use crate::Error;
 use crate::request::spec::Task;
@@ -112,7 +113,10 @@ pub(super) fn read(file: &ModelFile) -> Result<TagModel, Error> {
     let weights = read_weights(file, shape, about.step)?;
     let grammar = constraints::grammar(&about.header.spec.tag, &about.schema.labels)
         .map_err(|e| bad(e.to_string()))?;
-    Ok(TagModel { vectorizer, weights, grammar, about })
+    let looks_at_tokens = vectorizer.n_pairs() > 0;
+    let rules = rules::compile(&about.header.spec.tag, &about.schema.labels, looks_at_tokens)
+        .map_err(|e| bad(e.to_string()))?;
+    Ok(TagModel { vectorizer, weights, grammar, rules, about })
 }
 
 fn read_index(file: &ModelFile, name: &str, bits: Option<u32>) -> Result<AttributeIndex, Error> {

@@ -24,6 +24,7 @@ mod explain;
 mod file;
 mod model;
 mod notable;
+mod rules;
 mod shrink;
 mod spec;
 mod tagger;

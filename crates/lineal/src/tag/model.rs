@@ -7,6 +7,7 @@ use crate::structured::{Ask, Header, StructuredModel};
 use crate::{Error, SequenceOptions, TagMetrics, Tagged};
 use lineal_chain::{Grammar, PrunedModel};
 use lineal_data::{SequenceSchema, Sequences, Source};
+use lineal_declared::automaton::Automaton;
 use lineal_metrics::TagSet;
 use lineal_model::file::ModelFile;
 use std::ops::ControlFlow;
@@ -17,6 +18,7 @@ pub struct TagModel {
     pub(super) vectorizer: Vectorizer,
     pub(super) weights: PrunedModel,
     pub(super) grammar: Grammar,
+    pub(super) rules: Option<Automaton>,
     pub(super) about: About,
 }
 

@@ -29,6 +29,8 @@ pub struct TagSpec {
     pub scheme: Option<SchemeKind>,
     /// Other transitions that are forbidden.
     pub forbidden: Vec<(Border, Border)>,
+    /// Rules about whole sequences, one per line, in the language of [declared structures](lineal_declared::language): `at most 1 spans of PER`. Predictions keep them.
+    pub rules: Option<String>,
     /// Whether training sets the gold labels against legal sequences only, too. By default it is against all: the figures are no worse.
     pub legal_rivals: bool,
 }
@@ -45,6 +47,7 @@ impl Default for TagSpec {
             bias: None,
             scheme: None,
             forbidden: Vec::new(),
+            rules: None,
             legal_rivals: false,
         }
     }

@@ -118,6 +118,14 @@ impl<'m> Tagger<'m> {
         self.extract(sequence)?;
         let allowed = if ask.known { Some(self.known(sequence)?) } else { None };
         let x = observations(&self.rows, sequence.len());
+        if let Some(rules) = &self.model.rules {
+            self.fast.score(self.model, x);
+            let found = self.model.by_rules(rules, &self.fast.parts, allowed.as_ref(), ask)?;
+            return found.ok_or_else(|| {
+                let message = "no sequence of labels keeps the rules and what else is asked for";
+                sequence.data().error_at(sequence.index(), 0, message).into()
+            });
+        }
         if !ask.needs_proba() && ask.n_best == 0 {
             self.fast.score(self.model, x);
             let mut labels = Vec::new();

@@ -5,6 +5,7 @@ use super::evaluate::compare;
 use super::file::{About, MAX_LABELS, MAX_LABELS_OF_TRIPLES};
 use super::model::TagModel;
 use super::notable::notable;
+use super::rules;
 use super::shrink::compact;
 use super::spec::{TagFeatures, TagSpec, WeightsKind};
 use super::vectorize::{Rows, Vectorizer};
@@ -57,6 +58,7 @@ impl Trainable for Sequences {
             ends: &ends,
             weights: None,
         };
+        let rules = rules::compile(&spec.tag, labels, shape.n_pairs > 0)?;
         let options = options(spec, &grammar);
         let problem = ChainProblem::new(shape, sentences, &options, start.as_ref())
             .map_err(|e| placed(e, data))?;
@@ -109,7 +111,7 @@ impl Trainable for Sequences {
             step: None,
             notable,
         };
-        Ok((TagModel { vectorizer, weights, grammar, about }, report))
+        Ok((TagModel { vectorizer, weights, grammar, rules, about }, report))
     }
 }
 

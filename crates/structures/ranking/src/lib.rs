@@ -29,6 +29,7 @@
 
 mod decisions;
 mod gain;
+mod listed;
 mod oracle;
 mod orders;
 mod parts;

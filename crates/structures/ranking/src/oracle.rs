@@ -1,6 +1,7 @@
 //! What a loss of rankings knows about one query. Scores and amounts are f64 here, whatever the weights are.
 
 use crate::decisions::LogisticBuffers;
+use crate::listed::Listed;
 use crate::queries::Query;
 use crate::sorted::Sorted;
 
@@ -25,6 +26,11 @@ pub trait Oracle: Sync {
 
     /// The Hessian in the scores at w = 0 is taken for a Laplacian that has this much for each pair of documents of different groups.
     fn pair_curvature(&self, query: &Query<'_>) -> f64;
+
+    /// Where the loss is a sum over pairs (i, j) of gradeᵢ > gradeⱼ: the second derivative of the smooth loss of one, by scoreᵢ − scoreⱼ. The maximum with costs is then Σ max(0, 1 − (scoreᵢ − scoreⱼ)).
+    fn pair_second_derivative(&self) -> Option<fn(f64) -> f64> {
+        None
+    }
 }
 
 /// A smooth convex function of the scores: the logarithm of a sum over outputs, or what takes its place.
@@ -67,4 +73,5 @@ pub struct Buffers {
     pub(crate) numbers: Vec<f64>,
     pub(crate) places: Vec<u32>,
     pub(crate) order: Vec<u32>,
+    pub(crate) listed: Listed,
 }

@@ -3,6 +3,7 @@
 //! The output is a choice for each pair, swapped or not; its score relative to the gold output is Σ over swapped pairs of scoreⱼ − scoreᵢ, its cost the number of swapped pairs.
 //! So pairs decouple: (i, j) is swapped where scoreⱼ + margin > scoreᵢ, and μ is a count for each document: how often it was swapped up less how often down.
 
+use crate::listed::is_short;
 use crate::oracle::{Buffers, Scored};
 use crate::sorted::{Entry, Product};
 
@@ -15,6 +16,14 @@ struct Swaps<'b> {
 }
 
 pub(super) fn best(at: &Scored<'_>, augmented: bool, s: &mut Buffers, amounts: &mut [f64]) -> f64 {
+    if is_short(&at.query) {
+        // Without a margin ties count as swapped. Counts are exact in any order.
+        let swapped = |is: bool| if is { (1.0, 1.0) } else { (0.0, 0.0) };
+        return match augmented {
+            true => s.listed.sum(at, amounts, |lead| swapped(lead < 1.0)),
+            false => s.listed.sum(at, amounts, |lead| swapped(lead <= 0.0)),
+        };
+    }
     let Buffers { sorted, places, .. } = s;
     let mut swaps = Swaps { augmented, amounts, swapped: 0.0, stops: places };
     sorted.each_product(&at.query, at.scores, &mut swaps);

@@ -11,6 +11,7 @@ pub(crate) use logistic::LogisticBuffers;
 use crate::gain::Gain;
 use crate::oracle::{Best, Buffers, Oracle, Scored, Smooth};
 use crate::queries::Query;
+use lineal_linalg::special::sigmoid;
 
 /// What is decided for a query. With d = scoreᵢ − scoreⱼ for every pair of documents with gradeᵢ > gradeⱼ:
 ///
@@ -87,6 +88,14 @@ impl Oracle for Decisions {
             // diag(p) − ppᵀ at p = 1/n is 1/n² for every pair.
             Self::Softmax(_) => 1.0 / (n * n),
             Self::PlackettLuce => plackett_luce::curvature(query),
+        }
+    }
+
+    fn pair_second_derivative(&self) -> Option<fn(f64) -> f64> {
+        match self {
+            Self::Pairs => Some(|lead| sigmoid(lead) * sigmoid(-lead)),
+            Self::SquaredPairs => Some(|lead| if lead < 1.0 { 2.0 } else { 0.0 }),
+            Self::Softmax(_) | Self::PlackettLuce => None,
         }
     }
 }

@@ -8,8 +8,9 @@
 //!
 //! and when t rises by δ: A₂ ← A₂ + 2δA₁ + δ²A₀, A₁ ← A₁ + δA₀. The value is the sum of all A₂, the derivative by scoreⱼ is 2A₁; a walk down the better documents gives
 //! theirs. Chapelle and Keerthi, *Efficient algorithms for ranking with SVMs* (2010), take sums of scores and of their squares and subtract; here every term is ≥ 0, so that nothing
-//! cancels, however far from 0 or apart the scores are.
+//! cancels, however far from 0 or apart the scores are. Few pairs are added up one by one.
 
+use crate::listed::is_short;
 use crate::oracle::{Buffers, Scored};
 use crate::sorted::{Entry, Product};
 
@@ -19,6 +20,12 @@ struct Squares<'b> {
 }
 
 pub(super) fn value_grad(at: &Scored<'_>, s: &mut Buffers, amounts: &mut [f64]) -> f64 {
+    if is_short(&at.query) {
+        return s.listed.sum(at, amounts, |lead| {
+            let violation = (1.0 - lead).max(0.0);
+            (violation * violation, 2.0 * violation)
+        });
+    }
     let mut squares = Squares { amounts, value: 0.0 };
     s.sorted.each_product(&at.query, at.scores, &mut squares);
     squares.value

@@ -1,13 +1,17 @@
 //! Queries as examples of the learners: a score for each document, θᵢ = ⟨w, xᵢ⟩, and no bias, which would cancel.
 
 mod curvature;
+mod newton;
 
 use crate::oracle::{Buffers, Oracle, Scored, Smooth};
 use crate::parts::{Documents, Outcome};
 use crate::queries::Queries;
 use lineal_linalg::{Row, Scalar, kernels};
-use lineal_model::structure::{Ask, Found, Infeasible, MaxOracle, Structure, SumOracle};
+use lineal_model::structure::{
+    Around, Ask, Found, Infeasible, MaxOracle, Smoothed, Structure, SumOracle,
+};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// How losses of queries are added up. Queries without a decision (one grade, no relevant document) count nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,8 +38,8 @@ pub struct Ranking<'a, O> {
     gold: Vec<f64>,
     /// What the oracle keeps for each document, or nothing.
     worth: Vec<f64>,
-    /// See [`size`](Structure::size).
-    size: usize,
+    /// See [`size`](Structure::size); computed when it is asked for.
+    size: OnceLock<usize>,
 }
 
 /// Working memory of [`Ranking`].
@@ -82,8 +86,7 @@ impl<'a, O: Oracle> Ranking<'a, O> {
         if total > 0.0 {
             shares.iter_mut().for_each(|share| *share /= total);
         }
-        let size = 1;
-        let mut new = Self {
+        Self {
             queries,
             oracle,
             shares,
@@ -92,10 +95,8 @@ impl<'a, O: Oracle> Ranking<'a, O> {
             total_weight: total,
             gold,
             worth,
-            size,
-        };
-        new.size = (10.0 * new.steepest()).clamp(1.0, 1e9) as usize;
-        new
+            size: OnceLock::new(),
+        }
     }
 
     /// The queries.
@@ -193,7 +194,7 @@ impl<'a, O: Oracle, F: Scalar> Structure<F> for Ranking<'a, O> {
     /// The same for all queries: ten times the greatest curvature of one. The rate of stochastic steps, a tenth and less for sizes above a hundred, is then at most 1 / curvature, which the
     /// squared hinge needs: its gradients are not bounded, and steps that are too long would grow and grow.
     fn size(&self, _: usize) -> usize {
-        self.size
+        *self.size.get_or_init(|| (10.0 * self.steepest()).clamp(1.0, 1e9) as usize)
     }
 
     fn log_outputs(&self, i: usize) -> f64 {
@@ -304,6 +305,46 @@ impl<'a, O: Oracle, F: Scalar> MaxOracle<F> for Ranking<'a, O> {
 
     fn cost(&self, _: usize, y: &Outcome) -> f64 {
         y.cost
+    }
+
+    fn is_curved(&self) -> bool {
+        self.oracle.pair_second_derivative().is_some() && self.has_few_pairs()
+    }
+
+    fn n_duals(&self, i: usize) -> usize {
+        if self.is_informative(i) { self.queries.query(i).n_pairs() as usize } else { 0 }
+    }
+
+    fn smoothed(
+        &self,
+        i: usize,
+        theta: &Documents<F>,
+        around: Around<'_>,
+        s: &mut RankingScratch<F>,
+        grad: &mut Documents<F>,
+        moved: &mut [f32],
+    ) -> Smoothed {
+        grad.squared = false;
+        grad.values.clear();
+        if !self.is_informative(i) {
+            grad.values.resize(theta.values.len(), F::ZERO);
+            return Smoothed::default();
+        }
+        let smoothed = self.smooth_hinge(i, &theta.values, around, s, moved);
+        grad.values.extend(s.amounts.iter().map(|&amount| F::from_f64(amount)));
+        smoothed
+    }
+
+    fn add_hessian(
+        &self,
+        i: usize,
+        theta: &Documents<F>,
+        around: Option<Around<'_>>,
+        factor: f64,
+        s: &mut RankingScratch<F>,
+        into: &mut [f64],
+    ) {
+        self.add_pair_hessian(i, &theta.values, around, factor, s, into);
     }
 }
 

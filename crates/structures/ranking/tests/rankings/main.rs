@@ -4,6 +4,7 @@ mod enumeration;
 mod extremes;
 mod gradients;
 mod learners;
+mod newton;
 
 use lineal_linalg::{Csr, Dense, Matrix};
 use lineal_model::structure::{Ask, Found, MaxOracle, Structure, SumOracle};

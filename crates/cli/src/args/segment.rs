@@ -1,0 +1,59 @@
+//! Flags about images and graphs: `--task segment`.
+
+use std::str::FromStr;
+
+use clap::Args;
+use lineal::data::{MaskLabel, MaskValue};
+
+use super::choice::at_least_one;
+
+/// The heading of everything about images.
+pub const SEGMENT: &str = "Images and graphs (--task segment)";
+
+/// Choices of `train --task segment`.
+#[derive(Args, Clone, Debug, Default)]
+pub struct SegmentArgs {
+    /// Label N superpixels of each image in place of its pixels: faster, and coarser
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = SEGMENT)]
+    pub superpixels: Option<usize>,
+
+    /// Label every pixel or node by itself: neighbours need not agree
+    #[arg(long, help_heading = SEGMENT)]
+    pub no_edges: bool,
+
+    /// Neighbours of a pixel that like to agree: 4 or 8 [default: 8]
+    #[arg(long, value_name = "N", value_parser = neighbours, help_heading = SEGMENT)]
+    pub neighbours: Option<usize>,
+
+    /// Labels and their values in masks: background=0,horse=255, or road=#804080 [default: every value is a label]
+    #[arg(long, value_name = "NAME=VALUE,…", value_delimiter = ',', value_parser = MaskLabel::from_str, help_heading = SEGMENT)]
+    pub mask_labels: Vec<MaskLabel>,
+
+    /// Grey values of masks from here on are the foreground: for masks with shades, as JPEG makes them
+    #[arg(long, value_name = "GREY", help_heading = SEGMENT)]
+    pub mask_threshold: Option<u16>,
+
+    /// Values of masks that are no label: such pixels count nowhere
+    #[arg(long, value_name = "VALUE,…", value_delimiter = ',', value_parser = MaskValue::from_str, help_heading = SEGMENT)]
+    pub mask_void: Vec<MaskValue>,
+}
+
+fn neighbours(text: &str) -> Result<usize, String> {
+    match text {
+        "4" => Ok(4),
+        "8" => Ok(8),
+        _ => Err("must be 4 or 8".to_owned()),
+    }
+}
+
+/// What `predict` gives of images and graphs.
+#[derive(Args, Clone, Debug, Default)]
+pub struct SegmentAskArgs {
+    /// Write each image with its labels as colours, too: NAME.overlay.png in the folder of -o
+    #[arg(long, help_heading = SEGMENT)]
+    pub overlay: bool,
+
+    /// How sure each label is, by what the best answer with another label there loses: NAME.confidence.png in the folder of -o (white is sure), or a list in JSON lines
+    #[arg(long, help_heading = SEGMENT)]
+    pub confidence: bool,
+}

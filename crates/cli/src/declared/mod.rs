@@ -1,0 +1,4 @@
+//! `--task declared`.
+
+mod task;
+mod write;

@@ -1,0 +1,5 @@
+//! `--task segment`.
+
+mod picture;
+mod task;
+mod write;

@@ -1,0 +1,425 @@
+//! What images and graphs bring to the commands.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::bail;
+use lineal::data::{ImageReadOptions, png};
+use lineal::{
+    Ask, Scene, SceneKind, SceneOptions, SceneSchema, Scenes, SegmentExplanation, SegmentMetrics,
+    SegmentModel, SegmentSpec, Segmented, Source, StructuredModel, TrainSpec,
+};
+use serde_json::{Value, json};
+
+use super::picture::overlay;
+use super::write::{Writer, is_one_mask};
+use crate::args::{EvalArgs, ExplainArgs, FileArgs, Output, PredictArgs, TrainArgs};
+use crate::html;
+use crate::structured::{MetricTable, Pairs, Reason, StructuredTask, maybe, part_reasons};
+use crate::talk::{count, rough, thousands};
+use crate::train::request::{self, Request};
+
+/// Images that `eval` lists and its page shows: the worst ones.
+const WORST: usize = 10;
+const DRAWN: usize = 8;
+
+impl StructuredTask for SegmentModel {
+    const EXAMPLE: &'static str = "image";
+    const PART: &'static str = "pixel";
+    const PARTS: &'static str = "pixels";
+    const CLASS: &'static str = "label";
+    const NOUNS: [&'static str; 3] = ["images", "features", "labels"];
+    const CLASSES: &'static str = "labels";
+    const CARDS: &'static [&'static str] = &["iou", "foreground_iou", "pixel_accuracy"];
+    const HAS: &'static str = "--confidence";
+    type Request = SceneOptions;
+    type Explanation = SegmentExplanation;
+    type Writer<'m> = Writer<'m>;
+
+    fn request(args: &TrainArgs) -> anyhow::Result<Request<SceneOptions>> {
+        let mut segment = SegmentSpec {
+            superpixels: args.segment.superpixels,
+            edges: !args.segment.no_edges,
+            ..SegmentSpec::default()
+        };
+        if let Some(neighbours) = args.segment.neighbours {
+            segment.contrast.diagonals = neighbours == 8;
+        }
+        let common = request::spec(args)?;
+        let penalty = match args.penalty.c.is_some() || args.penalty.l2.is_some() {
+            true => common.penalty,
+            false => SegmentSpec::penalty(),
+        };
+        let class_weight = args.model.class_weight.clone().unwrap_or_default();
+        let spec = TrainSpec { segment, penalty, class_weight, ..common };
+        let options = Self::options(&args.file);
+        let images = ImageReadOptions {
+            labels: args.segment.mask_labels.clone(),
+            threshold: args.segment.mask_threshold,
+            void: args.segment.mask_void.clone(),
+            require_masks: true,
+            ..options.images
+        };
+        Request::new(args, spec, SceneOptions { images, ..options }, [])
+    }
+
+    fn read_training(
+        source: Source,
+        _: &TrainArgs,
+        request: &mut Request<SceneOptions>,
+    ) -> anyhow::Result<Scenes> {
+        Ok(Scenes::read(source, &request.options)?)
+    }
+
+    fn size(data: &Scenes) -> Vec<String> {
+        let what = if is_graphs(&data.schema) { "node" } else { "pixel" };
+        vec![count(data.n_nodes(), what), count(data.schema.labels().len(), "label")]
+    }
+
+    fn read_like(
+        source: Source,
+        request: &Request<SceneOptions>,
+        data: &Scenes,
+    ) -> anyhow::Result<Scenes> {
+        let format = request.format_of(&source.name(), request.options.format);
+        let options = SceneOptions { format, ..request.options.clone() };
+        Ok(Scenes::read_with(source, &options, &data.schema)?)
+    }
+
+    fn cannot_compare(data: &Scenes) -> Option<&'static str> {
+        let why = "there are no labels to compare with; give every image its mask";
+        (!data.has_labels()).then_some(why)
+    }
+
+    fn unseen(data: &Scenes) -> Option<(String, String)> {
+        let new = data.labels.get(data.schema.labels().len())?;
+        let n = data.n_unseen();
+        (n > 0).then(|| (count(n, "node"), new.clone()))
+    }
+
+    fn options(file: &FileArgs) -> SceneOptions {
+        let images =
+            ImageReadOptions { max_pixels: file.max_pixels, ..ImageReadOptions::default() };
+        SceneOptions { format: file.format, images, known: false }
+    }
+
+    fn predict_options(args: &PredictArgs) -> SceneOptions {
+        SceneOptions { known: args.tag.known.is_some(), ..Self::options(&args.file) }
+    }
+
+    fn ask(args: &PredictArgs) -> Ask {
+        let (known, confidence) = (args.tag.known.is_some(), args.segment.confidence);
+        Ask { known, confidence, ..Ask::default() }
+    }
+
+    fn has_no_answer(args: &PredictArgs) -> Option<&'static str> {
+        let column = args.tag.known.as_deref().is_some_and(|column| !column.is_empty());
+        let others =
+            args.tag.n_best.is_some() || args.tag.review_below.is_some() || args.top.is_some();
+        if args.proba || args.sample || args.min_cost || others {
+            Some(
+                "a segmentation has its best labels, and --confidence: leave out --proba, --sample, --min-cost, --top, --n-best and --review-below",
+            )
+        } else if column || args.tag.unlabelled.is_some() {
+            Some(
+                "--known of images keeps the pixels of their masks that have a label's value, whatever the others have: leave out the column and --unlabelled",
+            )
+        } else if args.segment.overlay && args.out.is_none() {
+            Some("--overlay writes pictures: give their folder with -o")
+        } else {
+            None
+        }
+    }
+
+    /// Masks are files: `-o` is their folder, or one of them.
+    fn prepare_output(&self, args: &PredictArgs) -> anyhow::Result<bool> {
+        if is_graphs(self.schema()) {
+            return match args.segment.overlay {
+                true => bail!("--overlay is for images; leave it out"),
+                false => Ok(false),
+            };
+        }
+        let Some(out) = args.out.as_deref() else {
+            return match args.output {
+                Output::Text if args.segment.confidence => {
+                    bail!(
+                        "--confidence writes a picture for each image: give their folder with -o, or say --output jsonl"
+                    )
+                }
+                _ => Ok(false),
+            };
+        };
+        if out == Path::new("-") {
+            bail!(
+                "masks are pictures: give their folder with -o, or leave it out for the share of each label"
+            );
+        }
+        match is_one_mask(out) {
+            true => crate::files::check_output(out, &[&args.model, &args.data])?,
+            false => std::fs::create_dir_all(out)
+                .map_err(|e| anyhow::anyhow!("cannot make the folder {}: {e}", out.display()))?,
+        }
+        Ok(true)
+    }
+
+    fn writer(&self, args: &PredictArgs) -> Writer<'_> {
+        Writer::new(self, args)
+    }
+
+    fn write(
+        writer: &mut Writer<'_>,
+        out: &mut dyn Write,
+        data: &Scenes,
+        i: usize,
+        _: usize,
+        found: &Segmented,
+    ) -> io::Result<()> {
+        writer.write(out, data.get(i), found)
+    }
+
+    fn main_metric(metrics: &SegmentMetrics) -> (&'static str, f64) {
+        ("IoU", metrics.main())
+    }
+
+    fn in_short(metrics: &SegmentMetrics) -> String {
+        let foreground = metrics.foreground_iou.map(|iou| format!(", of the foreground {iou:.4}"));
+        let foreground = foreground.unwrap_or_default();
+        format!("IoU {:.4}{foreground}, pixels {:.4}", metrics.iou, metrics.pixel_accuracy)
+    }
+
+    fn metric_rows(metrics: &SegmentMetrics) -> Pairs {
+        let mut rows = vec![
+            ("images", thousands(metrics.images as usize)),
+            ("pixels", thousands(metrics.pixels as usize)),
+            ("pixel_accuracy", format!("{:.4}", metrics.pixel_accuracy)),
+            ("iou", format!("{:.4}", metrics.iou)),
+            ("foreground_iou", maybe(metrics.foreground_iou)),
+            ("exact", format!("{:.4}", metrics.exact)),
+        ];
+        rows.retain(|(name, _)| *name != "foreground_iou" || metrics.foreground_iou.is_some());
+        rows
+    }
+
+    fn metric_tables(metrics: &SegmentMetrics) -> Vec<MetricTable> {
+        let header = ["label", "IoU", "precision", "recall", "gold", "found"];
+        let mut labels = vec![header.map(str::to_owned).to_vec()];
+        labels.extend(metrics.by_label.iter().map(|(name, area)| {
+            let shares = [area.iou, area.precision, area.recall].map(|x| format!("{x:.4}"));
+            let counts = [area.gold, area.found].map(|n| thousands(n as usize));
+            [name.clone()].into_iter().chain(shares).chain(counts).collect()
+        }));
+        let figure = |image: &&lineal::SceneScores| {
+            image.scores.foreground_iou.or(image.scores.accuracy).unwrap_or(1.0)
+        };
+        let mut worst: Vec<_> = metrics.by_image.iter().collect();
+        worst.sort_by(|a, b| figure(a).total_cmp(&figure(b)));
+        let mut images = vec![["image", "IoU", "accuracy", "pixels"].map(str::to_owned).to_vec()];
+        images.extend(worst.into_iter().take(WORST).map(|image| {
+            vec![
+                image.image.clone(),
+                maybe(image.scores.foreground_iou),
+                maybe(image.scores.accuracy),
+                thousands(image.scores.pixels as usize),
+            ]
+        }));
+        vec![
+            MetricTable { title: "Labels", note: "Over the pixels of all images.", rows: labels },
+            MetricTable { title: "The worst images", note: "", rows: images },
+        ]
+    }
+
+    /// The worst images with what was found and what should have been.
+    fn page_sections(
+        &self,
+        data: &Scenes,
+        found: &[Segmented],
+        _: &EvalArgs,
+    ) -> anyhow::Result<Vec<String>> {
+        let metrics = self.compare(data, found)?;
+        let scored = |i: usize| {
+            let name = &data.get(i).name;
+            metrics.by_image.iter().find(|image| image.image == *name).map(|image| image.scores)
+        };
+        let figure =
+            |i: usize| scored(i).and_then(|s| s.foreground_iou.or(s.accuracy)).unwrap_or(1.0);
+        let mut worst: Vec<usize> =
+            (0..data.len()).filter(|&i| data.get(i).size().is_some()).collect();
+        worst.sort_by(|&a, &b| figure(a).total_cmp(&figure(b)));
+        let mut sections = Vec::new();
+        for &i in worst.iter().take(DRAWN) {
+            let scene = data.get(i);
+            let (SceneKind::Image(_, image), Some(gold)) = (&scene.kind, &scene.labels) else {
+                continue;
+            };
+            let shown = |labels: &[u8]| -> anyhow::Result<String> {
+                let bytes = png(image.width, image.height, overlay(image, labels));
+                Ok(html::image(&bytes.map_err(anyhow::Error::msg)?, &scene.name))
+            };
+            sections.push(html::section(
+                &format!("{}: {:.4}", scene.name, figure(i)),
+                &format!(
+                    "<h3>Predicted</h3>{}<h3>Gold</h3>{}",
+                    shown(&found[i].labels)?,
+                    shown(gold)?
+                ),
+                "",
+            ));
+        }
+        Ok(sections)
+    }
+
+    fn about(&self) -> [Vec<String>; 2] {
+        [vec![shape(self)], vec![count(self.n_weights(), "weight")]]
+    }
+
+    fn train_json(&self) -> Vec<(&'static str, Value)> {
+        let layout = self.layout();
+        vec![
+            ("nonzeros", json!(self.n_weights())),
+            ("node_features", json!(layout.n_features)),
+            ("edge_features", json!(layout.n_edge_features)),
+        ]
+    }
+
+    fn classes(&self) -> &[String] {
+        self.labels()
+    }
+
+    fn facts(&self) -> Pairs {
+        let layout = self.layout();
+        vec![
+            ("labels of", shape(self)),
+            (
+                "features",
+                format!("{} of nodes, {} of edges", layout.n_features, layout.n_edge_features),
+            ),
+            ("memory", format!("about {} bytes per pixel", self.bytes_per_pixel())),
+        ]
+    }
+
+    fn weight_lines(&self, top: Option<usize>) -> Vec<String> {
+        let [nodes, edges] = self.feature_names();
+        let layout = self.layout();
+        let columns = layout.columns();
+        let mut lines = Vec::new();
+        for column in 0..columns {
+            let label = if columns == 1 { 1 } else { column };
+            let mut weights: Vec<(f32, &str)> = nodes
+                .iter()
+                .enumerate()
+                .map(|(j, name)| (self.weights()[j * columns + column], name.as_str()))
+                .collect();
+            weights.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
+            lines.push(format!("for {}", self.labels()[label]));
+            let shown = weights.iter().take(top.unwrap_or(10));
+            lines.extend(shown.map(|(w, name)| format!("  {w:+.4}  {name}")));
+        }
+        if !edges.is_empty() {
+            lines.push("what a border costs".to_owned());
+            let weights = &self.weights()[layout.edge_weights()];
+            lines.extend(edges.iter().zip(weights).map(|(name, w)| format!("  {w:+.4}  {name}")));
+        }
+        lines
+    }
+
+    fn inspect_json(&self, _: Option<usize>) -> Value {
+        let spec = &self.spec().segment;
+        let [nodes, edges] = self.feature_names();
+        let weights = &self.weights()[self.layout().edge_weights()];
+        let edges: Vec<Value> = edges
+            .iter()
+            .zip(weights)
+            .map(|(name, w)| json!({"feature": name, "weight": w}))
+            .collect();
+        json!({
+            "superpixels": spec.superpixels,
+            "node_features": nodes.len(),
+            "edges": edges,
+        })
+    }
+
+    fn explain(
+        &self,
+        data: &Scenes,
+        i: usize,
+        args: &ExplainArgs,
+    ) -> anyhow::Result<Vec<SegmentExplanation>> {
+        if args.class.is_some() {
+            bail!(
+                "--class is for rows; a pixel is explained against the label that comes next: leave it out"
+            );
+        }
+        let scene = data.get(i);
+        let node = match (args.pixel, scene.size()) {
+            (Some(_), None) => {
+                bail!("--pixel is for images; say --token N for a node of a graph, from 1")
+            }
+            (Some((x, y)), Some((width, height))) if x >= width || y >= height => bail!(
+                "{}: there is no pixel {x},{y} in an image of {width} × {height}; both count from 0",
+                scene.name
+            ),
+            (Some((x, y)), Some((width, _))) => Some(y * width + x),
+            (None, _) => args.token.map(|token| token - 1),
+        };
+        Ok(vec![SegmentModel::explain(self, data, i, node)?])
+    }
+
+    fn headline(&self, data: &Scenes, i: usize, found: &SegmentExplanation) -> String {
+        let scene = data.get(i);
+        let others = match found.n_others {
+            0 => String::new(),
+            n => format!(", with {} that would change along", count(n, what(scene))),
+        };
+        format!(
+            "{}, {} {}: {} ({:.4}), not {}, by {}{others}",
+            scene.name,
+            what(scene),
+            scene.place(found.node),
+            self.labels()[usize::from(found.label)],
+            found.confidence,
+            self.labels()[usize::from(found.other)],
+            rough(found.lead)
+        )
+    }
+
+    fn reasons(found: &SegmentExplanation) -> Vec<Reason> {
+        part_reasons(&found.reasons)
+    }
+
+    fn explanation_json(&self, i: usize, found: &SegmentExplanation) -> Value {
+        json!({
+            "image": i + 1,
+            "node": found.node,
+            "label": self.labels()[usize::from(found.label)],
+            "against": self.labels()[usize::from(found.other)],
+            "lead": found.lead,
+            "confidence": found.confidence,
+            "others": found.n_others,
+        })
+    }
+}
+
+fn is_graphs(schema: &SceneSchema) -> bool {
+    matches!(schema, SceneSchema::Graphs(_))
+}
+
+fn what(scene: &Scene) -> &'static str {
+    if scene.size().is_some() { "pixel" } else { "node" }
+}
+
+/// What is labelled.
+fn shape(model: &SegmentModel) -> String {
+    let spec = &model.spec().segment;
+    let nodes = match (model.schema(), spec.superpixels) {
+        (SceneSchema::Graphs(_), _) => "nodes of graphs".to_owned(),
+        (_, Some(n)) => format!("{n} superpixels of an image"),
+        _ => "pixels of images".to_owned(),
+    };
+    let agree = match (spec.edges, model.schema(), spec.superpixels) {
+        (false, ..) => "each by itself",
+        (true, SceneSchema::Graphs(_), _) | (true, _, Some(_)) => "neighbours like to agree",
+        _ if spec.contrast.diagonals => "8 neighbours like to agree",
+        _ => "4 neighbours like to agree",
+    };
+    format!("{nodes}; {agree}")
+}

@@ -1,0 +1,75 @@
+//! What the features and labels of graphs are.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::quote;
+
+/// Features of nodes or of edges: as many as a list has, or by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FeatureNames {
+    /// Lists of so many numbers.
+    Numbered(usize),
+    /// Objects; the names of the features by number, in the order in which they came.
+    Named(Vec<String>),
+}
+
+impl FeatureNames {
+    /// How many features.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numbered(n) => *n,
+            Self::Named(names) => names.len(),
+        }
+    }
+
+    /// None at all?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The name of a feature; numbers count from 0.
+    pub fn name(&self, feature: usize) -> String {
+        match self {
+            Self::Numbered(_) => feature.to_string(),
+            Self::Named(names) => names.get(feature).cloned().unwrap_or_default(),
+        }
+    }
+
+    fn check(&self, what: &str) -> Result<(), String> {
+        match self {
+            Self::Numbered(_) => Ok(()),
+            Self::Named(names) => unique(names, what),
+        }
+    }
+}
+
+/// What a model must know of the graphs that it was trained on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GraphSchema {
+    /// The labels of nodes, by number, in the order in which they came.
+    pub labels: Vec<String>,
+    /// Features of nodes.
+    pub nodes: FeatureNames,
+    /// Features of edges.
+    pub edges: FeatureNames,
+}
+
+impl GraphSchema {
+    /// Whether labels and features have names of their own.
+    pub fn check(&self) -> Result<(), String> {
+        unique(&self.labels, "label")?;
+        self.nodes.check("feature of nodes")?;
+        self.edges.check("feature of edges")
+    }
+}
+
+fn unique(names: &[String], what: &str) -> Result<(), String> {
+    let mut seen = HashSet::new();
+    match names.iter().find(|name| !seen.insert(name.as_str())) {
+        None => Ok(()),
+        Some(name) => Err(format!("the {what} {} is there twice", quote(name))),
+    }
+}

@@ -1,0 +1,199 @@
+//! Branch and bound over labels, best bound first, with [dual](super::dual) bounds.
+//!
+//! A node allows some labels of each variable. Its bound comes from the ascent, warm from its parent's messages; the labels of the highest beliefs are a
+//! candidate. If the node's bound is above the best legal output so far, it is divided at the variable whose two best labels are
+//! nearest: one child has the best label, the other has not. Until a legal output is met the deepest node is taken first.
+
+use super::dual::{Beliefs, FactorKind, Graph};
+use super::pairwise;
+use super::plan::Component;
+use super::program::Program;
+use super::solve::{NoSolution, Scratch};
+use std::time::Instant;
+
+/// When a search gives up.
+pub(crate) struct SearchLimits {
+    pub max_nodes: usize,
+    pub deadline: Option<Instant>,
+}
+
+/// Passes of the ascent at the root and at other nodes.
+const PASSES: [usize; 2] = [60, 12];
+/// Nodes of the depth-first search, which are cheap, for each node of the limit.
+const VISITS: usize = 50;
+/// Nodes that may follow the limit as long as no legal output was met: that many times the limit.
+const PATIENCE: usize = 10;
+
+/// Searches a component of what elimination left. Returns how much better an output may be than the labels that were found.
+pub(crate) fn component(
+    program: &Program,
+    component: &Component,
+    s: &Scratch,
+    limits: &SearchLimits,
+    labels: &mut [u32],
+) -> Result<f64, NoSolution> {
+    let (mut unary, mut starts) = (Vec::new(), vec![0]);
+    let mut local = vec![usize::MAX; program.n_variables()];
+    for (at, &v) in component.variables.iter().enumerate() {
+        local[v as usize] = at;
+        unary.extend_from_slice(&s.unary[program.start(v as usize)..program.start(v as usize + 1)]);
+        starts.push(unary.len());
+    }
+    let scope = |scope: &[u32]| scope.iter().map(|&v| local[v as usize]).collect::<Vec<_>>();
+    let mut graph = Graph::new(unary, starts);
+    for &t in &component.tables {
+        let table = &program.plan().tables[t];
+        let entries = &s.entries[table.start..table.start + table.len];
+        graph.push(scope(&table.scope), FactorKind::Table(entries));
+    }
+    for &c in &component.constraints {
+        let constraint = &program.constraints()[c];
+        graph.push(scope(&constraint.scope), FactorKind::Constraint(constraint));
+    }
+    let (y, score, upper) = search(&graph, limits)?;
+    for (&v, y) in component.variables.iter().zip(y) {
+        labels[v as usize] = y as u32;
+    }
+    Ok(upper - score)
+}
+
+/// Searches the whole problem as it stands, without a plan. Returns the upper bound.
+pub(crate) fn whole(
+    program: &Program,
+    theta: &[f64],
+    s: &Scratch,
+    limits: &SearchLimits,
+    labels: &mut [u32],
+) -> Result<f64, NoSolution> {
+    let starts = (0..=program.n_variables()).map(|v| program.start(v)).collect();
+    let mut graph = Graph::new(s.unary.clone(), starts);
+    let scope = |scope: &[u32]| scope.iter().map(|&v| v as usize).collect::<Vec<_>>();
+    for table in program.tables() {
+        let entries = &theta[table.start..table.start + table.len];
+        graph.push(scope(&table.scope), FactorKind::Table(entries));
+    }
+    for constraint in program.constraints().iter().filter(|c| !c.scope.is_empty()) {
+        graph.push(scope(&constraint.scope), FactorKind::Constraint(constraint));
+    }
+    let (y, _, upper) = search(&graph, limits)?;
+    labels.iter_mut().zip(y).for_each(|(label, y)| *label = y as u32);
+    Ok(upper)
+}
+
+/// The best output that was met.
+struct Incumbent {
+    y: Vec<usize>,
+    score: f64,
+}
+
+impl Incumbent {
+    /// Whether nothing below a bound is worth a look.
+    fn beats(&self, bound: f64) -> bool {
+        bound <= self.score + 1e-10 * (1.0 + self.score.abs())
+    }
+}
+
+/// The best output, its score, and the bound.
+fn search(graph: &Graph<'_>, limits: &SearchLimits) -> Result<(Vec<usize>, f64, f64), NoSolution> {
+    let mut best = Incumbent { y: Vec::new(), score: f64::NEG_INFINITY };
+    let mut root = graph.beliefs();
+    let mut open: Vec<Beliefs> = Vec::new();
+    if ascend(graph, &mut root, PASSES[0], &mut best) {
+        if limits.deadline.is_none() && !best.y.is_empty() {
+            let (incumbent, nodes) =
+                ((best.y.clone(), best.score), limits.max_nodes.saturating_mul(VISITS));
+            if let Some((descent, is_finished)) = pairwise::search(graph, &root, incumbent, nodes) {
+                // Scores once more as they are defined, without what the messages rounded.
+                let score = graph.score(&descent.y);
+                let upper = if is_finished { score } else { root.bound.max(score) };
+                return Ok((descent.y, score, upper));
+            }
+        }
+        open.push(root);
+    }
+    let mut n_nodes = 1;
+    while !open.is_empty() {
+        let mut at = open.len() - 1;
+        if !best.y.is_empty() {
+            for (node, beliefs) in open.iter().enumerate() {
+                if beliefs.bound > open[at].bound {
+                    at = node;
+                }
+            }
+            if best.beats(open[at].bound) {
+                break;
+            }
+        }
+        let is_late = limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if n_nodes >= limits.max_nodes || is_late {
+            if !best.y.is_empty() {
+                return Ok((best.y, best.score, open[at].bound.max(best.score)));
+            }
+            if n_nodes >= PATIENCE * limits.max_nodes.max(100) {
+                return Err(NoSolution::Limit);
+            }
+        }
+        let node = open.swap_remove(at);
+        let Some((v, label)) = division(graph, &node) else { continue };
+        for has_label in [false, true] {
+            let mut child = node.clone();
+            for (l, b) in graph.labels(v).enumerate() {
+                if (l == label) != has_label {
+                    child.beliefs[b] = f64::NEG_INFINITY;
+                }
+            }
+            n_nodes += 1;
+            if ascend(graph, &mut child, PASSES[1], &mut best) {
+                open.push(child);
+            }
+        }
+    }
+    if best.y.is_empty() {
+        return Err(NoSolution::Infeasible);
+    }
+    let score = best.score;
+    Ok((best.y, score, score))
+}
+
+/// Lowers the bound of a node. `false` if nothing better than the best is below it.
+fn ascend(graph: &Graph<'_>, node: &mut Beliefs, n_passes: usize, best: &mut Incumbent) -> bool {
+    for pass in 0..n_passes {
+        let before = node.bound;
+        if !graph.pass(node, pass % 2 == 1) {
+            return false;
+        }
+        let mut y: Vec<usize> = (0..graph.n_variables())
+            .map(|v| super::solve::best(&node.beliefs[graph.labels(v)]).0)
+            .collect();
+        if pass % 8 == 0 {
+            graph.improve(&mut y);
+        }
+        let score = graph.score(&y);
+        if score > best.score {
+            *best = Incumbent { y, score };
+        }
+        if !best.y.is_empty() && best.beats(node.bound) {
+            return false;
+        }
+        if pass > 2 && before - node.bound < 1e-5 * (1.0 + node.bound.abs()) {
+            break;
+        }
+    }
+    true
+}
+
+/// The variable whose two best labels are nearest, and its best label.
+fn division(graph: &Graph<'_>, node: &Beliefs) -> Option<(usize, usize)> {
+    let mut nearest: Option<(f64, usize, usize)> = None;
+    for v in 0..graph.n_variables() {
+        let beliefs = &node.beliefs[graph.labels(v)];
+        let (label, most) = super::solve::best(beliefs);
+        let second = beliefs.iter().enumerate().filter(|(l, _)| *l != label);
+        let second = second.map(|(_, &b)| b).fold(f64::NEG_INFINITY, f64::max);
+        let gap = most - second;
+        if second > f64::NEG_INFINITY && nearest.is_none_or(|(least, ..)| gap < least) {
+            nearest = Some((gap, v, label));
+        }
+    }
+    nearest.map(|(_, v, label)| (v, label))
+}

@@ -1,0 +1,110 @@
+//! Orphans look for a parent: a neighbour of their own tree with an open arc, whose way to the terminal is not through another orphan, and of these one that is near the terminal.
+
+use super::network::{Network, Stored};
+use super::{Capacity, Flow};
+
+impl<N: Network> Flow<N> {
+    /// Until every node of a tree has its way to the terminal again.
+    pub(super) fn adopt_all(&mut self) {
+        while let Some(place) = self.orphans.pop_front() {
+            let node = self.net.node(place);
+            // A changed terminal may have made it a root meanwhile.
+            if node.parent == N::Parent::ORPHAN {
+                match node.is_sink() {
+                    true => self.adopt::<true>(place),
+                    false => self.adopt::<false>(place),
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn adopt<const IN_SINK: bool>(&mut self, place: u32) {
+        let Self { net, orphans, time, .. } = self;
+        let mut best = None;
+        let mut nearest = u32::MAX;
+        for link in net.links(place) {
+            if IN_SINK && net.residual(place, link) <= N::Cap::ZERO {
+                continue;
+            }
+            let head = net.head(place, link);
+            let other = net.node(head);
+            if other.is_free() || other.is_sink() != IN_SINK {
+                continue;
+            }
+            if !IN_SINK && net.residual(head, net.back(link)) <= N::Cap::ZERO {
+                continue;
+            }
+            if let Some(distance) = distance(net, head, *time) {
+                if distance < nearest {
+                    (best, nearest) = (Some(link), distance);
+                }
+                if nearest == 1 {
+                    break;
+                }
+            }
+        }
+        if let Some(link) = best {
+            let distance = u16::try_from(nearest + 1).unwrap_or(u16::MAX);
+            net.node_mut(place).join(IN_SINK, N::Parent::new(link), *time, distance);
+            return;
+        }
+        // It is free, and its children are orphans.
+        for link in net.links(place) {
+            let (head, back) = (net.head(place, link), net.back(link));
+            let other = net.node(head);
+            if other.is_free() || other.is_sink() != IN_SINK {
+                continue;
+            }
+            let open = match IN_SINK {
+                true => net.residual(place, link),
+                false => net.residual(head, back),
+            };
+            let other = net.node_mut(head);
+            if other.parent == N::Parent::new(back) {
+                other.parent = N::Parent::ORPHAN;
+                orphans.push_back(head);
+            }
+            if open > N::Cap::ZERO && other.flags & super::network::QUEUED == 0 {
+                other.flags |= super::network::QUEUED;
+                self.queue.push_back(head);
+            }
+        }
+        net.node_mut(place).parent = N::Parent::FREE;
+    }
+}
+
+/// The number of arcs from a place to its terminal, or nothing if an orphan is on the way. What it learns on the way is stamped with the time.
+#[inline(always)]
+fn distance<N: Network>(net: &mut N, place: u32, time: u32) -> Option<u32> {
+    let mut total = 0u32;
+    let mut at = place;
+    loop {
+        let node = net.node_mut(at);
+        if node.stamp == time {
+            total += u32::from(node.distance);
+            break;
+        }
+        total += 1;
+        if node.parent == N::Parent::TERMINAL {
+            (node.stamp, node.distance) = (time, 1);
+            break;
+        }
+        if node.parent == N::Parent::ORPHAN {
+            return None;
+        }
+        let link = node.parent.link();
+        at = net.head(at, link);
+    }
+    let (mut left, mut at) = (total, place);
+    loop {
+        let node = net.node_mut(at);
+        if node.stamp == time {
+            return Some(total);
+        }
+        (node.stamp, node.distance) = (time, u16::try_from(left).unwrap_or(u16::MAX));
+        left -= 1;
+        let link = node.parent.link();
+        at = net.head(at, link);
+    }
+}
