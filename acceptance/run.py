@@ -25,6 +25,7 @@ def main():
         enter_environment()
     import problems  # from here on the peers can be imported
     import test_constituency
+    import test_declared
     import test_dependencies
     import test_objectives
     import test_penalties
@@ -43,7 +44,7 @@ def main():
     print(f"data: {sets.origin}", flush=True)
     checks = Checks(verbose=args.verbose)
     program = Program(args.lineal)
-    for module in (test_objectives, test_predictions, test_penalties, test_strategies, test_tags, test_dependencies, test_constituency, test_ranking, test_segmentation, test_text, test_tune):
+    for module in (test_objectives, test_predictions, test_penalties, test_strategies, test_tags, test_dependencies, test_constituency, test_ranking, test_segmentation, test_declared, test_text, test_tune):
         for name, test in module.TESTS.items():
             if args.only is None or args.only in name:
                 checks.group(name, test, program, sets)

@@ -69,6 +69,8 @@ const DOCUMENTS: &[&str] = &[
     "docs/parsing.md",
     "docs/constituency.md",
     "docs/ranking.md",
+    "docs/segmentation.md",
+    "docs/declared.md",
     "docs/structures.md",
     "docs/tagging.md",
     "docs/tune.md",

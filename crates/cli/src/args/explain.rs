@@ -141,6 +141,13 @@ impl RowList {
     }
 }
 
+fn pixel(text: &str) -> Result<(usize, usize), String> {
+    let wrong = || "must be two numbers, as 12,40".to_owned();
+    let (x, y) = text.split_once(',').ok_or_else(wrong)?;
+    let number = |text: &str| text.trim().parse().map_err(|_| wrong());
+    Ok((number(x)?, number(y)?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,11 +161,4 @@ mod tests {
             assert!(bad.parse::<RowList>().is_err(), "{bad}");
         }
     }
-}
-
-fn pixel(text: &str) -> Result<(usize, usize), String> {
-    let wrong = || "must be two numbers, as 12,40".to_owned();
-    let (x, y) = text.split_once(',').ok_or_else(wrong)?;
-    let number = |text: &str| text.trim().parse().map_err(|_| wrong());
-    Ok((number(x)?, number(y)?))
 }

@@ -282,17 +282,20 @@ impl StructuredTask for DeclaredModel {
     }
 
     fn explanation_json(&self, i: usize, found: &DeclaredExplanation) -> Value {
-        let (ground_label, e) = (found.found.label, &found.found);
+        let e = &found.found;
+        let kind = &self.declaration().variables()[found.kind];
+        let name = |label: u32| kind.labels.get(label as usize);
         let rules: Vec<usize> =
             e.rules.iter().map(|&rule| self.declaration().rules()[rule].line).collect();
         json!({
             "example": i + 1,
             "variable": found.variable + 1,
-            "label": ground_label,
-            "against": e.runner_up,
+            "kind": kind.name,
+            "label": name(e.label),
+            "against": e.runner_up.map(name),
             "lead": e.lead,
-            "alone": e.alone,
-            "without_rules": e.without_rules,
+            "alone": name(e.alone),
+            "without_rules": name(e.without_rules),
             "rules": rules,
         })
     }

@@ -288,7 +288,7 @@ impl StructuredTask for SegmentModel {
     fn facts(&self) -> Pairs {
         let layout = self.layout();
         vec![
-            ("labels of", shape(self)),
+            ("nodes", shape(self)),
             (
                 "features",
                 format!("{} of nodes, {} of edges", layout.n_features, layout.n_edge_features),

@@ -194,7 +194,7 @@ impl ImageSet {
             None => error,
             // The list knows the line, and the message the file.
             Some(line) => {
-                let message = format!("the {what} {}: {}", quote(&file), error.message);
+                let message = format!("the {what} `{file}`: {}", error.message);
                 Error::in_line(error.kind, &self.source, line, None, message)
             }
         })

@@ -67,6 +67,8 @@ pub struct RankedLabels {
 pub struct DeclaredExplanation {
     /// The variable, from 0.
     pub variable: usize,
+    /// The number of its kind.
+    pub kind: usize,
     /// Its label, the runner-up, and what decided between them.
     pub found: Explanation,
 }
@@ -138,7 +140,8 @@ impl DeclaredModel {
         let one = |variable: usize| {
             let found = predictor.explain(ground, variable);
             let found = found.map_err(|e| place(data, example, &e))?;
-            Ok(DeclaredExplanation { variable, found })
+            let kind = ground.kinds[variable] as usize;
+            Ok(DeclaredExplanation { variable, kind, found })
         };
         asked.map(one).collect()
     }
