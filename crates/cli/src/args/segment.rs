@@ -53,7 +53,8 @@ pub struct SegmentAskArgs {
     #[arg(long, help_heading = SEGMENT)]
     pub overlay: bool,
 
-    /// How sure each label is, by what the best answer with another label there loses: NAME.confidence.png in the folder of -o (white is sure), or a list in JSON lines
+    /// How sure each label is, by what the best answer with another label there loses: of images NAME.confidence.png in the folder of -o (white is sure), of graphs and declared
+    /// structures a number in JSON lines
     #[arg(long, help_heading = SEGMENT)]
     pub confidence: bool,
 }

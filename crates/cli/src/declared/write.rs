@@ -116,7 +116,7 @@ impl<'m> Writer<'m> {
         for (k, kind) in self.model.declaration().variables().iter().enumerate() {
             let records = raw.lists.iter().find(|(name, _)| *name == kind.source);
             let records = records.map(|(_, records)| &records[..]).unwrap_or_default();
-            let mut list = Vec::new();
+            let (mut list, mut list_at) = (Vec::new(), 0);
             for v in ground.starts[k]..ground.starts[k + 1] {
                 if !self.is_told(ground, v, labels) {
                     continue;
@@ -128,9 +128,14 @@ impl<'m> Writer<'m> {
                         record.insert(link.name.clone(), json!(to));
                     }
                 } else if let Some(own) = records.get(v - ground.starts[k]) {
-                    let fields = own.fields.iter().filter(|(name, _)| *name != kind.label_field);
-                    record.extend(fields.map(|(name, value)| (name.clone(), as_json(value))));
+                    record.extend(own.fields.iter().map(|(name, v)| (name.clone(), as_json(v))));
                 }
+                // Kinds that share a list have a field each in the same objects.
+                let earlier = object.get(&kind.source).and_then(|list| list.get(list_at));
+                if let Some(Value::Object(earlier)) = earlier.filter(|_| !kind.all_pairs) {
+                    record = earlier.clone();
+                }
+                list_at += 1;
                 record.insert(kind.label_field.clone(), json!(self.label(ground, v, labels)));
                 if let Some(sure) = confidence {
                     record.insert("confidence".into(), json!(sure[v]));

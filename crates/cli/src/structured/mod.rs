@@ -110,7 +110,7 @@ pub trait StructuredTask: StructuredModel {
     fn prepare_output(&self, args: &PredictArgs) -> anyhow::Result<bool> {
         match args.segment.overlay || args.segment.confidence {
             true => anyhow::bail!(
-                "--overlay and --confidence are for images and graphs; leave them out"
+                "--overlay and --confidence are for --task segment and declared; leave them out"
             ),
             false => Ok(false),
         }

@@ -1,4 +1,4 @@
-//! What parsers of both kinds share.
+//! What parsers of both kinds share, and reasons by parts.
 
 use anyhow::{Context, bail};
 use lineal::PartReason;

@@ -141,11 +141,11 @@ fn check_learner(args: &TrainArgs) -> anyhow::Result<()> {
         let more = if task == Task::Rank { ", squared-hinge" } else { "" };
         return usage(format!("--task {task} has the losses perceptron, hinge{more} and logistic"));
     }
-    if !matches!(
-        args.solver,
-        SolverKind::Auto | SolverKind::Sgd | SolverKind::Lbfgs | SolverKind::Dual
-    ) {
-        return usage(format!("--task {task} has the solvers auto, sgd, lbfgs and dual"));
+    let newton = task == Task::Rank && args.solver == SolverKind::Newton;
+    let of_all = [SolverKind::Auto, SolverKind::Sgd, SolverKind::Lbfgs, SolverKind::Dual];
+    if !of_all.contains(&args.solver) && !newton {
+        let more = if task == Task::Rank { ", newton" } else { "" };
+        return usage(format!("--task {task} has the solvers auto, sgd, lbfgs{more} and dual"));
     }
     Ok(())
 }

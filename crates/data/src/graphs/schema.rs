@@ -16,6 +16,9 @@ pub enum FeatureNames {
     Named(Vec<String>),
 }
 
+/// More numbered features than this are a mistake.
+const MOST_NUMBERED: usize = 10_000_000;
+
 impl FeatureNames {
     /// How many features.
     pub fn len(&self) -> usize {
@@ -40,6 +43,9 @@ impl FeatureNames {
 
     fn check(&self, what: &str) -> Result<(), String> {
         match self {
+            Self::Numbered(n) if *n > MOST_NUMBERED => {
+                Err(format!("the {what}s are {n}, more than the {MOST_NUMBERED} that are possible"))
+            }
             Self::Numbered(_) => Ok(()),
             Self::Named(names) => unique(names, what),
         }

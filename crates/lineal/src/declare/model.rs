@@ -4,9 +4,7 @@ use super::data::DeclaredData;
 use super::metrics::DeclaredMetrics;
 use crate::Error;
 use crate::request::spec::Task;
-use crate::structured::{
-    self, Ask, Header, StructuredModel, TREES, TableInfo, Tables, check_word, in_chunks,
-};
+use crate::structured::{self, Ask, Header, StructuredModel, TREES, TableInfo, Tables, in_chunks};
 use lineal_data::Source;
 use lineal_declared::{Declaration, Explanation, Ground, PredictError, Predictor, Vocabulary};
 use lineal_model::file::{ModelFile, TensorData};
@@ -134,7 +132,12 @@ impl DeclaredModel {
     ) -> Result<Vec<DeclaredExplanation>, Error> {
         let ground = data.get(example);
         let n = ground.kinds.len();
-        check_word(variable, n)?;
+        if let Some(v) = variable.filter(|v| *v >= n) {
+            return Err(Error::request(format!(
+                "there is no variable {} in an example of {n}; variables are counted from 1",
+                v + 1
+            )));
+        }
         let predictor = self.predictor();
         let asked = variable.map_or(0..n, |v| v..v + 1);
         let one = |variable: usize| {

@@ -84,7 +84,12 @@ const BIAS: f32 = 1.0;
 
 /// Where the weights of a model lie.
 pub(super) fn layout(spec: &SegmentSpec, schema: &SceneSchema) -> GraphModel {
-    let [nodes, edges] = names(spec, schema).map(|names| names.len());
+    // By numbers alone: names of a file are not written out before they are checked.
+    let (nodes, edges) = match schema {
+        SceneSchema::Images(_) => (spec.pixels.names().len(), spec.contrast.n_features()),
+        SceneSchema::Graphs(graphs) => (graphs.nodes.len(), graphs.edges.len()),
+    };
+    let edges = if spec.edges { edges } else { 0 };
     let n_labels = schema.labels().len();
     GraphModel { n_labels, n_features: nodes, n_edge_features: edges, bias: BIAS }
 }

@@ -50,13 +50,16 @@ impl SegmentMetrics {
     pub(super) fn new(data: &Scenes, found: &[Segmented]) -> Result<Self, Error> {
         let n_known = data.schema.labels().len();
         let foreground = (n_known == 2).then_some(1);
-        let mut evaluation = SegmentationEvaluation::new(&data.labels, n_known, foreground);
+        // All labels that training did not see are one: none of them can be right.
+        let mut names = data.schema.labels();
+        names.extend((data.labels.len() > n_known).then(|| "(unseen)".to_owned()));
+        let mut evaluation = SegmentationEvaluation::new(&names, n_known, foreground);
         let mut by_image = Vec::with_capacity(found.len());
         for (scene, found) in data.iter().zip(found) {
             let Some(gold) = &scene.labels else { continue };
             let wide = |&label: &u8| match label {
                 VOID => lineal_metrics::VOID,
-                label => u32::from(label),
+                label => u32::from(label).min(n_known as u32),
             };
             let gold: Vec<u32> = gold.iter().map(wide).collect();
             let labels: Vec<u32> = found.labels.iter().map(|&label| u32::from(label)).collect();

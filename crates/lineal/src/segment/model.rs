@@ -266,7 +266,7 @@ impl StructuredModel for SegmentModel {
         let bad = |why: &str| structured::unfit(&file, why);
         about.schema.check().map_err(|why| bad(&format!("its labels: {why}")))?;
         let n_labels = about.schema.labels().len();
-        let fits = (2..=255).contains(&n_labels) && about.header.spec.task == Task::Segment;
+        let fits = (2..=254).contains(&n_labels) && about.header.spec.task == Task::Segment;
         if !fits || about.header.spec.segment.check().is_err() {
             return Err(bad("its choices do not fit each other"));
         }

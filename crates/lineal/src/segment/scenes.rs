@@ -79,6 +79,9 @@ pub struct SceneGraph {
     pub edges: Vec<f32>,
 }
 
+/// Features of edges are kept for every edge.
+const MOST_VALUES: usize = 1 << 28;
+
 impl SceneGraph {
     fn new(graph: Graph<'_>, schema: &GraphSchema) -> Result<Self, Error> {
         let (mut ends, mut idx, mut val) = (vec![0], Vec::new(), Vec::new());
@@ -91,6 +94,13 @@ impl SceneGraph {
         let nodes = Csr::new(schema.nodes.len(), ends, idx, val)
             .map_err(|e| Error::request(format!("graph {}: {e}", graph.id())))?;
         let n_features = schema.edges.len();
+        if graph.edges().len().saturating_mul(n_features) > MOST_VALUES {
+            return Err(Error::request(format!(
+                "graph {}: {} edges with {n_features} different features are too many; give edges the same few features",
+                graph.id(),
+                graph.edges().len()
+            )));
+        }
         let mut edges = vec![0.0; graph.edges().len() * n_features];
         for (edge, features) in edges.chunks_exact_mut(n_features.max(1)).enumerate() {
             let row = graph.edge(edge);
@@ -329,7 +339,14 @@ impl Scenes {
     }
 }
 
-/// Labels in a byte each; there are at most 255.
+/// Labels in a byte each. A model has at most 254 of them, so that the last number stands for all that training did not see.
 fn bytes(labels: &[u32]) -> Vec<u8> {
-    labels.iter().map(|&label| u8::try_from(label).unwrap_or(VOID)).collect()
+    let byte = |&label: &u32| match label {
+        lineal_data::VOID => VOID,
+        label => u8::try_from(label).unwrap_or(VOID).min(UNSEEN),
+    };
+    labels.iter().map(byte).collect()
 }
+
+/// See [`bytes`].
+const UNSEEN: u8 = 254;

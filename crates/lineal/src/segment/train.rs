@@ -95,9 +95,9 @@ fn check(spec: &TrainSpec, data: &Scenes) -> Result<(), Error> {
     }
     spec.segment.check().map_err(Error::Request)?;
     let n_labels = data.schema.labels().len();
-    if !(2..=255).contains(&n_labels) {
+    if !(2..=254).contains(&n_labels) {
         return refuse(format!(
-            "{}: there must be 2 to 255 labels to choose from, and there {} {n_labels}",
+            "{}: there must be 2 to 254 labels to choose from, and there {} {n_labels}",
             data.source,
             if n_labels == 1 { "is" } else { "are" }
         ));
@@ -141,7 +141,11 @@ fn class_weights(
         ClassWeight::Balanced => {
             let mut counts = vec![0.0f64; labels.len()];
             let known = prepared.iter().flat_map(|p| &p.gold).filter(|l| **l != VOID);
-            known.for_each(|&label| counts[usize::from(label)] += 1.0);
+            for &label in known {
+                if let Some(count) = counts.get_mut(usize::from(label)) {
+                    *count += 1.0;
+                }
+            }
             let even = counts.iter().sum::<f64>() / labels.len() as f64;
             Ok(Some(counts.iter().map(|&n| if n > 0.0 { even / n } else { 0.0 }).collect()))
         }

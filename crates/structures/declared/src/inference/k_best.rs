@@ -107,7 +107,7 @@ pub(crate) fn loose_bound(program: &Program, theta: &[f64], domains: &Domains) -
         + program.tables().iter().map(of_table).sum::<f64>()
 }
 
-/// For each label of each variable the score of the best output that has it; −∞ where there is none, or none was found. How far the second label is
+/// For each label of each variable the score of the best output that has it, or a bound above it where a limit struck; −∞ where there is none. How far the second label is
 /// below the best one says how sure the answer is.
 pub fn max_marginals(
     program: &Program,
@@ -127,9 +127,12 @@ pub fn max_marginals(
             } else if all.allowed[part] {
                 let mut forced = all.clone();
                 forced.keep_only(program, v, label);
-                if let Ok(solution) = solve(program, theta, Some(&forced), options, s) {
-                    marginals[part] = solution.score;
-                }
+                marginals[part] = match solve(program, theta, Some(&forced), options, s) {
+                    Ok(solution) => solution.upper,
+                    Err(NoSolution::Infeasible) => f64::NEG_INFINITY,
+                    // Nothing is known of it: it may be as good.
+                    Err(NoSolution::Limit) => best.score,
+                };
             }
         }
     }

@@ -97,8 +97,10 @@ pub fn solve(
         }
         labels[v] = label as u32;
     }
-    let deadline = options.seconds.map(|seconds| {
-        Instant::now() + Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX / 4)
+    // Later than any clock tells is never.
+    let deadline = options.seconds.and_then(|seconds| {
+        let seconds = Duration::try_from_secs_f64(seconds.max(0.0)).ok()?;
+        Instant::now().checked_add(seconds)
     });
     let limits = SearchLimits { max_nodes: options.max_nodes, deadline };
     match options.method {

@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 /// Conditions and patterns are read by recursion.
 const MOST_NESTED: usize = 200;
+/// Each side of an `iff` is written twice.
+const MOST_IFF: usize = 8;
 
 pub(super) fn parse(
     words: &mut Words,
@@ -17,6 +19,9 @@ pub(super) fn parse(
 ) -> Result<RuleBody, LanguageError> {
     if words.count(&["(", "not", "implies"]) > MOST_NESTED {
         return Err(words.wrong("the rule is nested too deeply; split it into several"));
+    }
+    if words.count(&["iff"]) > MOST_IFF {
+        return Err(words.wrong("the rule has too many `iff`; split it into several"));
     }
     let mut ahead = 0;
     let mut is_linear = false;

@@ -247,7 +247,11 @@ impl<'a> Predictor<'a> {
         let alone = crate::inference::first_best(&theta[parts.clone()]).0 as u32;
         let mut others = Domains::full(program);
         others.exclude(program, variable, label as usize);
-        let second = solve(program, &theta, Some(&others), &self.options, &mut s).ok();
+        let second = match solve(program, &theta, Some(&others), &self.options, &mut s) {
+            Ok(second) => Some(second),
+            Err(NoSolution::Infeasible) => None,
+            Err(NoSolution::Limit) => return Err(PredictError::Limit),
+        };
         let free = solve(&ground.free, &theta, None, &self.options, &mut s)
             .map_err(|_| PredictError::Limit)?;
         let without_rules = free.labels[variable];

@@ -68,6 +68,11 @@ const DIRECTIONS: [(i32, i32); 4] = [(1, 0), (0, 1), (1, 1), (-1, 1)];
 impl EdgeOptions {
     /// Whether the numbers are such that features can be computed; if not, which one is not.
     pub fn check(&self) -> Result<(), String> {
+        for (name, n) in [("radii", self.radii.len()), ("sharpness", self.sharpness.len())] {
+            if n > 16 {
+                return Err(format!("{name} has {n} numbers; at most 16 are possible"));
+            }
+        }
         if let Some(s) = self.sharpness.iter().find(|s| !(s.is_finite() && **s > 0.0)) {
             return Err(format!("sharpness has {s}; it must be positive"));
         }
