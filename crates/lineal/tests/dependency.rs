@@ -174,7 +174,7 @@ fn constraints_are_checked() {
     let noun = |name: &str| ArcEnd::Tag(name.into());
     for (arc, message) in [
         ((noun("NOON"), ArcEnd::Any), "has the part of speech `NOON`"),
-        ((ArcEnd::Root, ArcEnd::Any), "leaves no tree"),
+        ((ArcEnd::Root, ArcEnd::Any), "leave no tree"),
     ] {
         let forbidden = vec![arc];
         let error = train(&data, &spec(|s| s.dependency.forbidden = forbidden)).unwrap_err();

@@ -60,8 +60,8 @@ pub struct FileArgs {
     #[arg(long, help_heading = HEADING)]
     pub strict: bool,
 
-    /// segment: refuse images of more pixels, which would take too much memory
-    #[arg(long, value_name = "N", default_value_t = 16_000_000, help_heading = HEADING)]
+    /// segment: refuse images of more pixels; a million takes some 0.7 GB
+    #[arg(long, value_name = "N", default_value_t = 8_000_000, help_heading = HEADING)]
     pub max_pixels: usize,
 
     /// Labels of an IDX file of images, where its name does not tell

@@ -156,8 +156,13 @@ fn as_json(value: &DeclaredValue) -> Value {
         DeclaredValue::Text(text) => json!(text),
         DeclaredValue::Features(all) => all
             .iter()
-            .map(|(name, value)| (name.clone(), json!(value)))
+            .map(|(name, value)| (name.clone(), number(*value)))
             .collect::<Map<_, _>>()
             .into(),
     }
+}
+
+/// The shortest number that reads as this one.
+fn number(value: f32) -> Value {
+    value.to_string().parse::<f64>().map_or(Value::Null, |value| json!(value))
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::bail;
-use lineal::data::{ImageReadOptions, png};
+use lineal::data::{ImageReadOptions, ImageSet, png};
 use lineal::{
     Ask, Scene, SceneKind, SceneOptions, SceneSchema, Scenes, SegmentExplanation, SegmentMetrics,
     SegmentModel, SegmentSpec, Segmented, Source, StructuredModel, TrainSpec,
@@ -104,7 +104,9 @@ impl StructuredTask for SegmentModel {
     }
 
     fn predict_options(args: &PredictArgs) -> SceneOptions {
-        SceneOptions { known: args.tag.known.is_some(), ..Self::options(&args.file) }
+        let (known, options) = (args.tag.known.is_some(), Self::options(&args.file));
+        let images = ImageReadOptions { ignore_masks: !known, ..options.images };
+        SceneOptions { known, images, ..options }
     }
 
     fn ask(args: &PredictArgs) -> Ask {
@@ -155,7 +157,18 @@ impl StructuredTask for SegmentModel {
             );
         }
         match is_one_mask(out) {
-            true => crate::files::check_output(out, &[&args.model, &args.data])?,
+            true => {
+                crate::files::check_output(out, &[&args.model, &args.data])?;
+                let images = ImageSet::open(&args.data, &Self::predict_options(args).images)?;
+                if images.len() > 1 {
+                    bail!(
+                        "{} has {} images, and {} is one mask: give a folder with -o",
+                        args.data.display(),
+                        images.len(),
+                        out.display()
+                    );
+                }
+            }
             false => std::fs::create_dir_all(out)
                 .map_err(|e| anyhow::anyhow!("cannot make the folder {}: {e}", out.display()))?,
         }

@@ -24,7 +24,7 @@ impl Entry {
 }
 
 /// The images of a source.
-pub(super) fn entries(source: &Source) -> Result<Vec<Entry>, Error> {
+pub(super) fn entries(source: &Source, ignore_masks: bool) -> Result<Vec<Entry>, Error> {
     let name = source.name();
     let found = match source {
         Source::Path(path) if path.is_dir() => folder(path, &name)?,
@@ -32,7 +32,7 @@ pub(super) fn entries(source: &Source) -> Result<Vec<Entry>, Error> {
             let mask = masks_of(path).into_iter().next();
             vec![Entry::of(path.clone(), mask)]
         }
-        source => list(source, &name)?,
+        source => list(source, &name, ignore_masks)?,
     };
     if found.is_empty() {
         let message = "there are no images; name them in a list, one per line, or put PNG, JPEG or PPM files into the folder";
@@ -46,7 +46,7 @@ fn is_image_file(source: &Source) -> Result<bool, Error> {
 }
 
 /// `image<TAB>mask<TAB>weight` per line; mask and weight may be missing. A first line that begins with `image` is a header.
-fn list(source: &Source, name: &str) -> Result<Vec<Entry>, Error> {
+fn list(source: &Source, name: &str, ignore_masks: bool) -> Result<Vec<Entry>, Error> {
     let bytes = source.clone().open()?;
     let text = utf8(without_bom(&bytes), name)?;
     let folder = match source {
@@ -90,7 +90,8 @@ fn list(source: &Source, name: &str) -> Result<Vec<Entry>, Error> {
                 }
             },
         };
-        let mask = cells.get(1).filter(|cell| !cell.is_empty()).map(|cell| folder.join(cell));
+        let mask = cells.get(1).filter(|cell| !cell.is_empty() && !ignore_masks);
+        let mask = mask.map(|cell| folder.join(cell));
         let image = folder.join(cells[0]);
         for (what, path) in [("image", Some(&image)), ("mask", mask.as_ref())] {
             if let Some(path) = path
@@ -171,8 +172,9 @@ fn stem(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
+/// Whether a file is a mask, or a picture that `lineal predict` wrote.
 fn is_mask_name(stem: &str) -> bool {
-    stem.ends_with(".mask") || stem.ends_with("_mask")
+    [".mask", "_mask", ".overlay", ".confidence"].iter().any(|end| stem.ends_with(end))
 }
 
 /// The masks that the name of an image leads to: of `x.jpg`, `x.mask.png`, `x_mask.png`, `x.pgm`, `masks/x.png` and `../masks/x.png`, and the other extensions of masks.

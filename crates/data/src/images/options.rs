@@ -13,6 +13,8 @@ pub struct ImageReadOptions {
     pub void: Vec<MaskValue>,
     /// The most pixels that an image may have.
     pub max_pixels: usize,
+    /// Whether masks are left alone: nothing is known of labels.
+    pub ignore_masks: bool,
     /// Whether an image without a mask is an error, as it is where labels are learnt or counted.
     pub require_masks: bool,
 }
@@ -24,6 +26,7 @@ impl Default for ImageReadOptions {
             threshold: None,
             void: Vec::new(),
             max_pixels: 100_000_000,
+            ignore_masks: false,
             require_masks: false,
         }
     }

@@ -35,7 +35,10 @@ impl ImageSet {
     /// Finds the images of a list, a folder or a file, and reads their sizes.
     pub fn open(source: impl Into<Source>, options: &ImageReadOptions) -> Result<Self, Error> {
         let source = source.into();
-        let entries = entries(&source)?;
+        let mut entries = entries(&source, options.ignore_masks)?;
+        if options.ignore_masks {
+            entries.iter_mut().for_each(|entry| entry.mask = None);
+        }
         let mut set =
             Self { source: source.name(), entries, sizes: Vec::new(), options: options.clone() };
         for entry in &set.entries {

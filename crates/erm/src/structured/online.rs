@@ -134,7 +134,8 @@ pub(crate) fn epochs<S: MaxOracle<f32>>(
         seen.loss = loss;
         seen.updates += moved;
         // With a penalty there is something to do even where no example asks for it.
-        seen.still = moved == 0 && !shrinks;
+        // Nor is an example learnt that no weight tells from its rival.
+        seen.still = moved == 0 && !shrinks && loss < 1e-6;
         if !loss.is_finite() {
             return Err(LearnError::Diverged { value: loss, pass: epoch });
         }

@@ -4,6 +4,7 @@ use crate::Error;
 use crate::structured::Examples;
 use lineal_data::{DeclaredExample, DeclaredValue, Source, stream_declared};
 use lineal_declared::{self as declared, Declaration, Ground, Record, Value};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -29,7 +30,31 @@ impl DeclaredData {
             examples.push(Arc::new(example));
             ControlFlow::Continue(())
         })?;
-        Self::new(name, declaration, examples)
+        let data = Self::new(name, declaration, examples)?;
+        data.check_lists()?;
+        Ok(data)
+    }
+
+    /// Refuses data in which no example has a list that the declaration names, or no object of it the field of its label.
+    fn check_lists(&self) -> Result<(), Error> {
+        let all = || self.examples.iter().flat_map(|example| &example.lists);
+        for kind in self.declaration.variables().iter().filter(|kind| !kind.all_pairs) {
+            if all().any(|(name, _)| *name == kind.source) {
+                continue;
+            }
+            let names: BTreeSet<&str> = all().map(|(name, _)| name.as_str()).collect();
+            return Err(Error::request(format!(
+                "{}: no example has a list `{}`, which `variable {}` is read from; there {}: say `from LIST` in the declaration",
+                self.source,
+                kind.source,
+                kind.name,
+                match names.len() {
+                    0 => "are none".to_owned(),
+                    _ => format!("is {}", names.into_iter().collect::<Vec<_>>().join(", ")),
+                }
+            )));
+        }
+        Ok(())
     }
 
     /// Reads JSON lines a few at a time.

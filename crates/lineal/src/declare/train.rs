@@ -75,6 +75,15 @@ impl Trainable for DeclaredData {
             ..StructuredReport::default()
         };
         let mut report = run.report(spec, &learning, counts, more);
+        for (kind, hashes) in kinds.iter().zip(vocabulary.hashes()) {
+            // The bias is always there.
+            if !kind.templates.is_empty() && hashes.len() <= 1 {
+                report.warnings.push(format!(
+                    "the templates of {} found nothing: do the examples have their columns, and the objects of `{}` the fields start and end?",
+                    kind.name, kind.source
+                ));
+            }
+        }
         if n_illegal > 0 {
             report.warnings.push(format!(
                 "the labels of {n_illegal} training examples break a rule: they count as right in training and are never predicted"

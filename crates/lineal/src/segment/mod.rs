@@ -4,14 +4,15 @@
 //! images with masks, or graphs from JSON lines.
 //!
 //! ```
-//! use lineal::{Scenes, SceneOptions, SegmentSpec, Source, train};
+//! use lineal::{Penalty, Scenes, SceneOptions, SegmentSpec, Source, TrainSpec, train};
 //!
 //! // Two nodes that look the same have the same label; a third one is different.
 //! let text = r#"{"nodes": [[1, 0], [0.9, 0.2], [0, 1]], "edges": [[0, 1, [1]], [1, 2, [0.1]]], "labels": ["sky", "sky", "sea"]}"#;
 //! let source = Source::Memory { name: "train.jsonl".into(), bytes: text.into() };
 //! let data = Scenes::read(source, &SceneOptions::default())?;
 //!
-//! let (model, report) = train(&data, &SegmentSpec::default().into())?;
+//! let spec = TrainSpec { penalty: Penalty::C(10.0), ..SegmentSpec::default().into() };
+//! let (model, report) = train(&data, &spec)?;
 //! assert!(report.gap.is_some());
 //! let found = &model.label(&data)?[0];
 //! assert_eq!(found.labels, [0, 0, 1]);

@@ -102,9 +102,19 @@ fn check(spec: &TrainSpec, data: &Scenes) -> Result<(), Error> {
             if n_labels == 1 { "is" } else { "are" }
         ));
     }
-    match data.has_labels() {
-        true => Ok(()),
-        false => refuse(format!("{}: there are no labels to learn from", data.source)),
+    let mut met = vec![false; n_labels];
+    for &label in data.iter().filter_map(|scene| scene.labels.as_ref()).flatten() {
+        if let Some(met) = met.get_mut(usize::from(label)) {
+            *met = true;
+        }
+    }
+    match met.iter().filter(|met| **met).count() {
+        0 => refuse(format!("{}: there are no labels to learn from", data.source)),
+        1 => refuse(format!(
+            "{}: all pixels have the same label: there is nothing to tell apart (see --mask-labels and --mask-threshold)",
+            data.source
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Templates: features of variables and factors from the tokens of an example.
 //!
-//! An example may have columns of tokens (`tokens`, `pos`, …), and a variable a span of them: the fields `start` and `end` (the first one after it). A template names
+//! An example may have columns of tokens (`tokens`, `pos`, …), and a variable a span of them: the fields `start` and `end` (the first one after it; without it the span is one token). A template names
 //! tokens relative to the span of the variable, or of what it links to:
 //!
 //! | template | what |

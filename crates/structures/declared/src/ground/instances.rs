@@ -213,9 +213,9 @@ impl Ground {
                 };
                 ground.gold[v] = label;
                 ground.links[v] = links;
-                if let (Some(start), Some(end)) =
-                    (whole(record, "start", &name)?, whole(record, "end", &name)?)
-                {
+                if let Some(start) = whole(record, "start", &name)? {
+                    // Without an end it is one token.
+                    let end = whole(record, "end", &name)?.unwrap_or(start.saturating_add(1));
                     if start >= end || (end > n_tokens && n_tokens > 0) {
                         return Err(format!(
                             "{}: the span {start}..{end} is not within {n_tokens} tokens",

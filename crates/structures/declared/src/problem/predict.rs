@@ -81,7 +81,8 @@ pub struct Explanation {
     pub without_rules: u32,
     /// The rules without any one of which it would have the label `without_rules`; or, if no single one does it, those that the best output without rules breaks.
     pub rules: Vec<usize>,
-    /// What each feature and factor says for the label against the runner-up (or against `alone` if there is none), the strongest first.
+    /// What each feature and factor says for the label against the runner-up (or against `alone` if there is none), the strongest first. With a runner-up they add up to the lead: what
+    /// other variables add, which change along, is one of them.
     pub features: Vec<FeatureShare>,
 }
 
@@ -277,14 +278,25 @@ impl<'a> Predictor<'a> {
         }
         let other = second.as_ref().map_or(alone, |second| second.labels[variable]);
         let rival = second.as_ref().map_or(&free.labels, |second| &second.labels);
+        let lead = second.as_ref().map(|second| found.score - second.score);
+        let mut features = self.shares(ground, variable, [label, other], [&found.labels, rival]);
+        if let Some(lead) = lead {
+            // What the variables that change along add.
+            let share = lead - features.iter().map(|feature| feature.share).sum::<f64>();
+            if share.abs() > 1e-9 * (1.0 + lead.abs()) {
+                let name = "variables that change along".to_owned();
+                features.push(FeatureShare { name, share });
+                features.sort_by(|a, b| b.share.abs().total_cmp(&a.share.abs()));
+            }
+        }
         Ok(Explanation {
             label,
             runner_up: second.as_ref().map(|second| second.labels[variable]),
-            lead: second.as_ref().map(|second| found.score - second.score),
+            lead,
             alone,
             without_rules,
             rules,
-            features: self.shares(ground, variable, [label, other], [&found.labels, rival]),
+            features,
         })
     }
 
