@@ -202,7 +202,7 @@ def accuracy(checks, program, sets):
         (folder / f"{part}.tsv").write_text("".join(f"{images}/{name}.ppm\t{images}/{name}.pgm\n" for name in names))
     found = {}
     # Fewer passes than the default, for the time of it.
-    for name, flags in (("with edges", ["--max-passes", 40]), ("without", ["--no-edges", "--max-passes", 20])):
+    for name, flags in (("with edges", ["--max-passes", 30]), ("without", ["--no-edges", "--max-passes", 15])):
         out = program.output("train", folder / "train.tsv", *TASK, "--mask-threshold", 127, *flags, "-o", folder / "m.lineal", "--test", folder / "test.tsv",
                              "--threads", 2, "--json", "--quiet")
         found[name] = json.loads(out)["test"]["foreground_iou"]
