@@ -47,6 +47,7 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     ("lineal-cli", &["lineal"]),
+    ("lineal-fuzz", &["lineal"]),
     ("xtask", &[]),
 ];
 

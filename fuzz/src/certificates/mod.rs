@@ -1,0 +1,1 @@
+//! Searches for problems whose optimum lies below `objective − gap`.

@@ -1,0 +1,1 @@
+//! Kills the program and injects faults into its files.

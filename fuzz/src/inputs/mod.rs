@@ -1,0 +1,1 @@
+//! Mutated files of every format that is read, and mutated model files.
