@@ -88,10 +88,31 @@ impl<'a> Graph<'a> {
                 return false;
             }
         }
-        let most = |v: usize| at.beliefs[self.labels(v)].iter().copied().fold(NEVER, f64::max);
-        let bound: f64 = (0..self.n_variables()).map(most).sum();
+        let bound: f64 = (0..self.n_variables()).map(|v| self.most(at, v)).sum();
         at.bound = at.bound.min(bound);
         bound > NEVER
+    }
+
+    fn most(&self, at: &Beliefs, v: usize) -> f64 {
+        at.beliefs[self.labels(v)].iter().copied().fold(NEVER, f64::max)
+    }
+
+    /// Removes labels that no output above `score` has: with them the bound is no higher. The beliefs must be as a [`pass`](Self::pass) leaves them.
+    pub(crate) fn discard(&self, at: &mut Beliefs, score: f64) {
+        if score == NEVER {
+            return;
+        }
+        let bound: f64 = (0..self.n_variables()).map(|v| self.most(at, v)).sum();
+        // Less than what a bound that is equal to the best is allowed to differ by.
+        let room = bound - score + 1e-10 * (1.0 + score.abs());
+        for v in 0..self.n_variables() {
+            let least = self.most(at, v) - room;
+            for belief in &mut at.beliefs[self.starts[v]..self.starts[v + 1]] {
+                if *belief < least {
+                    *belief = NEVER;
+                }
+            }
+        }
     }
 
     fn update(&self, factor: &Factor<'_>, at: &mut Beliefs) -> bool {

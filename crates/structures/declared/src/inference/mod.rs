@@ -7,7 +7,8 @@
 //! | the best label of each variable | no table counts, and the labels are legal | yes |
 //! | elimination of variables into small tables | constraints and factors over few variables, above all trees | yes |
 //! | a sweep over states of labels and constraints | chains with counts and patterns | yes |
-//! | branch and bound with bounds by dual ascent; depth first where only pairs of variables are left | everything else | unless the limit of nodes strikes; then with a bound |
+//! | a flow | assignments with capacities: only counts, and each label in at most two of them | yes |
+//! | branch and bound with bounds by dual ascent; depth first where only pairs of variables are left; by the linear relaxation where the ascent stalls | everything else | unless a limit strikes; then with a bound |
 //! | an integer program | [`Method::Integer`] | yes |
 //!
 //! On top of the argmax: the [`k_best`] outputs, [`max_marginals`] (the best score with each label forced), and the [`conflict`] of rules that no output can keep.
@@ -15,11 +16,14 @@
 mod conflict;
 mod constraint;
 mod dual;
+mod groups;
 mod integer;
 mod k_best;
+mod network;
 mod pairwise;
 mod plan;
 mod program;
+mod relaxation;
 mod search;
 mod solve;
 mod sweep;

@@ -10,10 +10,13 @@
 //! once, and what was unclear is decided when little else is open. A node costs one walk over the other variables.
 
 use super::dual::{Beliefs, FactorKind, Graph};
+use std::time::Instant;
 
 const NEVER: f64 = f64::NEG_INFINITY;
 /// More variables than this are left to the other search, which keeps no matrix of pairs.
-const MOST_VARIABLES: usize = 64;
+const MOST_VARIABLES: usize = 500;
+/// Visits between two looks at the clock.
+const VISITS_PER_LOOK: usize = 256;
 
 /// What a search looks for and has found.
 pub(crate) struct Descent<'a> {
@@ -22,6 +25,7 @@ pub(crate) struct Descent<'a> {
     pairs: Vec<Option<Vec<f64>>>,
     /// Node visits that are left.
     left: usize,
+    deadline: Option<Instant>,
     /// The best output so far, and its score in the reparametrised problem.
     pub y: Vec<usize>,
     pub score: f64,
@@ -33,6 +37,7 @@ pub(crate) fn search<'a>(
     root: &Beliefs,
     (y, score): (Vec<usize>, f64),
     max_nodes: usize,
+    deadline: Option<Instant>,
 ) -> Option<(Descent<'a>, bool)> {
     let n = graph.n_variables();
     let is_pair =
@@ -66,7 +71,7 @@ pub(crate) fn search<'a>(
             _ => {}
         }
     }
-    let mut descent = Descent { starts: &graph.starts, pairs, left: max_nodes, y, score };
+    let mut descent = Descent { starts: &graph.starts, pairs, left: max_nodes, deadline, y, score };
     let (mut chosen, open) = (vec![usize::MAX; n], (0..n).collect::<Vec<_>>());
     let is_finished = descent.visit(&u, &open, 0.0, &mut chosen);
     Some((descent, is_finished))
@@ -75,7 +80,9 @@ pub(crate) fn search<'a>(
 impl Descent<'_> {
     /// Looks at all outputs with the labels that are chosen. `false` if the visits ran out.
     fn visit(&mut self, u: &[f64], open: &[usize], so_far: f64, chosen: &mut [usize]) -> bool {
-        if self.left == 0 {
+        let looks = self.left.is_multiple_of(VISITS_PER_LOOK);
+        let is_late = looks && self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if self.left == 0 || is_late {
             return false;
         }
         self.left -= 1;

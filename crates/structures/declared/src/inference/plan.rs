@@ -11,8 +11,11 @@
 //! its two entities. What is left falls into components with constraints on many variables, or with dense tables; each is swept from left to right if
 //! few states suffice, or searched.
 
-use super::constraint::Constraint;
+use super::constraint::{Constraint, DEAD};
+use super::groups::Groups;
+use super::network::{self, Network};
 use super::program::Table;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// The largest table that elimination may make, in entries.
 const LARGEST_TABLE: usize = 4096;
@@ -28,6 +31,8 @@ pub(crate) struct Plan {
     pub n_entries: usize,
     pub steps: Vec<Step>,
     pub components: Vec<Component>,
+    /// Assignments, which are solved as they stand.
+    pub networks: Vec<Network>,
     /// Whether no score but those of single labels counts.
     pub is_unary: bool,
 }
@@ -72,7 +77,7 @@ pub(crate) struct Input {
 }
 
 /// Variables that are left and hang together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Component {
     /// In the order of a sweep, if there is one.
     pub variables: Vec<u32>,
@@ -90,14 +95,20 @@ impl Plan {
             n_entries: 0,
             steps: Vec::new(),
             components: Vec::new(),
+            networks: network::find(sizes, scored, constraints),
             is_unary: scored.is_empty(),
         };
         for table in scored {
             plan.push(table.scope.clone(), table.len, Source::Scores(table.start));
         }
-        let global = plan.push_hard(sizes, constraints);
-        let mut is_live = vec![true; plan.tables.len()];
         let mut is_left = vec![true; sizes.len()];
+        let mut is_solved = vec![false; constraints.len()];
+        for network in &plan.networks {
+            network.variables.iter().for_each(|&v| is_left[v as usize] = false);
+            network.constraints.iter().for_each(|&c| is_solved[c] = true);
+        }
+        let global = plan.push_hard(sizes, constraints, &is_solved);
+        let mut is_live = vec![true; plan.tables.len()];
         let mut is_bound = vec![false; sizes.len()];
         for &c in &global {
             constraints[c].scope.iter().for_each(|&v| is_bound[v as usize] = true);
@@ -114,12 +125,17 @@ impl Plan {
     }
 
     /// Small constraints as tables, one for each scope; the numbers of the others are returned.
-    fn push_hard(&mut self, sizes: &[u32], constraints: &[Constraint]) -> Vec<usize> {
+    fn push_hard(
+        &mut self,
+        sizes: &[u32],
+        constraints: &[Constraint],
+        is_solved: &[bool],
+    ) -> Vec<usize> {
         let mut global = Vec::new();
-        let mut by_scope: std::collections::HashMap<Vec<u32>, usize> = Default::default();
+        let mut by_scope: HashMap<Vec<u32>, usize> = HashMap::new();
         for (c, constraint) in constraints.iter().enumerate() {
             // Over nothing it holds or not, and the program knows.
-            if constraint.scope.is_empty() {
+            if constraint.scope.is_empty() || is_solved[c] {
                 continue;
             }
             let mut scope = constraint.scope.clone();
@@ -134,14 +150,19 @@ impl Plan {
                 .entry(scope.clone())
                 .or_insert_with(|| self.push(scope.clone(), len, Source::Hard(vec![0.0; len])));
             let Source::Hard(entries) = &mut self.tables[table].source else { continue };
-            let mut labels = vec![0u32; scope.last().map_or(0, |&v| v as usize + 1)];
-            for (entry, at) in entries.iter_mut().zip(0..) {
-                let mut rest: usize = at;
-                for &v in scope.iter().rev() {
-                    labels[v as usize] = (rest % sizes[v as usize] as usize) as u32;
-                    rest /= sizes[v as usize] as usize;
-                }
-                if !constraint.holds(&labels) {
+            // By variable in the order of the constraint: how far apart its labels stand in the table.
+            let strides = strides(sizes, &scope);
+            let stride = |v: &u32| scope.binary_search(v).map_or(0, |at| strides[at]);
+            let own: Vec<(usize, usize)> =
+                constraint.scope.iter().map(|v| (stride(v), n(v))).collect();
+            for (entry, number) in entries.iter_mut().zip(0..) {
+                let read = |state: u32, (at, &(stride, size)): (usize, &(usize, usize))| match state
+                {
+                    DEAD => DEAD,
+                    state => constraint.step(at, state, number / stride % size),
+                };
+                let last = own.iter().enumerate().fold(constraint.start(), read);
+                if last == DEAD || !constraint.accepts(last) {
                     *entry = f64::NEG_INFINITY;
                 }
             }
@@ -161,30 +182,39 @@ impl Plan {
         for (t, table) in self.tables.iter().enumerate() {
             table.scope.iter().for_each(|&v| of_variable[v as usize].push(t));
         }
-        let neighbours = |plan: &Plan, of: &[usize], v: u32| {
-            let mut scope: Vec<u32> = of
+        // The size of the table that a variable would leave; what is too large need not be counted to the end.
+        let (mut seen, mut round) = (vec![0usize; sizes.len()], 0);
+        let mut size_without = |plan: &Plan, of: &[usize], v: usize| {
+            let mut size = 1usize;
+            round += 1;
+            seen[v] = round;
+            for &u in of.iter().flat_map(|&t| &plan.tables[t].scope) {
+                if std::mem::replace(&mut seen[u as usize], round) != round {
+                    size = size.saturating_mul(sizes[u as usize] as usize);
+                    if size > LARGEST_TABLE {
+                        break;
+                    }
+                }
+            }
+            size
+        };
+        let mut cost: Vec<usize> =
+            (0..sizes.len()).map(|v| size_without(self, &of_variable[v], v)).collect();
+        let free = (0..sizes.len()).filter(|&v| is_left[v] && !is_bound[v]);
+        let mut queue: BTreeSet<(usize, usize)> = free.map(|v| (cost[v], v)).collect();
+        while let Some((size, v)) = queue.pop_first() {
+            if size > LARGEST_TABLE {
+                return;
+            }
+            let mut scope: Vec<u32> = of_variable[v]
                 .iter()
-                .flat_map(|&t| plan.tables[t].scope.iter().copied())
-                .filter(|&u| u != v)
+                .flat_map(|&t| self.tables[t].scope.iter().copied())
+                .filter(|&u| u as usize != v)
                 .collect();
             scope.sort_unstable();
             scope.dedup();
-            let size = scope.iter().map(|&u| sizes[u as usize] as f64).product::<f64>();
-            (scope, size)
-        };
-        let mut cost: Vec<f64> =
-            (0..sizes.len()).map(|v| neighbours(self, &of_variable[v], v as u32).1).collect();
-        loop {
-            let free = (0..sizes.len()).filter(|&v| is_left[v] && !is_bound[v]);
-            let Some(v) = free.min_by(|&a, &b| cost[a].total_cmp(&cost[b]).then(a.cmp(&b))) else {
-                return;
-            };
-            if cost[v] > LARGEST_TABLE as f64 {
-                return;
-            }
-            let (scope, size) = neighbours(self, &of_variable[v], v as u32);
             let inputs = std::mem::take(&mut of_variable[v]);
-            let out = self.push(scope.clone(), size as usize, Source::Made);
+            let out = self.push(scope.clone(), size, Source::Made);
             is_live.push(!scope.is_empty());
             let step = self.step(sizes, v as u32, &scope, &inputs, self.tables[out].start);
             self.steps.push(step);
@@ -198,7 +228,12 @@ impl Plan {
                 of.push(out);
             }
             for &u in &scope {
-                cost[u as usize] = neighbours(self, &of_variable[u as usize], u).1;
+                let u = u as usize;
+                let now = size_without(self, &of_variable[u], u);
+                let was = std::mem::replace(&mut cost[u], now);
+                if queue.remove(&(was, u)) {
+                    queue.insert((now, u));
+                }
             }
         }
     }
@@ -233,38 +268,24 @@ impl Plan {
         is_live: &[bool],
         is_left: &[bool],
     ) {
-        let mut root: Vec<usize> = (0..sizes.len()).collect();
-        fn find(root: &mut [usize], mut v: usize) -> usize {
-            while root[v] != v {
-                root[v] = root[root[v]];
-                v = root[v];
-            }
-            v
-        }
+        let mut groups = Groups::new(sizes.len());
         let live: Vec<usize> = (0..self.tables.len()).filter(|&t| is_live[t]).collect();
-        let scopes = live.iter().map(|&t| &self.tables[t].scope);
-        for scope in scopes.chain(global.iter().map(|&c| &constraints[c].scope)) {
-            for pair in scope.windows(2) {
-                let (a, b) = (find(&mut root, pair[0] as usize), find(&mut root, pair[1] as usize));
-                root[a.max(b)] = a.min(b);
-            }
-        }
+        live.iter().for_each(|&t| groups.join(&self.tables[t].scope));
+        global.iter().for_each(|&c| groups.join(&constraints[c].scope));
+        let mut by_root: BTreeMap<usize, Component> = BTreeMap::new();
         for v in (0..sizes.len()).filter(|&v| is_left[v]) {
-            let of = find(&mut root, v);
-            if of != v {
-                continue;
-            }
-            let variables: Vec<u32> = (0..sizes.len())
-                .filter(|&u| is_left[u] && find(&mut root, u) == v)
-                .map(|u| u as u32)
-                .collect();
-            let mut inside =
-                |scope: &[u32]| scope.first().is_some_and(|&u| find(&mut root, u as usize) == v);
-            let tables: Vec<usize> =
-                live.iter().copied().filter(|&t| inside(&self.tables[t].scope)).collect();
-            let own: Vec<usize> =
-                global.iter().copied().filter(|&c| inside(&constraints[c].scope)).collect();
-            let mut component = Component { variables, tables, constraints: own, sweep: false };
+            by_root.entry(groups.root(v)).or_default().variables.push(v as u32);
+        }
+        let mut of = |scope: &[u32]| scope.first().map(|&v| groups.root(v as usize));
+        for t in live {
+            let component = of(&self.tables[t].scope).and_then(|root| by_root.get_mut(&root));
+            component.into_iter().for_each(|component| component.tables.push(t));
+        }
+        for &c in global {
+            let component = of(&constraints[c].scope).and_then(|root| by_root.get_mut(&root));
+            component.into_iter().for_each(|component| component.constraints.push(c));
+        }
+        for mut component in by_root.into_values() {
             self.order(sizes, constraints, &mut component);
             self.components.push(component);
         }
@@ -272,61 +293,71 @@ impl Plan {
 
     /// Orders the variables of a component for a sweep, and says whether its layers would be narrow.
     fn order(&self, sizes: &[u32], constraints: &[Constraint], component: &mut Component) {
-        // Patterns must be read in their order; other than that, a variable follows those that it shares a table with.
-        let mut after: Vec<Vec<u32>> = vec![Vec::new(); sizes.len()];
-        for &c in component.constraints.iter().filter(|&&c| constraints[c].is_ordered()) {
-            constraints[c].scope.windows(2).for_each(|p| after[p[1] as usize].push(p[0]));
-        }
         let states: f64 =
             component.constraints.iter().map(|&c| constraints[c].n_states() as f64).product();
-        let mut of_variable: Vec<Vec<usize>> = vec![Vec::new(); sizes.len()];
-        let mut n_open: Vec<usize> = vec![0; self.tables.len()];
-        for &t in &component.tables {
-            n_open[t] = self.tables[t].scope.len();
-            self.tables[t].scope.iter().for_each(|&v| of_variable[v as usize].push(t));
+        if states > WIDEST_SWEEP {
+            return;
         }
-        let (mut order, mut is_placed) = (Vec::new(), vec![false; sizes.len()]);
-        let mut left = component.variables.clone();
+        // Variables by their place in the component, tables by theirs in `n_open`.
+        let variables = &component.variables;
+        let local = |v: u32| variables.partition_point(|&u| u < v);
+        let size = |at: usize| f64::from(sizes[variables[at] as usize]);
+        let scopes: Vec<Vec<usize>> = component
+            .tables
+            .iter()
+            .map(|&t| self.tables[t].scope.iter().map(|&v| local(v)).collect())
+            .collect();
+        let mut of_variable: Vec<Vec<usize>> = vec![Vec::new(); variables.len()];
+        for (t, scope) in scopes.iter().enumerate() {
+            scope.iter().for_each(|&v| of_variable[v].push(t));
+        }
+        let mut n_open: Vec<usize> = scopes.iter().map(Vec::len).collect();
+        // Patterns must be read in their order; other than that, a variable follows those that it shares a table with.
+        let mut after: Vec<Vec<usize>> = vec![Vec::new(); variables.len()];
+        for &c in component.constraints.iter().filter(|&&c| constraints[c].is_ordered()) {
+            constraints[c].scope.windows(2).for_each(|p| after[local(p[1])].push(local(p[0])));
+        }
+        let (mut order, mut is_placed) = (Vec::new(), vec![false; variables.len()]);
+        let mut left: VecDeque<usize> = (0..variables.len()).collect();
         let mut width = 1.0f64;
         while !left.is_empty() {
             // Of those that may come next the one that leaves the narrowest frontier.
             let mut best: Option<(f64, usize)> = None;
             for (at, &v) in left.iter().enumerate() {
-                if after[v as usize].iter().any(|&u| !is_placed[u as usize]) {
+                if after[v].iter().any(|&u| !is_placed[u]) {
                     continue;
                 }
-                let is_open_after =
-                    |t: usize| n_open[t] > usize::from(self.tables[t].scope.contains(&v));
-                let stays = |u: u32| of_variable[u as usize].iter().any(|&t| is_open_after(t));
-                let mut closed: Vec<u32> = of_variable[v as usize]
+                let is_open_after = |t: usize| n_open[t] > usize::from(scopes[t].contains(&v));
+                let stays = |u: usize| of_variable[u].iter().any(|&t| is_open_after(t));
+                let mut closed: Vec<usize> = of_variable[v]
                     .iter()
                     .filter(|&&t| n_open[t] == 1)
-                    .flat_map(|&t| self.tables[t].scope.iter().copied())
+                    .flat_map(|&t| scopes[t].iter().copied())
                     .filter(|&u| u != v && !stays(u))
                     .collect();
                 closed.sort_unstable();
                 closed.dedup();
-                let gone: f64 = closed.iter().map(|&u| f64::from(sizes[u as usize])).product();
-                let own = if stays(v) { f64::from(sizes[v as usize]) } else { 1.0 };
+                let gone: f64 = closed.iter().map(|&u| size(u)).product();
+                let own = if stays(v) { size(v) } else { 1.0 };
                 let width = width * own / gone;
                 if best.is_none_or(|(least, _)| width < least) {
                     best = Some((width, at));
                 }
                 // In long sequences the first that fits is good enough.
-                if left.len() > 32 && width <= f64::from(sizes[v as usize]) {
+                if left.len() > 32 && width <= size(v) {
                     break;
                 }
             }
             // Two patterns that read in opposite orders: no sweep.
             let Some((next, at)) = best else { return };
-            let v = left.remove(at);
-            if width * f64::from(sizes[v as usize]) * states > WIDEST_SWEEP {
+            let Some(v) = left.remove(at) else { return };
+            if width * size(v) * states > WIDEST_SWEEP {
                 return;
             }
             width = next;
-            is_placed[v as usize] = true;
-            of_variable[v as usize].iter().for_each(|&t| n_open[t] -= 1);
-            order.push(v);
+            is_placed[v] = true;
+            of_variable[v].iter().for_each(|&t| n_open[t] -= 1);
+            order.push(variables[v]);
         }
         component.variables = order;
         component.sweep = true;

@@ -38,10 +38,14 @@ impl Program {
         for &size in &sizes {
             starts.push(starts[starts.len() - 1] + size as usize);
         }
-        for scope in scopes.iter().chain(constraints.iter().map(|c| &c.scope)) {
-            let fresh = |at: usize| !scope[..at].contains(&scope[at]);
-            let known = scope.iter().all(|&v| (v as usize) < sizes.len());
-            assert!(known && (0..scope.len()).all(fresh), "a scope of {scope:?}");
+        let mut last_seen = vec![usize::MAX; sizes.len()];
+        for (number, scope) in scopes.iter().chain(constraints.iter().map(|c| &c.scope)).enumerate()
+        {
+            let is_fresh = |&v: &u32| {
+                let seen = last_seen.get_mut(v as usize);
+                seen.is_some_and(|seen| std::mem::replace(seen, number) != number)
+            };
+            assert!(scope.iter().all(is_fresh), "a scope of {scope:?}");
         }
         let mut n_parts = starts[sizes.len()];
         let table = |scope: Vec<u32>| {

@@ -2,12 +2,16 @@
 //!
 //! A node allows some labels of each variable. Its bound comes from the ascent, warm from its parent's messages; the labels of the highest beliefs are a
 //! candidate. If the node's bound is above the best legal output so far, it is divided at the variable whose two best labels are
-//! nearest: one child has the best label, the other has not. Until a legal output is met the deepest node is taken first.
+//! nearest: one child has the best label, the other has not. Until a legal output is met the deepest node is taken first. Labels with which the bound would fall to the best output so far are
+//! removed at once.
+//!
+//! A few nodes suffice for most problems. Where they do not, the ascent has stalled, and the [relaxation](super::relaxation) takes over if it is small enough.
 
 use super::dual::{Beliefs, FactorKind, Graph};
 use super::pairwise;
 use super::plan::Component;
 use super::program::Program;
+use super::relaxation::{self, Relaxed};
 use super::solve::{NoSolution, Scratch};
 use std::time::Instant;
 
@@ -23,6 +27,10 @@ const PASSES: [usize; 2] = [60, 12];
 const VISITS: usize = 50;
 /// Nodes that may follow the limit as long as no legal output was met: that many times the limit.
 const PATIENCE: usize = 10;
+/// Nodes × labels before the relaxation is tried: in small problems nodes are cheap.
+const FIRST_LABELS: usize = 400;
+/// A node of the relaxation costs as much as this many others.
+const NODES_PER_SIMPLEX: usize = 4;
 
 /// Searches a component of what elimination left. Returns how much better an output may be than the labels that were found.
 pub(crate) fn component(
@@ -81,9 +89,9 @@ pub(crate) fn whole(
 }
 
 /// The best output that was met.
-struct Incumbent {
-    y: Vec<usize>,
-    score: f64,
+pub(crate) struct Incumbent {
+    pub y: Vec<usize>,
+    pub score: f64,
 }
 
 impl Incumbent {
@@ -99,20 +107,37 @@ fn search(graph: &Graph<'_>, limits: &SearchLimits) -> Result<(Vec<usize>, f64, 
     let mut root = graph.beliefs();
     let mut open: Vec<Beliefs> = Vec::new();
     if ascend(graph, &mut root, PASSES[0], &mut best) {
-        if limits.deadline.is_none() && !best.y.is_empty() {
-            let (incumbent, nodes) =
-                ((best.y.clone(), best.score), limits.max_nodes.saturating_mul(VISITS));
-            if let Some((descent, is_finished)) = pairwise::search(graph, &root, incumbent, nodes) {
+        if !best.y.is_empty() {
+            let incumbent = (best.y.clone(), best.score);
+            let visits = limits.max_nodes.saturating_mul(VISITS);
+            let found = pairwise::search(graph, &root, incumbent, visits, limits.deadline);
+            if let Some((descent, is_finished)) = found {
                 // Scores once more as they are defined, without what the messages rounded.
                 let score = graph.score(&descent.y);
                 let upper = if is_finished { score } else { root.bound.max(score) };
                 return Ok((descent.y, score, upper));
             }
         }
-        open.push(root);
+        open.push(root.clone());
     }
-    let mut n_nodes = 1;
+    let (mut n_nodes, mut is_relaxed) = (1, false);
     while !open.is_empty() {
+        if n_nodes * graph.unary.len() > FIRST_LABELS && !is_relaxed {
+            is_relaxed = true;
+            graph.discard(&mut root, best.score);
+            let left = limits.max_nodes.saturating_sub(n_nodes) / NODES_PER_SIMPLEX;
+            match relaxation::solve(graph, &root, limits, left, &mut best) {
+                Relaxed::Unknown => {}
+                Relaxed::Infeasible if best.y.is_empty() => return Err(NoSolution::Infeasible),
+                Relaxed::Bound(bound) if !best.y.is_empty() => {
+                    let open = open.iter().map(|node| node.bound).fold(best.score, f64::max);
+                    let upper = if best.beats(bound) { best.score } else { bound.min(open) };
+                    let score = best.score;
+                    return Ok((best.y, score, upper.max(score)));
+                }
+                Relaxed::Infeasible | Relaxed::Bound(_) => {}
+            }
+        }
         let mut at = open.len() - 1;
         if !best.y.is_empty() {
             for (node, beliefs) in open.iter().enumerate() {
@@ -175,6 +200,7 @@ fn ascend(graph: &Graph<'_>, node: &mut Beliefs, n_passes: usize, best: &mut Inc
         if !best.y.is_empty() && best.beats(node.bound) {
             return false;
         }
+        graph.discard(node, best.score);
         if pass > 2 && before - node.bound < 1e-5 * (1.0 + node.bound.abs()) {
             break;
         }

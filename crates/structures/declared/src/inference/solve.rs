@@ -121,6 +121,9 @@ pub fn solve(
     let mut missed = 0.0;
     fill(plan, theta, s);
     eliminate(program, plan, s)?;
+    for network in &plan.networks {
+        network.best(program, s, &mut labels)?;
+    }
     for component in &plan.components {
         let swept =
             if component.sweep { sweep::best(program, component, s, &mut labels)? } else { false };

@@ -1,15 +1,12 @@
 //! Argmax, k best, forced labels, bounds and conflicts of thousands of random problems, against all their outputs.
 
+use crate::common::{below, enumerate};
 use lineal_declared::inference::{
     Constraint, Counter, DEAD, Dfa, Domains, Kind, Method, NoSolution, Program, Scratch,
     SolveOptions, conflict, k_best, max_marginals, solve,
 };
 use lineal_linalg::Rng;
 use std::sync::Arc;
-
-fn below(rng: &mut Rng, n: usize) -> usize {
-    (rng.next_u64() % n as u64) as usize
-}
 
 /// Some distinct variables, in a random order.
 fn scope(rng: &mut Rng, n: usize, most: usize) -> Vec<u32> {
@@ -70,29 +67,6 @@ fn random_program(rng: &mut Rng) -> (Program, Vec<f64>) {
     let program = Program::new(sizes, scopes, constraints);
     let theta = (0..program.n_parts()).map(|_| 4.0 * rng.unit() - 2.0).collect();
     (program, theta)
-}
-
-/// All legal outputs within the domains with their scores, best first.
-fn enumerate(program: &Program, theta: &[f64], domains: &Domains) -> Vec<(Vec<u32>, f64)> {
-    let n = program.n_variables();
-    let total: usize = (0..n).map(|v| program.n_labels(v)).product();
-    let mut all = Vec::new();
-    for mut number in 0..total {
-        let labels: Vec<u32> = (0..n)
-            .map(|v| {
-                let label = number % program.n_labels(v);
-                number /= program.n_labels(v);
-                label as u32
-            })
-            .collect();
-        let allowed = (0..n).all(|v| domains.permits(program, v, labels[v] as usize));
-        if allowed && program.is_legal(&labels) {
-            let score = program.score(theta, &labels);
-            all.push((labels, score));
-        }
-    }
-    all.sort_by(|a, b| b.1.total_cmp(&a.1));
-    all
 }
 
 fn random_domains(rng: &mut Rng, program: &Program) -> Domains {
