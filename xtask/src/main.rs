@@ -1,5 +1,7 @@
-//! Developer tasks: `cargo xtask test` passes all tests, `cargo xtask tidy` checks what the compiler does not.
+//! Developer tasks: `cargo xtask test` passes all tests, `cargo xtask tidy` checks what the compiler does not, `cargo xtask docs`
+//! checks the documents and builds the site.
 
+mod docs;
 mod test;
 mod tidy;
 
@@ -7,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask test [--no-peers] | cargo xtask tidy";
+const USAGE: &str = "usage: cargo xtask test [--no-peers] | cargo xtask tidy | cargo xtask docs [--lineal PROGRAM] [--run | --update]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -16,6 +18,7 @@ fn main() -> ExitCode {
         ["test"] => test::run(true),
         ["test", "--no-peers"] => test::run(false),
         ["tidy"] => tidy::run(),
+        ["docs", rest @ ..] => docs::run(rest),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

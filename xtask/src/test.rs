@@ -1,6 +1,6 @@
-//! All tests: the workspace's own, then the program against its peers.
+//! All tests: the workspace's own, the commands that documents show, then the program against its peers.
 
-use crate::{call, root};
+use crate::{call, docs, root};
 use anyhow::Result;
 
 /// With `peers`, also compares the program with scikit-learn and LIBLINEAR, which `acceptance/run.py` installs into a virtual
@@ -11,7 +11,9 @@ pub(crate) fn run(peers: bool) -> Result<()> {
     if peers {
         call(&cargo, &["build", "--release", "--package", "lineal-cli"])?;
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), Into::into);
-        let program = target.join("release/lineal").display().to_string();
+        let program = target.join("release/lineal");
+        docs::check_commands(&program)?;
+        let program = program.display().to_string();
         call("python3", &["acceptance/run.py", "--lineal", &program])?;
     }
     Ok(())

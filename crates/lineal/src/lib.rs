@@ -178,3 +178,8 @@ struct Constituency;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/ranking.md")]
 struct RankingDocs;
+
+/// And about the library.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+struct LibraryDocs;
