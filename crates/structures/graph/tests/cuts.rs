@@ -165,6 +165,49 @@ fn graphs_are_cut_as_the_textbook_says() {
     }
 }
 
+/// Graphs are not swept: the same flow is found by the trees alone. Tall enough for the samples of rows that decide whether to sweep.
+#[test]
+fn swept_grids_are_cut_as_graphs_are() {
+    let mut rng = Rng::new(7);
+    let (width, height) = (37, 270);
+    for (terminals, edges, force) in
+        [(1000, 500, false), (200, 400, false), (200, 400, true), (3, 2, false)]
+    {
+        for eight in [false, true] {
+            let mut instance = random_grid(&mut rng, width, height, eight);
+            for c in &mut instance.terminal {
+                *c = (rng.next_u64() % terminals) as i64 - terminals as i64 / 2;
+                if force && rng.next_u64().is_multiple_of(20) {
+                    *c = i64::from(i32::FORCE) * c.signum();
+                }
+            }
+            for (_, _, forwards, backwards) in &mut instance.edges {
+                (*forwards, *backwards) = (random(&mut rng, edges), random(&mut rng, edges));
+            }
+            let pairs: Vec<(u32, u32)> =
+                instance.edges.iter().map(|e| (e.0 as u32, e.1 as u32)).collect();
+            let mut graph = GraphCut::<i64>::graph(width * height, &pairs).unwrap();
+            filled(&mut graph, &instance);
+            let energy = graph.solve();
+            let same = |cut: &mut dyn FnMut() -> i128, sink: &dyn Fn(usize) -> bool| {
+                assert_eq!(cut(), energy);
+                assert!((0..width * height).all(|node| sink(node) == graph.is_sink(node)));
+            };
+            let mut four = GridCut::<i32, 4>::grid(width, height).unwrap();
+            let mut long = GridCut::<i64, 8>::grid(width, height).unwrap();
+            if eight {
+                filled(&mut long, &instance);
+                let found = long.solve();
+                same(&mut || found, &|node| long.is_sink(node));
+            } else {
+                filled(&mut four, &instance);
+                let found = four.solve();
+                same(&mut || found, &|node| four.is_sink(node));
+            }
+        }
+    }
+}
+
 #[test]
 fn larger_grids_with_repeated_changes_agree_with_a_fresh_cut() {
     let mut rng = Rng::new(3);

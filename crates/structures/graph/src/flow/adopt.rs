@@ -1,6 +1,6 @@
 //! Orphans look for a parent: a neighbour of their own tree with an open arc, whose way to the terminal is not through another orphan, and of these one that is near the terminal.
 
-use super::network::{Network, Stored};
+use super::network::{CHUNK, Network, QUEUED, Stored, select};
 use super::{Capacity, Flow};
 
 impl<N: Network> Flow<N> {
@@ -20,27 +20,23 @@ impl<N: Network> Flow<N> {
 
     #[inline(always)]
     fn adopt<const IN_SINK: bool>(&mut self, place: u32) {
-        let Self { net, orphans, time, .. } = self;
+        let Self { net, orphans, queue, time, .. } = self;
+        let links = net.links(place);
         let mut best = None;
         let mut nearest = u32::MAX;
-        for link in net.links(place) {
-            if IN_SINK && net.residual(place, link) <= N::Cap::ZERO {
-                continue;
-            }
-            let head = net.head(place, link);
-            let other = net.node(head);
-            if other.is_free() || other.is_sink() != IN_SINK {
-                continue;
-            }
-            if !IN_SINK && net.residual(head, net.back(link)) <= N::Cap::ZERO {
-                continue;
-            }
-            if let Some(distance) = distance(net, head, *time) {
-                if distance < nearest {
-                    (best, nearest) = (Some(link), distance);
-                }
-                if nearest == 1 {
-                    break;
+        'links: for from in links.clone().step_by(CHUNK) {
+            for link in select(from, links.end, |link| {
+                let head = net.head(place, link);
+                (open::<N, IN_SINK>(net, place, link) > N::Cap::ZERO)
+                    & net.node(head).is_in(IN_SINK)
+            }) {
+                if let Some(distance) = distance(net, net.head(place, link), *time) {
+                    if distance < nearest {
+                        (best, nearest) = (Some(link), distance);
+                    }
+                    if nearest == 1 {
+                        break 'links;
+                    }
                 }
             }
         }
@@ -49,28 +45,34 @@ impl<N: Network> Flow<N> {
             net.node_mut(place).join(IN_SINK, N::Parent::new(link), *time, distance);
             return;
         }
-        // It is free, and its children are orphans.
-        for link in net.links(place) {
-            let (head, back) = (net.head(place, link), net.back(link));
-            let other = net.node(head);
-            if other.is_free() || other.is_sink() != IN_SINK {
-                continue;
-            }
-            let open = match IN_SINK {
-                true => net.residual(place, link),
-                false => net.residual(head, back),
-            };
-            let other = net.node_mut(head);
-            if other.parent == N::Parent::new(back) {
-                other.parent = N::Parent::ORPHAN;
-                orphans.push_back(head);
-            }
-            if open > N::Cap::ZERO && other.flags & super::network::QUEUED == 0 {
-                other.flags |= super::network::QUEUED;
-                self.queue.push_back(head);
+        // It is free, and its children are orphans. Those that can take it in must look at it again.
+        for from in links.clone().step_by(CHUNK) {
+            for link in
+                select(from, links.end, |link| net.node(net.head(place, link)).is_in(IN_SINK))
+            {
+                let (head, back) = (net.head(place, link), net.back(link));
+                let open = open::<N, IN_SINK>(net, place, link);
+                let other = net.node_mut(head);
+                if other.parent == N::Parent::new(back) {
+                    other.parent = N::Parent::ORPHAN;
+                    orphans.push_back(head);
+                }
+                if (open > N::Cap::ZERO) & (other.flags & QUEUED == 0) {
+                    other.flags |= QUEUED;
+                    queue.push_back(head);
+                }
             }
         }
         net.node_mut(place).parent = N::Parent::FREE;
+    }
+}
+
+/// What can still flow from a neighbour to a node of the source's tree, or from a node of the sink's tree to a neighbour.
+#[inline(always)]
+fn open<N: Network, const IN_SINK: bool>(net: &N, place: u32, link: u32) -> N::Cap {
+    match IN_SINK {
+        true => net.residual(place, link),
+        false => net.residual(net.head(place, link), net.back(link)),
     }
 }
 

@@ -33,6 +33,8 @@ pub trait Capacity:
     const TOTAL_F64: f64;
     /// Rounds; what is not a number is 0, and what is too large is the largest there is.
     fn from_f64(v: f64) -> Self;
+    /// Half of a number that is not negative, rounded down.
+    fn half(self) -> Self;
     /// The same number.
     fn to_i64(self) -> i64;
     /// The sum, or the number nearest to it.
@@ -57,6 +59,11 @@ impl Capacity for i32 {
         i64::from(self)
     }
 
+    #[inline(always)]
+    fn half(self) -> Self {
+        self >> 1
+    }
+
     fn plus(self, other: Self) -> Self {
         self.saturating_add(other)
     }
@@ -78,6 +85,11 @@ impl Capacity for i64 {
     #[inline(always)]
     fn to_i64(self) -> i64 {
         self
+    }
+
+    #[inline(always)]
+    fn half(self) -> Self {
+        self >> 1
     }
 
     fn plus(self, other: Self) -> Self {

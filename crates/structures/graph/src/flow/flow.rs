@@ -6,11 +6,16 @@
 //!
 //! - Terminal capacities are one signed number per node, so that flow source → node → sink never exists.
 //! - Flow between neighbours of opposite sign is sent while capacities are filled in, before any tree exists. On images that is most of the flow.
+//! - Over a grid, sweeps send what staircases can carry (`sweep.rs`).
+//! - The links of a node are tested together, without branches, and the memory of nodes that wait is asked for ahead.
 //! - Of the roots only those wait to be grown from that have an open arc to a node that is not in their tree.
 
-use super::network::{Edge, Network, Node, QUEUED, Stored};
+use super::network::{CHUNK, Edge, Network, Node, QUEUED, Stored, select};
 use super::{Capacity, Scale};
 use std::collections::VecDeque;
+
+/// Nodes whose memory is asked for before they are grown from: they come from all over the image.
+const AHEAD: usize = 6;
 
 /// A minimum cut, whatever the graph.
 pub trait Cut {
@@ -121,6 +126,9 @@ impl<N: Network> Flow<N> {
 
     fn grow_all(&mut self) {
         while let Some(place) = self.queue.pop_front() {
+            if let Some(&soon) = self.queue.get(AHEAD) {
+                self.net.prefetch(soon);
+            }
             let node = self.net.node_mut(place);
             node.flags &= !QUEUED;
             // Adoption may free a node that waits, and growth put it into the other tree.
@@ -140,28 +148,37 @@ impl<N: Network> Flow<N> {
     /// Takes in the free neighbours of a node. Returns the arc from the source's tree to the sink's, if one is met.
     #[inline(always)]
     fn grow<const IN_SINK: bool>(&mut self, place: u32) -> Option<(u32, u32)> {
-        let &Node { stamp, distance, .. } = self.net.node(place);
-        for link in self.net.links(place) {
-            if !IN_SINK && self.net.residual(place, link) <= N::Cap::ZERO {
-                continue;
-            }
-            let (head, back) = (self.net.head(place, link), self.net.back(link));
-            if IN_SINK && self.net.residual(head, back) <= N::Cap::ZERO {
-                continue;
-            }
-            let other = self.net.node_mut(head);
-            if other.is_free() {
-                other.join(IN_SINK, N::Parent::new(back), stamp, distance.saturating_add(1));
-                if other.flags & QUEUED == 0 {
-                    other.flags |= QUEUED;
-                    self.queue.push_back(head);
+        let Self { net, queue, .. } = self;
+        let &Node { stamp, distance, .. } = net.node(place);
+        let onwards = distance.saturating_add(1);
+        let links = net.links(place);
+        for from in links.clone().step_by(CHUNK) {
+            let chosen = select(from, links.end, |link| {
+                let (head, back) = (net.head(place, link), net.back(link));
+                let open = match IN_SINK {
+                    true => net.residual(head, back),
+                    false => net.residual(place, link),
+                };
+                let other = net.node(head);
+                let nearer = (other.stamp <= stamp) & (other.distance > onwards);
+                (open > N::Cap::ZERO) & (other.is_free() | (other.is_sink() != IN_SINK) | nearer)
+            });
+            for link in chosen {
+                let (head, back) = (net.head(place, link), net.back(link));
+                let other = net.node_mut(head);
+                if other.is_free() {
+                    other.join(IN_SINK, N::Parent::new(back), stamp, onwards);
+                    if other.flags & QUEUED == 0 {
+                        other.flags |= QUEUED;
+                        queue.push_back(head);
+                    }
+                } else if other.is_sink() != IN_SINK {
+                    return Some(if IN_SINK { (head, back) } else { (place, link) });
+                } else {
+                    // A shorter way to the terminal.
+                    (other.parent, other.stamp) = (N::Parent::new(back), stamp);
+                    other.distance = onwards;
                 }
-            } else if other.is_sink() != IN_SINK {
-                return Some(if IN_SINK { (head, back) } else { (place, link) });
-            } else if other.stamp <= stamp && other.distance > distance.saturating_add(1) {
-                // A shorter way to the terminal.
-                (other.parent, other.stamp) = (N::Parent::new(back), stamp);
-                other.distance = distance.saturating_add(1);
             }
         }
         None

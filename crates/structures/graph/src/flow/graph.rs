@@ -7,6 +7,7 @@
 
 use super::network::{Edge, Network, Node, bounded, bounded_terminal, exchange};
 use super::{Capacity, Flow};
+use lineal_linalg::kernels::prefetch_at;
 use std::ops::Range;
 
 /// Nodes and edges with residual capacities.
@@ -76,6 +77,12 @@ impl<C: Capacity> Network for Graph<C> {
 
     fn places(&self) -> Range<u32> {
         0..self.nodes.len() as u32
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, place: u32) {
+        prefetch_at(&self.nodes, place as usize);
+        prefetch_at(&self.first, place as usize);
     }
 
     #[inline(always)]

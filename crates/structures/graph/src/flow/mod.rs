@@ -24,6 +24,7 @@ mod graph;
 mod grid;
 mod network;
 mod reuse;
+mod sweep;
 
 pub use capacity::{Capacity, Scale};
 pub use flow::{Cut, Flow};

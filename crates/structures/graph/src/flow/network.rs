@@ -78,6 +78,12 @@ impl<C: Capacity, P: Stored> Node<C, P> {
         self.flags & SINK != 0
     }
 
+    /// Whether it belongs to this tree.
+    #[inline(always)]
+    pub(super) fn is_in(&self, sink: bool) -> bool {
+        !self.is_free() & (self.is_sink() == sink)
+    }
+
     #[inline(always)]
     pub(super) fn join(&mut self, sink: bool, parent: P, stamp: u32, distance: u16) {
         self.flags = self.flags & !SINK | u8::from(sink);
@@ -111,6 +117,8 @@ pub trait Network {
     fn place(&self, node: usize) -> u32;
     /// All places that may hold a node.
     fn places(&self) -> Range<u32>;
+    /// Asks for the memory of a place and its neighbours, which will be looked at soon.
+    fn prefetch(&self, place: u32);
     /// The record at a place.
     fn node(&self, place: u32) -> &Node<Self::Cap, Self::Parent>;
     /// The record at a place, to change.
@@ -154,4 +162,38 @@ pub(super) fn exchange<C: Capacity>(own: C, other: C, there: C, back: C) -> C {
     let given = own.min(-other).min(there).max(C::ZERO);
     let taken = other.min(-own).min(back).max(C::ZERO);
     given - taken
+}
+
+/// Links that are looked at together.
+pub(super) const CHUNK: usize = 8;
+
+/// Of the links from `from` until before `end`, but [`CHUNK`] at most, those that a test chooses. All are tested before any is used, and the test should have no branches: which neighbours matter cannot be guessed, and their
+/// records come from memory at the same time.
+#[inline(always)]
+pub(super) fn select(from: u32, end: u32, test: impl Fn(u32) -> bool) -> Selected {
+    let mut chosen = 0u32;
+    for i in 0..(end - from).min(CHUNK as u32) {
+        chosen |= u32::from(test(from + i)) << i;
+    }
+    Selected { from, chosen }
+}
+
+/// The links that [`select`] has chosen, one bit each.
+pub(super) struct Selected {
+    from: u32,
+    chosen: u32,
+}
+
+impl Iterator for Selected {
+    type Item = u32;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<u32> {
+        if self.chosen == 0 {
+            return None;
+        }
+        let first = self.chosen.trailing_zeros();
+        self.chosen &= self.chosen - 1;
+        Some(self.from + first)
+    }
 }
