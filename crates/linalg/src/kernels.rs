@@ -86,7 +86,10 @@ pub(crate) fn scores_generic<F: Scalar, G: SumOf<F>>(x: Row<'_>, w: &[F], out: &
             unsafe { scores_fast(Sparse(x), w, out) }
         }
         Row::Dense(x) => {
-            assert!(x.len() * out.len() <= w.len(), "a dense row with more columns than weights");
+            assert!(
+                x.len().saturating_mul(out.len()) <= w.len(),
+                "a dense row with more columns than weights"
+            );
             // SAFETY: asserted above.
             unsafe { scores_fast(AllColumns(x), w, out) }
         }
@@ -125,7 +128,10 @@ pub(crate) fn add_generic<F: Scalar>(x: Row<'_>, g: &[F], w: &mut [F]) {
             }
         }
         Row::Dense(x) => {
-            assert!(x.len() * g.len() <= w.len(), "a dense row with more columns than weights");
+            assert!(
+                x.len().saturating_mul(g.len()) <= w.len(),
+                "a dense row with more columns than weights"
+            );
             if let [g] = *g {
                 for (w, &v) in w.iter_mut().zip(x) {
                     *w += F::from_f32(v) * g;
@@ -219,7 +225,11 @@ pub fn axpy<F: Scalar>(a: F, x: &[F], y: &mut [F]) {
 #[inline(always)]
 fn check(x: SparseRow<'_>, k: usize, len: usize) {
     let n_cols = x.idx().last().map_or(0, |&j| j as usize + 1);
-    assert!(n_cols * k <= len, "a row with column {n_cols} for {len} weights of {k} outputs");
+    // Saturating, so that no product wraps around to a number that fits.
+    assert!(
+        n_cols.saturating_mul(k) <= len,
+        "a row with column {n_cols} for {len} weights of {k} outputs"
+    );
 }
 
 /// # Safety
@@ -342,9 +352,10 @@ impl<F: Scalar> SumOf<F> for f64 {
 #[inline(always)]
 unsafe fn scores_tiles<F: Scalar, G: SumOf<F>>(x: impl Entries, w: &[F], out: &mut [G]) {
     let k = out.len();
+    // An empty row may come with fewer than `at` weights, so that the pointer is not known to be inside before an entry is there.
     // SAFETY: each tile reads w[j·k + at ..][..T] with at + T ≤ k, inside by the caller's promise.
     for_tiles!(k, at, T, unsafe {
-        scores_tile::<F, G, T>(x, w.as_ptr().add(at), k, &mut out[at..at + T])
+        scores_tile::<F, G, T>(x, w.as_ptr().wrapping_add(at), k, &mut out[at..at + T])
     });
 }
 
@@ -432,7 +443,9 @@ unsafe fn fma_run<F: Scalar, G: SumOf<F>, const T: usize>(acc: &mut [G; T], v: G
 unsafe fn add_tiles<F: Scalar>(x: impl Entries, g: &[F], w: &mut [F]) {
     let k = g.len();
     // SAFETY: each tile writes w[j·k + at ..][..T] with at + T ≤ k, inside by the caller's promise.
-    for_tiles!(k, at, T, unsafe { add_tile::<F, T>(x, &g[at..at + T], k, w.as_mut_ptr().add(at)) });
+    for_tiles!(k, at, T, unsafe {
+        add_tile::<F, T>(x, &g[at..at + T], k, w.as_mut_ptr().wrapping_add(at))
+    });
 }
 
 /// # Safety
