@@ -34,5 +34,8 @@ pub mod packed;
 pub mod space;
 pub mod structure;
 
+/// In a byte per label, that a label is not known.
+pub const VOID: u8 = u8::MAX;
+
 pub use joint::Joint;
 pub use linear::{Bias, Linear, Model};

@@ -144,10 +144,11 @@ impl Prepared {
         };
         let options = SuperpixelOptions { n_superpixels, ..SuperpixelOptions::default() };
         let superpixels = Superpixels::new(&picture, &options);
-        let nodes = Nodes::Rows(Matrix::Dense(superpixels.node_features(&windows)));
+        let nodes = superpixels.node_features(&windows).map_err(|e| place(&e))?;
+        let nodes = Nodes::Rows(Matrix::Dense(nodes));
         let (mut ends, mut edges) = (Vec::new(), Vec::new());
         if let Some(grid) = &grid {
-            let (borders, features) = superpixels.edge_features(grid);
+            let (borders, features) = superpixels.edge_features(grid).map_err(|e| place(&e))?;
             ends.extend(borders.iter().map(|border| (border.first, border.second)));
             (0..borders.len()).for_each(|i| edges.extend_from_slice(features.row(i).values()));
         }

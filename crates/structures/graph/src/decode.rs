@@ -3,8 +3,9 @@
 use crate::bound::MessagePassing;
 use crate::expansion;
 use crate::flow::{Capacity, Cut, Edge, GraphCut, GridCut, Scale};
-use crate::potts::{Potts, VOID};
+use crate::potts::Potts;
 use crate::topology::{Shape, Topology};
+use lineal_model::VOID;
 
 /// How much work more than two labels are worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,8 +131,7 @@ impl<C: Capacity> Decoder<C> {
 
     /// Two labels: label 1 is the sink's side.
     fn cut(&mut self, potts: &Potts<'_>, y: &mut Vec<u8>) -> Decoded {
-        let (largest, total) = potts.range();
-        let scale = Scale::new::<C>(largest, total);
+        let (scale, total) = potts.scale::<C>();
         let lost = self.solve_two(potts, scale);
         y.clear();
         let Some(engine) = self.solved() else {

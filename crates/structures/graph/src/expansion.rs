@@ -22,8 +22,7 @@ pub(crate) fn best<C: Capacity>(
     effort: &Effort,
     y: &mut Vec<u8>,
 ) -> Decoded {
-    let (largest, total) = potts.range();
-    let scale = Scale::new::<C>(largest, total);
+    let (scale, total) = potts.scale::<C>();
     potts.alone(y);
     let nodes_alone: f64 = y.iter().enumerate().map(|(node, &label)| potts.own(node, label)).sum();
     let mut score = potts.score(y);

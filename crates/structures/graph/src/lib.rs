@@ -37,10 +37,11 @@ mod problem;
 mod topology;
 
 pub use decode::{Decoded, Decoder, Effort};
+pub use lineal_model::VOID;
 pub use marginals::Marginals;
 pub use model::{GraphModel, Input};
 pub use nodes::NodeFeatures;
-pub use potts::{Potts, VOID, columns};
+pub use potts::{Potts, columns};
 pub use problem::{
     Example, Labelling, LabellingError, LabellingOptions, LabellingScratch, Normalise, Rounded,
     check_input,

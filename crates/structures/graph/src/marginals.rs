@@ -7,7 +7,7 @@
 
 use crate::decode::{Decoder, Effort, Engine};
 use crate::expansion::expand;
-use crate::flow::{Capacity, Cut, Scale};
+use crate::flow::{Capacity, Cut};
 use crate::potts::{Potts, columns};
 
 /// The best labelling, and what each other label would cost.
@@ -58,8 +58,7 @@ impl<C: Capacity> Decoder<C> {
         if k < 2 {
             return found;
         }
-        let (largest, total) = potts.range();
-        let scale = Scale::new::<C>(largest, total);
+        let (scale, _) = potts.scale::<C>();
         let asked = nodes.filter(|&node| node < n);
         for node in asked.clone() {
             if let Some(known) = potts.known(node) {

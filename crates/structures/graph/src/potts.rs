@@ -4,10 +4,9 @@
 //! score(y) = Σᵢ own(i, yᵢ) − Σ over edges (i, j) of cost(i, j)·[yᵢ ≠ yⱼ],        cost ≥ 0
 //! ```
 
-use crate::topology::Topology;
-
-/// No label: of a known labelling, that a node's label is not known.
-pub const VOID: u8 = u8::MAX;
+use crate::flow::{Capacity, Scale};
+use crate::topology::{Shape, Topology};
+use lineal_model::VOID;
 
 /// Scores of one example. With two labels `own` has one number per node, the score of label 1 over that of label 0; with more, one for each node and label.
 #[derive(Clone, Copy, Debug)]
@@ -72,15 +71,23 @@ impl Potts<'_> {
         y.extend((0..self.topology.n_nodes()).map(label));
     }
 
-    /// Largest absolute terminal capacity or edge cost that a cut of it may need, and the sum of all.
-    pub(crate) fn range(&self) -> (f64, f64) {
+    /// Integers for its cuts, in which the labels of nodes can be fixed; and the sum of all capacities.
+    pub(crate) fn scale<C: Capacity>(&self) -> (Scale, f64) {
+        let [largest, total, heaviest] = self.range();
+        (Scale::new::<C>(largest, total, heaviest), total)
+    }
+
+    /// Largest absolute terminal capacity or edge cost that a cut of it may need, the sum of all, and the most that the edges of a node cost together (0 for grids, whose nodes have few).
+    fn range(&self) -> [f64; 3] {
         let (mut largest, mut total) = (0.0f64, 0.0);
-        let mut weight = vec![0.0; if self.n_labels == 2 { 0 } else { self.topology.n_nodes() }];
+        let is_graph = matches!(self.topology.shape, Shape::Graph(_));
+        let weigh = self.n_labels > 2 || is_graph;
+        let mut weight = vec![0.0; if weigh { self.topology.n_nodes() } else { 0 }];
         self.topology.each_edge(|edge| {
             let cost = self.cost[edge.index].max(0.0);
             largest = largest.max(cost);
             total += cost;
-            if self.n_labels > 2 {
+            if weigh {
                 weight[edge.from] += cost;
                 weight[edge.to] += cost;
             }
@@ -101,6 +108,7 @@ impl Potts<'_> {
             largest = largest.max(spread);
             total += spread;
         }
-        (largest, total)
+        let heaviest = if is_graph { weight.iter().copied().fold(0.0, f64::max) } else { 0.0 };
+        [largest, total, heaviest]
     }
 }

@@ -317,7 +317,7 @@ fn floats_lose_no_more_than_they_say() {
             .map(|set| energy(&|i| set >> i & 1 == 1))
             .fold(f64::INFINITY, f64::min);
         let n_terms = (terminal.len() + costs.len()) as f64;
-        let scale = Scale::new::<i32>(largest, total);
+        let scale = Scale::new::<i32>(largest, total, 0.0);
         let mut short = GridCut::<i32, 4>::grid(width, height).unwrap();
         short.fill(
             |node| scale.of(terminal[node]),
@@ -329,7 +329,7 @@ fn floats_lose_no_more_than_they_say() {
         assert!(
             (found - own).abs() <= n_terms * scale.error() && own - best <= n_terms * scale.error()
         );
-        let scale = Scale::new::<i64>(largest, total);
+        let scale = Scale::new::<i64>(largest, total, 0.0);
         let mut long = GridCut::<i64, 4>::grid(width, height).unwrap();
         long.fill(
             |node| scale.of(terminal[node]),

@@ -149,3 +149,25 @@ fn costs_of_other_labels_are_those_of_enumeration() {
         });
     }
 }
+
+/// In 32 bits: the edges of the middle together outweigh what fixes a label, unless capacities are made small enough.
+#[test]
+fn a_known_label_outweighs_any_number_of_strong_edges() {
+    for n_labels in [2, 3] {
+        let edges: Vec<(u32, u32)> = (1..=300).map(|leaf| (0, leaf)).collect();
+        let topology = Topology::graph(301, edges).unwrap();
+        // Leaves want label 0, and the middle does, too.
+        let of_node: &[f64] = if n_labels == 2 { &[-100.0] } else { &[100.0, 0.0, 0.0] };
+        let own = of_node.repeat(301);
+        let mut known = vec![VOID; 301];
+        known[0] = 1;
+        let (cost, known) = (vec![60.0; 300], &known[..]);
+        let potts = Potts { topology: &topology, n_labels, own: &own, cost: &cost, known };
+        let mut y = Vec::new();
+        let found = Decoder::<i32>::default().best(&potts, &Effort::default(), &mut y);
+        let mut best = vec![0; 301];
+        best[0] = 1;
+        assert_eq!(y, best, "{n_labels} labels");
+        assert!((found.score - potts.score(&best)).abs() < 1e-6);
+    }
+}

@@ -16,8 +16,8 @@
 //! assert_eq!(edges.directions().len(), 4);
 //!
 //! let superpixels = Superpixels::new(&picture, &SuperpixelOptions { n_superpixels: 20, ..Default::default() });
-//! let nodes = superpixels.node_features(&pixels);
-//! let (borders, features) = superpixels.edge_features(&edges);
+//! let nodes = superpixels.node_features(&pixels)?;
+//! let (borders, features) = superpixels.edge_features(&edges)?;
 //! # let _ = (nodes, borders, features);
 //! # Ok::<(), lineal_graph::features::PictureError>(())
 //! ```

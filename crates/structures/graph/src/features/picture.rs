@@ -58,6 +58,11 @@ impl<'a> Picture<'a> {
         Ok(Self { width, height, rgb })
     }
 
+    /// The smallest image.
+    pub(super) const fn of_one_pixel(rgb: &'a [u8; 3]) -> Self {
+        Self { width: 1, height: 1, rgb }
+    }
+
     /// Pixels in a row.
     pub fn width(&self) -> usize {
         self.width

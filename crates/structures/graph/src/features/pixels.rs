@@ -141,7 +141,7 @@ impl PixelOptions {
     /// The names of the features, in their order.
     pub fn names(&self) -> Vec<String> {
         // The channels of the smallest image have the names of all others.
-        let picture = Picture::new(1, 1, &[0; 3]).expect("one pixel is an image");
+        let picture = Picture::of_one_pixel(&[0; 3]);
         let channels = self.channels(&picture);
         let name = |&(channel, dx, dy): &(usize, i32, i32)| {
             let mut name = channels.names()[channel].clone();

@@ -7,14 +7,17 @@ use super::edges::GridEdges;
 use super::superpixels::{Border, Superpixels};
 use super::windows::Windows;
 use crate::NodeFeatures;
-use lineal_linalg::Dense;
+use lineal_linalg::{Dense, ShapeError};
 
 impl Superpixels {
     /// The mean of each feature over the pixels of each superpixel: a row per superpixel.
     ///
+    /// # Errors
+    /// If there are more values than a matrix holds.
+    ///
     /// # Panics
     /// If the windows are those of another image.
-    pub fn node_features(&self, windows: &Windows) -> Dense {
+    pub fn node_features(&self, windows: &Windows) -> Result<Dense, ShapeError> {
         assert_eq!(windows.n_nodes(), self.of_pixel().len(), "windows of another image");
         let n_features = windows.n_features();
         let mut sums = vec![0.0f64; self.len() * n_features];
@@ -27,14 +30,17 @@ impl Superpixels {
             let row = &sums[superpixel * n_features..][..n_features];
             values.extend(row.iter().map(|sum| (sum / f64::from(size)) as f32));
         }
-        Dense::new(self.len(), n_features, values).expect("rows of one length")
+        Dense::new(self.len(), n_features, values)
     }
 
     /// Which superpixels touch, and a row of features for each border: sums of those of the edges across it, over the mean side of a superpixel. Diagonal edges are left out.
     ///
+    /// # Errors
+    /// If there are more values than a matrix holds.
+    ///
     /// # Panics
     /// If the edges are those of another image.
-    pub fn edge_features(&self, edges: &GridEdges) -> (Vec<Border>, Dense) {
+    pub fn edge_features(&self, edges: &GridEdges) -> Result<(Vec<Border>, Dense), ShapeError> {
         let n_pixels = self.of_pixel().len();
         assert_eq!(
             (edges.width(), edges.height()),
@@ -59,8 +65,8 @@ impl Superpixels {
         });
         let side = (n_pixels as f64 / self.len() as f64).sqrt();
         let values = sums.iter().map(|sum| (sum / side) as f32).collect();
-        let features = Dense::new(borders.len(), n_features, values).expect("rows of one length");
-        (borders, features)
+        let features = Dense::new(borders.len(), n_features, values)?;
+        Ok((borders, features))
     }
 }
 
@@ -86,7 +92,7 @@ mod tests {
             &SuperpixelOptions { n_superpixels: 12, ..Default::default() },
         );
         let windows = PixelOptions::default().windows(&picture);
-        let nodes = superpixels.node_features(&windows);
+        let nodes = superpixels.node_features(&windows).unwrap();
         let sizes = superpixels.sizes();
         // One superpixel by itself.
         let mut expected = vec![0.0f64; windows.n_features()];
@@ -97,7 +103,7 @@ mod tests {
             assert!((f64::from(*found) - expected).abs() < 1e-4);
         }
         let edges = EdgeOptions { diagonals: false, ..EdgeOptions::default() }.edges(&picture);
-        let (borders, features) = superpixels.edge_features(&edges);
+        let (borders, features) = superpixels.edge_features(&edges).unwrap();
         let side = (280.0 / superpixels.len() as f32).sqrt();
         for (at, border) in borders.iter().enumerate() {
             let outline = row(&features, at)[0];

@@ -1,7 +1,7 @@
 //! The integers that flows are made of, and how floats become integers.
 //!
 //! A residual capacity is never more than the capacities of both directions of an edge together. An edge may have at most [`Capacity::LIMIT`] in each direction, so that the arcs of a
-//! pixel (8 at most) together stay below [`Capacity::FORCE`], which therefore decides the label of a node whatever its neighbours say.
+//! pixel (8 at most) together stay below [`Capacity::FORCE`], which therefore decides the label of a node whatever its neighbours say. Where a node of a graph has more edges, [`Scale`] makes all capacities smaller.
 
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Neg, Sub, SubAssign};
@@ -107,9 +107,12 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// For capacities whose largest has this absolute value, and that add up to at most this.
-    pub fn new<C: Capacity>(largest: f64, total: f64) -> Self {
-        let room = (C::LIMIT_F64 / largest).min(C::TOTAL_F64 / total.max(largest));
+    /// For capacities whose largest has this absolute value, that add up to at most `total`, and at each node to at most `heaviest` over its edges (0 if nodes have at most 8 of them).
+    pub fn new<C: Capacity>(largest: f64, total: f64, heaviest: f64) -> Self {
+        let force = C::FORCE.to_i64() as f64;
+        let room = (C::LIMIT_F64 / largest)
+            .min(C::TOTAL_F64 / total.max(largest))
+            .min(0.5 * force / heaviest);
         // Beyond 2^1000 nothing is left to gain, and the inverse must be a number.
         let exponent = room.log2().floor().clamp(-1000.0, 1000.0);
         let factor = if largest > 0.0 && exponent.is_finite() { exponent.exp2() } else { 1.0 };
@@ -142,8 +145,8 @@ mod tests {
     fn whole_numbers_stay_exact_and_limits_are_kept() {
         for largest in [1.0, 3.0, 1e-12, 7e8, 0.1, 2.0, 4096.0, 1e-200, 1e200] {
             let (short, long) = (
-                Scale::new::<i32>(largest, 1e3 * largest),
-                Scale::new::<i64>(largest, 1e3 * largest),
+                Scale::new::<i32>(largest, 1e3 * largest, 0.0),
+                Scale::new::<i64>(largest, 1e3 * largest, 0.0),
             );
             assert!(
                 short.of::<i32>(largest) <= i32::LIMIT && long.of::<i64>(largest) <= i64::LIMIT,
@@ -154,9 +157,9 @@ mod tests {
                 "{largest}"
             );
         }
-        let scale = Scale::new::<i32>(1000.0, 1e9);
+        let scale = Scale::new::<i32>(1000.0, 1e9, 0.0);
         assert_eq!(scale.back(i128::from(scale.of::<i32>(777.0))), 777.0);
-        assert_eq!(Scale::new::<i32>(0.0, 0.0).of::<i32>(0.0), 0);
-        assert_eq!(Scale::new::<i64>(1.0, 1e6).of::<i64>(f64::NAN), 0);
+        assert_eq!(Scale::new::<i32>(0.0, 0.0, 0.0).of::<i32>(0.0), 0);
+        assert_eq!(Scale::new::<i64>(1.0, 1e6, 0.0).of::<i64>(f64::NAN), 0);
     }
 }

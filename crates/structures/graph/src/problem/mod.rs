@@ -21,8 +21,8 @@ use crate::decode::{Decoder, Effort};
 use crate::flow::Capacity;
 use crate::model::{GraphModel, Input};
 use crate::nodes::NodeFeatures;
-use crate::potts::VOID;
 use lineal_linalg::Scalar;
+use lineal_model::VOID;
 use thiserror::Error;
 
 /// A graph with its gold labels.

@@ -3,7 +3,8 @@
 use super::{Labelling, LabellingScratch, Rounded};
 use crate::decode::Decoder;
 use crate::nodes::NodeFeatures;
-use crate::potts::{Potts, VOID};
+use crate::potts::Potts;
+use lineal_model::VOID;
 use lineal_model::structure::{Ask, Found, Infeasible, MaxOracle, Structure};
 use std::ops::Range;
 
