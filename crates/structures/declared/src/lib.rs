@@ -45,6 +45,6 @@ pub use ground::{Example, ExampleError, Examples, Ground, GroundFactor, Record, 
 pub use inference::{Method, SolveOptions};
 pub use language::{Condition, Declaration, DeclarationBuilder, LanguageError};
 pub use problem::{
-    Explanation, FeatureShare, PredictError, Prediction, Predictor, Problem, ProblemOptions,
-    ProblemScratch, Rivals,
+    AnswerCache, Explanation, FeatureShare, PredictError, Prediction, Predictor, Problem,
+    ProblemOptions, ProblemScratch, Rivals,
 };

@@ -35,6 +35,8 @@ pub enum CompileError {
 
 /// The largest automaton.
 const MOST_STATES: usize = 10_000;
+/// States × labels.
+const MOST_ARCS: usize = 4_000_000;
 
 /// What one rule remembers.
 enum Part<'a> {
@@ -219,8 +221,9 @@ fn product(parts: &[Part<'_>], n_labels: usize) -> Result<Automaton, CompileErro
             }
             next.push(number);
         }
-        if states.len() > MOST_STATES {
-            return Err(CompileError::States { most: MOST_STATES });
+        let most = MOST_STATES.min(MOST_ARCS / n_labels.max(1));
+        if states.len() > most {
+            return Err(CompileError::States { most });
         }
         at += 1;
     }

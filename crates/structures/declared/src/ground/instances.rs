@@ -28,6 +28,8 @@ pub struct Ground {
     pub kinds: Vec<u32>,
     /// By variable: the gold label, if it is known.
     pub gold: Vec<Option<u32>>,
+    /// Variables whose label is not in the declaration, with that label. Their gold label is not known.
+    pub unknown: Vec<(u32, String)>,
     /// By variable: its span of tokens.
     pub spans: Vec<Option<(usize, usize)>>,
     /// By variable: the features that the example lists.
@@ -53,8 +55,23 @@ type Shapes =
     HashMap<(Vec<usize>, Vec<Vec<Option<u32>>>), (Arc<Program>, Arc<Program>, Vec<GroundFactor>)>;
 
 impl Examples {
-    /// Finds the variables of each example and checks them.
+    /// Finds the variables of each example and checks them. Every label must be in the declaration.
     pub fn new(declaration: &Declaration, examples: Vec<Example>) -> Result<Self, ExampleError> {
+        let all = Self::with_unknown_labels(declaration, examples)?;
+        for (example, ground) in all.iter().enumerate() {
+            if let Some((v, label)) = ground.unknown.first() {
+                let message = ground.unknown_label(declaration, *v as usize, label);
+                return Err(ExampleError { example, message });
+            }
+        }
+        Ok(all)
+    }
+
+    /// The same, but labels may be unknown: see [`Ground::unknown`].
+    pub fn with_unknown_labels(
+        declaration: &Declaration,
+        examples: Vec<Example>,
+    ) -> Result<Self, ExampleError> {
         let mut shapes = Shapes::new();
         let ground = |(at, example): (usize, Example)| {
             Ground::new(declaration, example, &mut shapes)
@@ -139,6 +156,7 @@ impl Ground {
             factors: Vec::new(),
             kinds: Vec::new(),
             gold: vec![None; n],
+            unknown: Vec::new(),
             spans: vec![None; n],
             features: vec![Vec::new(); n],
             links: vec![Vec::new(); n],
@@ -182,7 +200,7 @@ impl Ground {
                     }
                     links.push(to.map(|to| (range.start + to) as u32));
                 }
-                let label = label(record, &kind.label_field, &kind.labels, &name)?;
+                let (label, unknown) = label(record, &kind.label_field, &kind.labels, &name)?;
                 let v = if kind.all_pairs {
                     let (Some(i), Some(j)) = (links[0], links[1]) else {
                         return Err(format!(
@@ -200,8 +218,8 @@ impl Ground {
                             kind.links[1].name
                         ));
                     };
-                    let default = ground.gold[v] == Some(0);
-                    if !default && label.is_some() && ground.gold[v] != label {
+                    let is_default = ground.gold[v] == Some(0) || unknown.is_some();
+                    if !is_default && label.is_some() && ground.gold[v] != label {
                         return Err(format!(
                             "{}: this pair stands in the list twice with two labels",
                             name()
@@ -212,6 +230,7 @@ impl Ground {
                     first + r
                 };
                 ground.gold[v] = label;
+                ground.unknown.extend(unknown.map(|label| (v as u32, label)));
                 ground.links[v] = links;
                 if let Some(start) = whole(record, "start", &name)? {
                     // Without an end it is one token.
@@ -274,7 +293,7 @@ impl Ground {
                 self.factors.push(GroundFactor { factor: f, subject: subject as u32 });
             }
         }
-        let constraints = constraints(declaration, self);
+        let constraints = constraints(declaration, self)?;
         self.free = Arc::new(Program::new(sizes.clone(), scopes.clone(), Vec::new()));
         self.program = if constraints.is_empty() {
             self.free.clone()
@@ -301,6 +320,22 @@ impl Ground {
             };
         }
         Some(at as u32)
+    }
+
+    /// Why a label cannot be.
+    pub fn unknown_label(&self, declaration: &Declaration, v: usize, label: &str) -> String {
+        let kind = &declaration.variables[self.kinds[v] as usize];
+        let number = v - self.starts[self.kinds[v] as usize];
+        let name = match (kind.all_pairs, &self.links[v][..]) {
+            (true, &[Some(a), Some(b)]) => {
+                let end = |link: usize, to: u32| to as usize - self.starts[kind.links[link].to];
+                format!("{} of {} and {}", kind.name, end(0, a), end(1, b))
+            }
+            _ => format!("{} {number}", kind.name),
+        };
+        let shown = kind.labels[..kind.labels.len().min(12)].join(", ");
+        let more = if kind.labels.len() > 12 { ", …" } else { "" };
+        format!("{name}: `{label}` is not a label; the declaration has {shown}{more}")
     }
 
     /// How many variables it has.
@@ -341,24 +376,21 @@ fn whole(record: &Record, field: &str, name: &dyn Fn() -> String) -> Result<Opti
     }
 }
 
+/// The number of a record's label, or its name where there is no such label.
 fn label(
     record: &Record,
     field: &str,
     labels: &[String],
     name: &dyn Fn() -> String,
-) -> Result<Option<u32>, String> {
+) -> Result<(Option<u32>, Option<String>), String> {
     let text = match record.get(field) {
-        None => return Ok(None),
+        None => return Ok((None, None)),
         Some(Value::Text(text)) => text.clone(),
         Some(Value::Number(n)) => n.to_string(),
         Some(Value::Features(_)) => return Err(format!("{}: `{field}` must be a label", name())),
     };
-    match labels.iter().position(|label| *label == text) {
-        Some(label) => Ok(Some(label as u32)),
-        None => Err(format!(
-            "{}: `{text}` is not a label; the declaration has {}",
-            name(),
-            labels[..labels.len().min(12)].join(", ")
-        )),
-    }
+    Ok(match labels.iter().position(|label| *label == text) {
+        Some(label) => (Some(label as u32), None),
+        None => (None, Some(text)),
+    })
 }

@@ -5,7 +5,13 @@ use crate::inference::{Constraint, Counter, Kind};
 use crate::language::{Declaration, RuleBody, Term};
 use std::collections::BTreeMap;
 
-pub(super) fn constraints(declaration: &Declaration, ground: &Ground) -> Vec<Constraint> {
+/// Variables × states of one constraint: a table of so many numbers is made when it is searched.
+const MOST_CELLS: usize = 20_000_000;
+
+pub(super) fn constraints(
+    declaration: &Declaration,
+    ground: &Ground,
+) -> Result<Vec<Constraint>, String> {
     let mut all = Vec::new();
     for (number, rule) in declaration.rules.iter().enumerate() {
         match &rule.body {
@@ -17,28 +23,53 @@ pub(super) fn constraints(declaration: &Declaration, ground: &Ground) -> Vec<Con
                 }
             }
             RuleBody::Sum { terms, low, high, per: None } => {
-                let amounts = amounts(declaration, ground, terms, &|_| true);
+                let mut amounts = BTreeMap::new();
+                for term in terms {
+                    let variables = ground.starts[term.kind]..ground.starts[term.kind + 1];
+                    variables.for_each(|v| add(declaration, ground, term, v, &mut amounts));
+                }
                 all.push(counter(number, amounts, *low, *high));
             }
             RuleBody::Sum { terms, low, high, per: Some(link) } => {
                 let kind = terms.first().map_or(0, |term| term.kind);
                 let to = declaration.variables[kind].links[*link].to;
                 let path = [crate::language::Hop::Link(*link)];
-                for target in ground.starts[to]..ground.starts[to + 1] {
-                    let leads =
-                        |v: usize| ground.follow(declaration, v, &path) == Some(target as u32);
-                    let amounts = amounts(declaration, ground, terms, &leads);
+                let targets = ground.starts[to]..ground.starts[to + 1];
+                let mut by_target = vec![BTreeMap::new(); targets.len()];
+                for term in terms {
+                    for v in ground.starts[term.kind]..ground.starts[term.kind + 1] {
+                        let target = ground.follow(declaration, v, &path).map(|t| t as usize);
+                        if let Some(target) = target.filter(|t| targets.contains(t)) {
+                            let amounts = &mut by_target[target - targets.start];
+                            add(declaration, ground, term, v, amounts);
+                        }
+                    }
+                }
+                for amounts in by_target {
                     all.push(counter(number, amounts, *low, *high));
                 }
             }
             RuleBody::Pattern { kind, dfa } => {
                 let scope =
                     (ground.starts[*kind] as u32..ground.starts[*kind + 1] as u32).collect();
-                all.push(Constraint { rule: number, scope, kind: Kind::Pattern(dfa.clone()) });
+                let kind = Kind::Pattern(dfa.clone());
+                all.push(Constraint { rule: number, scope, kind });
             }
         }
     }
-    all
+    for constraint in &all {
+        let n = constraint.scope.len();
+        if n.saturating_mul(constraint.n_states()) > MOST_CELLS {
+            let rule = &declaration.rules[constraint.rule];
+            return Err(format!(
+                "the rule in line {} (`{}`) is about {n} variables and takes {} values here; at most {MOST_CELLS} for both multiplied are possible: count less far, or make the examples smaller",
+                rule.line,
+                rule.text,
+                constraint.n_states()
+            ));
+        }
+    }
+    Ok(all)
 }
 
 /// One clause of one variable; nothing where a link is missing or the clause always holds.
@@ -63,34 +94,26 @@ fn clause(
     Some(Constraint { rule, scope, kind: Kind::Counter(Counter::clause(&holds)) })
 }
 
-/// What each label of each variable adds to a sum.
-fn amounts(
+/// What each label of the variables adds to a sum, for one variable that a term counts.
+fn add(
     declaration: &Declaration,
     ground: &Ground,
-    terms: &[Term],
-    counts: &dyn Fn(usize) -> bool,
-) -> BTreeMap<u32, Vec<i32>> {
-    let mut amounts: BTreeMap<u32, Vec<i32>> = BTreeMap::new();
-    for term in terms {
-        for variable in
-            (ground.starts[term.kind]..ground.starts[term.kind + 1]).filter(|&v| counts(v))
-        {
-            let Some(end) = ground.follow(declaration, variable, &term.holds.path) else {
-                continue;
-            };
-            let labels = &term.holds.labels;
-            let of = amounts.entry(end).or_insert_with(|| vec![0; labels.len()]);
-            of.iter_mut()
-                .zip(labels)
-                .filter(|(_, holds)| **holds)
-                .for_each(|(a, _)| *a += term.factor);
-        }
-    }
-    amounts.retain(|_, of| of.iter().any(|&a| a != 0));
-    amounts
+    term: &Term,
+    variable: usize,
+    amounts: &mut BTreeMap<u32, Vec<i32>>,
+) {
+    let Some(end) = ground.follow(declaration, variable, &term.holds.path) else { return };
+    let labels = &term.holds.labels;
+    let of = amounts.entry(end).or_insert_with(|| vec![0; labels.len()]);
+    of.iter_mut()
+        .zip(labels)
+        .filter(|(_, holds)| **holds)
+        .for_each(|(a, _)| *a = a.saturating_add(term.factor));
 }
 
-fn counter(rule: usize, amounts: BTreeMap<u32, Vec<i32>>, low: i64, high: i64) -> Constraint {
+fn counter(rule: usize, mut amounts: BTreeMap<u32, Vec<i32>>, low: i64, high: i64) -> Constraint {
+    amounts.retain(|_, of| of.iter().any(|&a| a != 0));
     let (scope, amounts): (Vec<u32>, Vec<Vec<i32>>) = amounts.into_iter().unzip();
-    Constraint { rule, scope, kind: Kind::Counter(Counter::new(&amounts, low, high)) }
+    let counter = Counter::new(&amounts, low, high);
+    Constraint { rule, scope, kind: Kind::Counter(counter) }
 }

@@ -72,7 +72,9 @@ impl Counter {
             flat.extend_from_slice(of);
             starts.push(flat.len() as u32);
         }
-        Self { amounts: flat, starts, low, high, zero: (-least) as u32, most: most as u32 }
+        // Sums beyond 32 bits are refused where examples are read; here they must only not wrap.
+        let small = |n: i64| n.clamp(0, i64::from(u32::MAX - 1)) as u32;
+        Self { amounts: flat, starts, low, high, zero: small(-least), most: small(most) }
     }
 
     /// One of the conditions holds: `holds[i][label]` says for which labels of the i-th variable.

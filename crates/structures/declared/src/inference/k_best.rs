@@ -7,16 +7,36 @@ use super::program::{Domains, Program};
 use super::solve::{NoSolution, Scratch, Solution, SolveOptions, solve};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::rc::Rc;
 
 struct Waiting {
     /// No output of the set scores more.
     bound: f64,
+    /// Where it comes from: the outputs of another set without its best one. The first set comes from nowhere.
+    origin: Option<(Rc<Solved>, usize)>,
     /// The best output, once it is known.
-    solution: Option<Solution>,
+    solved: Option<Rc<Solved>>,
+    number: usize,
+}
+
+/// A set with its best output. Its parts are described by one number each, so that memory is linear in the variables.
+struct Solved {
     domains: Domains,
+    solution: Solution,
     /// Variables before this one have one label.
     n_fixed: usize,
-    number: usize,
+}
+
+impl Solved {
+    /// Outputs that agree with the best one before variable `v`, and not there.
+    fn part(&self, program: &Program, v: usize) -> Domains {
+        let mut domains = self.domains.clone();
+        for u in self.n_fixed..v {
+            domains.keep_only(program, u, self.solution.labels[u] as usize);
+        }
+        domains.exclude(program, v, self.solution.labels[v] as usize);
+        domains
+    }
 }
 
 impl PartialEq for Waiting {
@@ -33,7 +53,7 @@ impl PartialOrd for Waiting {
 impl Ord for Waiting {
     fn cmp(&self, other: &Self) -> Ordering {
         // Solved sets come first among equals, then older ones.
-        let solved = |waiting: &Waiting| waiting.solution.is_some();
+        let solved = |waiting: &Waiting| waiting.solved.is_some();
         let by_bound = self.bound.total_cmp(&other.bound);
         by_bound.then(solved(self).cmp(&solved(other))).then(other.number.cmp(&self.number))
     }
@@ -51,43 +71,69 @@ pub fn k_best(
     let all = domains.cloned().unwrap_or_else(|| Domains::full(program));
     let first = solve(program, theta, Some(&all), options, s)?;
     let mut queue = BinaryHeap::new();
-    queue.push(Waiting {
-        bound: first.score,
-        solution: Some(first),
-        domains: all,
-        n_fixed: 0,
-        number: 0,
-    });
+    let bound = first.score;
+    let first = Rc::new(Solved { domains: all, solution: first, n_fixed: 0 });
+    queue.push(Waiting { bound, origin: None, solved: Some(first), number: 0 });
     let mut number = 0;
     let mut found: Vec<Solution> = Vec::new();
     while found.len() < k {
-        let Some(mut waiting) = queue.pop() else { break };
-        let Some(solution) = waiting.solution.take() else {
-            match solve(program, theta, Some(&waiting.domains), options, s) {
+        let Some(waiting) = queue.pop() else { break };
+        let Some(solved) = waiting.solved else {
+            let Some((origin, v)) = waiting.origin else { continue };
+            let domains = origin.part(program, v);
+            match solve(program, theta, Some(&domains), options, s) {
                 Ok(solution) => {
-                    waiting.bound = solution.score;
-                    waiting.solution = Some(solution);
-                    queue.push(waiting);
+                    let bound = solution.score;
+                    let solved = Some(Rc::new(Solved { domains, solution, n_fixed: v }));
+                    queue.push(Waiting { bound, origin: None, solved, number: waiting.number });
                 }
                 Err(NoSolution::Infeasible | NoSolution::Limit) => {}
             }
             continue;
         };
-        let mut prefix = waiting.domains.clone();
-        for v in waiting.n_fixed..program.n_variables() {
-            let label = solution.labels[v] as usize;
-            let mut others = prefix.clone();
-            others.exclude(program, v, label);
-            let bound = loose_bound(program, theta, &others).min(solution.upper);
-            if bound > f64::NEG_INFINITY {
-                number += 1;
-                queue.push(Waiting { bound, solution: None, domains: others, n_fixed: v, number });
-            }
-            prefix.keep_only(program, v, label);
+        for (v, bound) in bounds_of_parts(program, theta, &solved) {
+            number += 1;
+            let bound = bound.min(solved.solution.upper);
+            let origin = Some((solved.clone(), v));
+            queue.push(Waiting { bound, origin, solved: None, number });
         }
-        found.push(solution);
+        found.push(solved.solution.clone());
     }
     Ok(found)
+}
+
+/// For each part of a set that may have outputs its variable, and a bound: labels and tables at their best, each alone.
+fn bounds_of_parts(program: &Program, theta: &[f64], solved: &Solved) -> Vec<(usize, f64)> {
+    let (n, labels) = (program.n_variables(), &solved.solution.labels);
+    let most = |v: usize, without: Option<usize>| {
+        let parts = (program.start(v)..program.start(v + 1)).enumerate();
+        let allowed = parts.filter(|&(l, part)| solved.domains.allowed[part] && Some(l) != without);
+        allowed.map(|(_, part)| theta[part]).fold(f64::NEG_INFINITY, f64::max)
+    };
+    // What follows each variable, from the last to the first.
+    let mut after = vec![best_of_tables(program, theta); n + 1];
+    for v in (0..n).rev() {
+        after[v] = after[v + 1] + most(v, None);
+    }
+    let mut before: f64 = (0..solved.n_fixed).map(|v| most(v, None)).sum();
+    let mut bounds = Vec::new();
+    for v in solved.n_fixed..n {
+        let label = labels[v] as usize;
+        let other = most(v, Some(label));
+        if other > f64::NEG_INFINITY {
+            bounds.push((v, before + other + after[v + 1]));
+        }
+        before += theta[program.start(v) + label];
+    }
+    bounds
+}
+
+fn best_of_tables(program: &Program, theta: &[f64]) -> f64 {
+    let of = |table: &super::Table| {
+        let entries = &theta[table.start..table.start + table.len];
+        entries.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    };
+    program.tables().iter().map(of).sum()
 }
 
 /// Labels and tables at their best, each alone.
@@ -97,14 +143,7 @@ pub(crate) fn loose_bound(program: &Program, theta: &[f64], domains: &Domains) -
         let allowed = parts.filter(|&part| domains.allowed[part]);
         allowed.map(|part| theta[part]).fold(f64::NEG_INFINITY, f64::max)
     };
-    let of_table = |table: &super::Table| {
-        theta[table.start..table.start + table.len]
-            .iter()
-            .copied()
-            .fold(f64::NEG_INFINITY, f64::max)
-    };
-    (0..program.n_variables()).map(of_variable).sum::<f64>()
-        + program.tables().iter().map(of_table).sum::<f64>()
+    (0..program.n_variables()).map(of_variable).sum::<f64>() + best_of_tables(program, theta)
 }
 
 /// For each label of each variable the score of the best output that has it, or a bound above it where a limit struck; −∞ where there is none. How far the second label is

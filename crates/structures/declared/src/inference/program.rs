@@ -94,6 +94,13 @@ impl Program {
         &self.constraints
     }
 
+    /// Whether another program asks the same.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.sizes == other.sizes
+            && self.tables == other.tables
+            && self.constraints == other.constraints
+    }
+
     /// Whether a constraint over no variable at all fails.
     pub(crate) fn is_hopeless(&self) -> bool {
         self.constraints.iter().any(|c| c.scope.is_empty() && !c.holds(&[]))

@@ -13,20 +13,41 @@ use super::plan::Component;
 use super::program::Program;
 use super::relaxation::{self, Relaxed};
 use super::solve::{NoSolution, Scratch};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// When a search gives up.
 pub(crate) struct SearchLimits {
     pub max_nodes: usize,
     pub deadline: Option<Instant>,
+    /// The deadline as long as no legal output was met.
+    pub last: Option<Instant>,
+}
+
+impl SearchLimits {
+    /// From now on.
+    pub(crate) fn new(max_nodes: usize, seconds: Option<f64>) -> Self {
+        // Later than any clock tells is never.
+        let after = |seconds: f64| {
+            let seconds = Duration::try_from_secs_f64(seconds.max(0.0)).ok()?;
+            Instant::now().checked_add(seconds)
+        };
+        let deadline = seconds.and_then(after);
+        let last = seconds.and_then(|seconds| after(seconds * PATIENCE as f64 + GRACE));
+        Self { max_nodes, deadline, last }
+    }
+}
+
+fn is_past(time: Option<Instant>) -> bool {
+    time.is_some_and(|time| Instant::now() >= time)
 }
 
 /// Passes of the ascent at the root and at other nodes.
 const PASSES: [usize; 2] = [60, 12];
 /// Nodes of the depth-first search, which are cheap, for each node of the limit.
 const VISITS: usize = 50;
-/// Nodes that may follow the limit as long as no legal output was met: that many times the limit.
+/// As long as no legal output was met, limits are that many times what was asked for, and so many seconds.
 const PATIENCE: usize = 10;
+const GRACE: f64 = 0.1;
 /// Nodes × labels before the relaxation is tried: in small problems nodes are cheap.
 const FIRST_LABELS: usize = 400;
 /// A node of the relaxation costs as much as this many others.
@@ -106,7 +127,7 @@ fn search(graph: &Graph<'_>, limits: &SearchLimits) -> Result<(Vec<usize>, f64, 
     let mut best = Incumbent { y: Vec::new(), score: f64::NEG_INFINITY };
     let mut root = graph.beliefs();
     let mut open: Vec<Beliefs> = Vec::new();
-    if ascend(graph, &mut root, PASSES[0], &mut best) {
+    if ascend(graph, &mut root, PASSES[0], limits, &mut best) {
         if !best.y.is_empty() {
             let incumbent = (best.y.clone(), best.score);
             let visits = limits.max_nodes.saturating_mul(VISITS);
@@ -149,14 +170,14 @@ fn search(graph: &Graph<'_>, limits: &SearchLimits) -> Result<(Vec<usize>, f64, 
                 break;
             }
         }
-        let is_late = limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if n_nodes >= limits.max_nodes || is_late {
-            if !best.y.is_empty() {
+        if !best.y.is_empty() {
+            if n_nodes >= limits.max_nodes || is_past(limits.deadline) {
                 return Ok((best.y, best.score, open[at].bound.max(best.score)));
             }
-            if n_nodes >= PATIENCE * limits.max_nodes.max(100) {
-                return Err(NoSolution::Limit);
-            }
+        } else if n_nodes >= PATIENCE.saturating_mul(limits.max_nodes.max(100))
+            || is_past(limits.last)
+        {
+            return Err(NoSolution::Limit);
         }
         let node = open.swap_remove(at);
         let Some((v, label)) = division(graph, &node) else { continue };
@@ -168,7 +189,7 @@ fn search(graph: &Graph<'_>, limits: &SearchLimits) -> Result<(Vec<usize>, f64, 
                 }
             }
             n_nodes += 1;
-            if ascend(graph, &mut child, PASSES[1], &mut best) {
+            if ascend(graph, &mut child, PASSES[1], limits, &mut best) {
                 open.push(child);
             }
         }
@@ -181,8 +202,18 @@ fn search(graph: &Graph<'_>, limits: &SearchLimits) -> Result<(Vec<usize>, f64, 
 }
 
 /// Lowers the bound of a node. `false` if nothing better than the best is below it.
-fn ascend(graph: &Graph<'_>, node: &mut Beliefs, n_passes: usize, best: &mut Incumbent) -> bool {
+fn ascend(
+    graph: &Graph<'_>,
+    node: &mut Beliefs,
+    n_passes: usize,
+    limits: &SearchLimits,
+    best: &mut Incumbent,
+) -> bool {
     for pass in 0..n_passes {
+        // Without a pass there is no bound.
+        if pass > 0 && is_past(limits.deadline) {
+            break;
+        }
         let before = node.bound;
         if !graph.pass(node, pass % 2 == 1) {
             return false;

@@ -8,7 +8,6 @@ use super::plan::{Plan, Source};
 use super::program::{Domains, Program};
 use super::search::{self, SearchLimits};
 use super::{integer, sweep};
-use std::time::{Duration, Instant};
 use thiserror::Error;
 
 /// How an argmax is found.
@@ -97,12 +96,7 @@ pub fn solve(
         }
         labels[v] = label as u32;
     }
-    // Later than any clock tells is never.
-    let deadline = options.seconds.and_then(|seconds| {
-        let seconds = Duration::try_from_secs_f64(seconds.max(0.0)).ok()?;
-        Instant::now().checked_add(seconds)
-    });
-    let limits = SearchLimits { max_nodes: options.max_nodes, deadline };
+    let limits = SearchLimits::new(options.max_nodes, options.seconds);
     match options.method {
         Method::Integer => {
             return integer::solve(program, theta, domains);

@@ -15,6 +15,8 @@ use std::collections::{BTreeSet, HashMap};
 
 /// The largest automaton.
 const MOST_STATES: usize = 4096;
+/// States × labels.
+const MOST_ARCS: usize = 4_000_000;
 
 #[derive(Default)]
 struct Nfa {
@@ -47,7 +49,10 @@ pub(crate) fn parse(
         line: words.line(),
         column: 1,
         word: "matches".into(),
-        message: format!("the pattern needs more than {MOST_STATES} states; write a simpler one"),
+        message: format!(
+            "the pattern needs more than {} states; write a simpler one",
+            MOST_STATES.min(MOST_ARCS / labels.len().max(1))
+        ),
     })
 }
 
@@ -145,7 +150,7 @@ fn determine(nfa: &Nfa, start: usize, end: usize, n_labels: usize) -> Option<Dfa
             next.push(number);
         }
         at += 1;
-        if sets.len() > MOST_STATES {
+        if sets.len() > MOST_STATES || sets.len() * n_labels > MOST_ARCS {
             return None;
         }
     }

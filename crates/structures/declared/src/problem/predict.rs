@@ -1,5 +1,7 @@
 //! What learnt weights answer: the best outputs, how sure each label is, and why.
 
+use super::blocks::each_block;
+use super::cache::{AnswerCache, Question};
 use super::structure::known;
 use crate::features::Vocabulary;
 use crate::features::{each_feature, each_template};
@@ -19,6 +21,7 @@ pub struct Predictor<'a> {
     vocabulary: &'a Vocabulary,
     w: &'a [f32],
     options: SolveOptions,
+    cache: Option<&'a AnswerCache>,
 }
 
 /// An output. It has the labels of all variables in the order of [`Ground`].
@@ -52,7 +55,9 @@ pub enum PredictError {
         message: String,
     },
     /// The limit struck before a legal output was met.
-    #[error("no legal output was found within the limit of nodes; raise max_nodes")]
+    #[error(
+        "no legal output was found within the limit of nodes or seconds; raise it, or write fewer rules"
+    )]
     Limit,
     /// Labels for other variables than the example has.
     #[error(
@@ -107,7 +112,12 @@ impl<'a> Predictor<'a> {
         options: SolveOptions,
     ) -> Self {
         assert_eq!(w.len(), vocabulary.dim(), "as many weights as the vocabulary has");
-        Self { declaration, vocabulary, w, options }
+        Self { declaration, vocabulary, w, options, cache: None }
+    }
+
+    /// Looks up best outputs of problems that were met before. With a limit of seconds nothing is looked up, since answers may then differ.
+    pub fn with_cache(self, cache: &'a AnswerCache) -> Self {
+        Self { cache: self.options.seconds.is_none().then_some(cache), ..self }
     }
 
     /// The scores of the parts of an example.
@@ -115,20 +125,11 @@ impl<'a> Predictor<'a> {
         let mut rows = SparseRows::new();
         self.vocabulary.encode(self.declaration, ground, &mut rows);
         let mut theta = vec![0.0; ground.program.n_parts()];
-        let n_kinds = self.declaration.variables.len();
-        let of_variables = ground.kinds.iter().enumerate().map(|(v, &kind)| {
-            (kind as usize, ground.program.start(v)..ground.program.start(v + 1))
+        let mut row = 0;
+        each_block(self.declaration, self.vocabulary, ground, |parts, weights| {
+            kernels::scores64(rows.row(row), &self.w[weights], &mut theta[parts]);
+            row += 1;
         });
-        let of_factors =
-            ground.factors.iter().zip(ground.program.tables()).map(|(factor, table)| {
-                let block = n_kinds + self.declaration.factors[factor.factor].weights_of;
-                (block, table.start..table.start + table.len)
-            });
-        for (row, (block, parts)) in of_variables.chain(of_factors).enumerate() {
-            let (start, n_features, n_labels) = self.vocabulary.block(block);
-            let w = &self.w[start..start + n_features * n_labels];
-            kernels::scores64(rows.row(row), w, &mut theta[parts]);
-        }
         theta
     }
 
@@ -162,14 +163,16 @@ impl<'a> Predictor<'a> {
         known: &[Option<u32>],
     ) -> Result<Prediction, PredictError> {
         let (theta, domains) = (self.scores(ground), self.domains(ground, known)?);
-        let found = solve(
-            &ground.program,
-            &theta,
-            domains.as_ref(),
-            &self.options,
-            &mut Scratch::default(),
-        );
-        found.map(Prediction::from).map_err(|why| self.refusal(ground, domains.as_ref(), why))
+        let (program, domains) = (&ground.program, domains.as_ref());
+        let solve = || solve(program, &theta, domains, &self.options, &mut Scratch::default());
+        let max_nodes = self.options.max_nodes;
+        let found = match self.cache {
+            Some(cache) => {
+                cache.answer(Question { program, theta: &theta, domains, max_nodes }, solve)
+            }
+            None => solve(),
+        };
+        found.map(Prediction::from).map_err(|why| self.refusal(ground, domains, why))
     }
 
     /// The `k` best outputs, best first.
@@ -214,6 +217,14 @@ impl<'a> Predictor<'a> {
             most - best_other(of, best).map_or(f64::NEG_INFINITY, |(_, score)| score)
         };
         Ok((0..program.n_variables()).map(margin).collect())
+    }
+
+    /// How often the best output without rules breaks one.
+    pub fn violations(&self, ground: &Ground) -> Result<usize, PredictError> {
+        let theta = self.scores(ground);
+        let free = solve(&ground.free, &theta, None, &self.options, &mut Scratch::default())
+            .map_err(|_| PredictError::Limit)?;
+        Ok(ground.program.constraints().iter().filter(|c| !c.holds(&free.labels)).count())
     }
 
     fn refusal(&self, ground: &Ground, domains: Option<&Domains>, why: NoSolution) -> PredictError {

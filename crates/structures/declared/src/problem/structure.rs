@@ -4,6 +4,7 @@
 //! ([`Rivals::Legal`], training with inference in the loop), or only the answers do ([`Rivals::Free`], local training: without factors every variable is a classifier
 //! of its own).
 
+use super::blocks::each_block;
 use super::cost;
 use crate::features::Vocabulary;
 use crate::ground::{Examples, Ground};
@@ -74,18 +75,20 @@ impl<'a> Problem<'a> {
         self.examples
     }
 
-    /// The examples whose gold labels break a rule: a learner that keeps rules cannot reach them.
-    pub fn illegal_gold(&self) -> Vec<usize> {
-        let labels =
-            |ground: &Ground| ground.gold.iter().map(|gold| gold.unwrap_or(0)).collect::<Vec<_>>();
-        let broken =
-            |ground: &Ground| ground.is_whole() && !ground.program.is_legal(&labels(ground));
-        self.examples
-            .iter()
-            .enumerate()
-            .filter(|(_, ground)| broken(ground))
-            .map(|(i, _)| i)
-            .collect()
+    /// The examples whose gold labels break rules, with the numbers of these rules: a learner that keeps rules cannot reach them.
+    pub fn illegal_gold(&self) -> Vec<(usize, Vec<usize>)> {
+        let broken = |(i, ground): (usize, &Ground)| {
+            if !ground.is_whole() {
+                return None;
+            }
+            let labels: Vec<u32> = ground.gold.iter().map(|gold| gold.unwrap_or(0)).collect();
+            let broken = ground.program.constraints().iter().filter(|c| !c.holds(&labels));
+            let mut rules: Vec<usize> = broken.map(|constraint| constraint.rule).collect();
+            rules.sort_unstable();
+            rules.dedup();
+            (!rules.is_empty()).then_some((i, rules))
+        };
+        self.examples.iter().enumerate().filter_map(broken).collect()
     }
 
     fn program(&self, i: usize) -> &Program {
@@ -98,23 +101,11 @@ impl<'a> Problem<'a> {
 
     /// `f(parts, weights, features)` for each variable and factor.
     fn each_block(&self, i: usize, mut f: impl FnMut(Range<usize>, Range<usize>, Row<'_>)) {
-        let ground = self.examples.get(i);
-        let program = &ground.program;
-        let n_kinds = self.declaration.variables.len();
-        let mut row = self.firsts[i];
-        let weights = |block: usize| {
-            let (start, n_features, n_labels) = self.vocabulary.block(block);
-            start..start + n_features * n_labels
-        };
-        for (v, &kind) in ground.kinds.iter().enumerate() {
-            f(program.start(v)..program.start(v + 1), weights(kind as usize), self.rows.row(row));
+        let (ground, mut row) = (self.examples.get(i), self.firsts[i]);
+        each_block(self.declaration, self.vocabulary, ground, |parts, weights| {
+            f(parts, weights, self.rows.row(row));
             row += 1;
-        }
-        for (factor, table) in ground.factors.iter().zip(program.tables()) {
-            let block = n_kinds + self.declaration.factors[factor.factor].weights_of;
-            f(table.start..table.start + table.len, weights(block), self.rows.row(row));
-            row += 1;
-        }
+        });
     }
 
     /// For each variable and factor the part that an output has, counted from its first.

@@ -139,3 +139,34 @@ fn damaged_declarations_do_not_panic() {
     let deep = format!("{GOOD}rule {}entity = Peop", "(".repeat(100_000));
     assert!(Declaration::parse(&deep).unwrap_err().message.contains("nested too deeply"));
 }
+
+#[test]
+fn sums_of_too_many_values_are_refused() {
+    let text = "variable a { x y }\nrule 9999*count(a = x) - 9998*count(a = y) >= 0";
+    let declaration = Declaration::parse(text).unwrap();
+    let of = |n: usize| {
+        let lists = vec![("a".to_owned(), vec![Record::default(); n])];
+        Examples::new(&declaration, vec![Example { lists, weight: 1.0, ..Example::default() }])
+    };
+    assert!(of(10).is_ok());
+    let message = of(2000).unwrap_err().to_string();
+    assert!(message.contains("the rule in line 2") && message.contains("20000000"), "{message}");
+}
+
+#[test]
+fn unknown_labels_are_kept_where_they_may_be() {
+    let declaration = Declaration::parse("variable a { x y }").unwrap();
+    let example = || {
+        let record = |label: &str| Record::new([("label", Value::from(label))]);
+        let lists = vec![("a".to_owned(), vec![record("x"), record("z")])];
+        vec![Example { lists, weight: 1.0, ..Example::default() }]
+    };
+    let message = Examples::new(&declaration, example()).unwrap_err().to_string();
+    assert_eq!(message, "example 0: a 1: `z` is not a label; the declaration has x, y");
+    let examples = Examples::with_unknown_labels(&declaration, example()).unwrap();
+    let ground = examples.get(0);
+    assert_eq!(
+        (&ground.gold[..], &ground.unknown[..]),
+        (&[Some(0), None][..], &[(1, "z".to_owned())][..])
+    );
+}

@@ -4,8 +4,8 @@
 use lineal_chain::{Chain, Grammar, Transitions};
 use lineal_declared::inference::{Scratch, solve};
 use lineal_declared::{
-    Declaration, Example, Examples, PredictError, Predictor, Record, SolveOptions, Value,
-    Vocabulary,
+    AnswerCache, Declaration, Example, Examples, PredictError, Predictor, Record, SolveOptions,
+    Value, Vocabulary,
 };
 use lineal_linalg::Rng;
 
@@ -206,4 +206,31 @@ fn conflicts_name_their_rules_and_explanations_the_rule_that_changed_a_label() {
     let error = predictor.predict(ground, &people).unwrap_err().to_string();
     assert!(error.contains("line 7: rule at least 1 entity = Loc"), "{error}");
     assert!(matches!(predictor.predict(ground, &[None]), Err(PredictError::Known { .. })));
+}
+
+#[test]
+fn equal_problems_are_solved_once() {
+    let declaration = Declaration::parse(RELATIONS).unwrap();
+    let example = || Example {
+        lists: vec![("entity".to_owned(), vec![Record::default(); 3])],
+        weight: 1.0,
+        ..Example::default()
+    };
+    let examples = Examples::new(&declaration, vec![example(), example()]).unwrap();
+    let vocabulary = Vocabulary::learn(&declaration, &examples, 1);
+    let mut rng = Rng::new(5);
+    let w: Vec<f32> = (0..vocabulary.dim()).map(|_| rng.unit() as f32 - 0.5).collect();
+    let plain = Predictor::new(&declaration, &vocabulary, &w, SolveOptions::default());
+    let cache = AnswerCache::default();
+    let cached = plain.with_cache(&cache);
+    let known = [Some(1), None, None, None, None, None, None, None, None];
+    for (ground, n_hits) in examples.iter().zip([0, 2]) {
+        assert_eq!(cached.predict(ground, &[]), plain.predict(ground, &[]));
+        assert_eq!(cached.predict(ground, &known), plain.predict(ground, &known));
+        assert_eq!(cache.n_hits(), n_hits);
+    }
+    let options = SolveOptions { seconds: Some(60.0), ..SolveOptions::default() };
+    let timed = Predictor::new(&declaration, &vocabulary, &w, options).with_cache(&cache);
+    timed.predict(examples.get(0), &[]).unwrap();
+    assert_eq!(cache.n_hits(), 2);
 }
