@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     interrupt::install();
     let done = match cli.command {
-        Command::Train(args) => train::run(&args),
+        Command::Train(args) => train::run(&args.settle()),
         Command::Predict(args) => predict::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Inspect(args) => inspect::run(&args),

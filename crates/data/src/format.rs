@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, ErrorKind};
 use crate::source::without_bom;
 use crate::table::LABEL_PREFIX;
+use crate::table::layout::is_table;
 
 /// A file format that examples come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -167,12 +168,15 @@ pub(crate) fn guess(name: &str, bytes: &[u8]) -> Result<Format, Error> {
     if looks_like_svmlight(bytes) {
         return Ok(Format::Svmlight);
     }
-    let hint = match start.first() {
+    match start.first() {
         None => return Err(Error::new(ErrorKind::Empty, name, "the file is empty")),
-        Some(b'{') => "it looks like JSON lines: say --format jsonl".to_owned(),
-        Some(_) => format!("say which with --format: {KNOWN}"),
-    };
-    let message = format!("the name does not tell the format and neither does the content; {hint}");
+        Some(b'{') => return Ok(Format::Jsonl),
+        Some(_) if is_table(start) => return Ok(Format::Csv),
+        Some(_) => {}
+    }
+    let message = format!(
+        "the name does not tell the format and neither does the content; say which with --format: {KNOWN}"
+    );
     Err(Error::new(ErrorKind::Format, name, message))
 }
 
@@ -230,13 +234,17 @@ mod tests {
     }
 
     #[test]
-    fn content_tells_libsvm_and_fasttext_only() {
+    fn content_tells_the_format_where_it_leaves_no_doubt() {
         for text in ["+1 3:1 4:0.5\n", "\n# x\n2\n1 7:-1e3\n", "1:2\n", "1 qid:b3 1:4\n", "0,4 1:1"]
         {
             assert_eq!(guess("a9a", text.as_bytes()), Ok(Format::Svmlight), "{text}");
         }
         assert_eq!(guess("a.txt", b"\n __label__a b\n"), Ok(Format::FastText));
-        for text in ["a,b\n1,2\n", "12:30 late\n", "{\"a\":1}\n", "1 a:b\n", "1\n2\n"] {
+        assert_eq!(guess("-", b"{\"a\":1}\n"), Ok(Format::Jsonl));
+        for text in ["a,b\n1,2\n", "a;b\n1;2\n", "a\tb\n1\t2\n"] {
+            assert_eq!(guess("-", text.as_bytes()), Ok(Format::Csv), "{text}");
+        }
+        for text in ["12:30 late\n", "1 a:b\n", "1\n2\n", "a, b\nc\n"] {
             let error = guess("a9a", text.as_bytes()).unwrap_err();
             assert!(error.message.contains("--format"), "{error}");
         }

@@ -56,6 +56,7 @@ pub(crate) fn read(
         feature_ids: None,
         made: 0,
         image: Some([images.height, images.width]),
+        no_header: false,
     };
     let x = images.matrix(file)?;
     let (warnings, source) = (Vec::new(), file.to_owned());

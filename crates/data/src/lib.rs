@@ -41,9 +41,11 @@ mod brackets;
 mod convert;
 mod dataset;
 mod declared;
+mod encoding;
 mod error;
 mod format;
 mod graphs;
+mod guess_target;
 mod idx;
 mod images;
 mod label_lists;
@@ -73,12 +75,14 @@ pub use dataset::{Dataset, Targets, UNSEEN};
 pub use declared::{
     DeclaredExample, DeclaredRecord, DeclaredValue, read_declared, stream_declared,
 };
+pub use encoding::Encoding;
 pub use error::{Error, ErrorKind};
 pub use format::Format;
 pub use graphs::{
     FeatureNames, Graph, GraphReadOptions, GraphSchema, Graphs, read_graphs, read_graphs_with,
     stream_graphs,
 };
+pub use guess_target::{GuessedTarget, guess_target};
 pub use images::{
     ImageReadOptions, ImageSet, MaskLabel, MaskSchema, MaskValue, RgbPixels, VOID, png,
 };
@@ -93,7 +97,7 @@ pub use sequences::{
     read_sequences, read_sequences_with, stream_sequences,
 };
 pub use source::Source;
-pub use standardize::Standardizer;
+pub use standardize::{ColumnScale, Standardizer, rescale_columns};
 pub use stream::{Learnt, OnChunk, learn_schema, stream};
 pub use text::{TextBatch, TextSink};
 pub use treebank::{

@@ -194,6 +194,55 @@ pub(crate) fn parse_f64(text: impl AsRef<[u8]>) -> Option<f64> {
     fast_float2::parse(text).ok()
 }
 
+/// A number as people write it: also `12%`, `$1,234.50`, `1 234 €`, `(12)` for −12; with `comma`, `1.234,5` is 1234.5. The sign of a unit
+/// does not change the value.
+pub(crate) fn parse_number(text: &str, comma: bool) -> Option<f64> {
+    parse_f64(text).or_else(|| parse_decorated(text, comma))
+}
+
+/// What [`parse_f64`] refuses.
+#[cold]
+fn parse_decorated(text: &str, comma: bool) -> Option<f64> {
+    const LONGEST: usize = 40;
+    let (first, last) = (text.chars().next()?, text.chars().next_back()?);
+    let opens = first.is_ascii_digit() || "+-($€£¥.".contains(first);
+    let ends = last.is_ascii_digit() || ")%$€£¥".contains(last);
+    if !opens || !ends || text.len() > LONGEST {
+        return None;
+    }
+    let (negative, rest) = match text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
+        Some(inside) => (true, inside),
+        None => match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text.strip_prefix('+').unwrap_or(text)),
+        },
+    };
+    let is_currency = |c: char| "$€£¥".contains(c);
+    let rest = rest.strip_prefix(is_currency).unwrap_or(rest).trim_start();
+    let rest = rest.strip_suffix(|c| is_currency(c) || c == '%').unwrap_or(rest).trim_end();
+    let (group, point) = if comma { ('.', ',') } else { (',', '.') };
+    let (whole, fraction) = rest.split_once(point).unwrap_or((rest, ""));
+    let is_digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+    let group =
+        [group, ' ', '\u{a0}', '\u{202f}', '\'', '’'].into_iter().find(|&g| whole.contains(g));
+    let digits = match group {
+        None => whole.to_owned(),
+        Some(group) => {
+            let mut parts = whole.split(group);
+            let leads = parts.next().is_some_and(|part| (1..=3).contains(&part.len()));
+            if !leads || !parts.all(|part| part.len() == 3) {
+                return None;
+            }
+            whole.replace(group, "")
+        }
+    };
+    if digits.len() + fraction.len() == 0 || !is_digits(&digits) || !is_digits(fraction) {
+        return None;
+    }
+    let value = parse_f64(format!("{digits}.{fraction}"))?;
+    Some(if negative { -value } else { value })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,6 +319,44 @@ mod tests {
         assert_eq!(digits8(b"\xff1234567", 0), (0, 0));
         assert_eq!(digits8(b"1\xff\xff\xff\xff\xff\xff\xff", 0), (1, 1));
         assert_eq!(digits8(b"", 5), (0, 0));
+    }
+
+    #[test]
+    fn numbers_as_people_write_them() {
+        for (text, value) in [
+            ("12%", 12.0),
+            ("$1,234.50", 1234.5),
+            ("-$3", -3.0),
+            ("1,234,567", 1_234_567.0),
+            ("1 234 €", 1234.0),
+            ("1\u{a0}234", 1234.0),
+            ("(12.5)", -12.5),
+            ("£.5", 0.5),
+            ("+7%", 7.0),
+            ("1’000", 1000.0),
+            ("2.5e3", 2500.0),
+        ] {
+            assert_eq!(parse_number(text, false), Some(value), "{text}");
+        }
+        for text in [
+            "1,23",
+            "12,3456",
+            "1,,234",
+            "$",
+            "%",
+            "12 34",
+            "1-2",
+            "3kg",
+            "(",
+            "1,234.5.6",
+            "--1",
+            "é%",
+            "1234,567",
+        ] {
+            assert_eq!(parse_number(text, false), None, "{text}");
+        }
+        assert_eq!(parse_number("1.234,5", true), Some(1234.5));
+        assert_eq!(parse_number("12,5%", true), Some(12.5));
     }
 
     proptest! {

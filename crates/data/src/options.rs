@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::encoding::Encoding;
 use crate::format::Format;
 use crate::schema::TargetKind;
 
@@ -33,8 +34,13 @@ pub struct ReadOptions {
     pub guess_text: bool,
     /// Columns to leave out.
     pub ignore: Vec<String>,
-    /// Whether the first row of a csv or tsv file names the columns. Without, they are "1", "2", ….
-    pub header: bool,
+    /// Whether the first row of a csv or tsv file names the columns; without a header they are "1", "2", …. `None` tells by the rows
+    /// after it, or by the schema.
+    pub header: Option<bool>,
+    /// What separates the cells of a csv file, an ASCII character; `None` tells by the first rows.
+    pub delimiter: Option<u8>,
+    /// How characters are encoded; `None` for UTF-8, or UTF-16 with a byte order mark.
+    pub encoding: Option<Encoding>,
     /// Whether labels that the schema of a [`stream`](crate::stream) does not have become new classes.
     pub grow_classes: bool,
     /// Whether a blank line of fastText is a row without text, so that each line has its answer; else it is none.
@@ -60,7 +66,9 @@ impl Default for ReadOptions {
             text: Vec::new(),
             guess_text: false,
             ignore: Vec::new(),
-            header: true,
+            header: None,
+            delimiter: None,
+            encoding: None,
             grow_classes: false,
             blank_rows: false,
             strict: false,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::blocks::Input;
 use crate::dataset::Dataset;
+use crate::encoding::{bytes_in_utf8, in_utf8};
 use crate::error::{Error, ErrorKind};
 use crate::format::{self, Format};
 use crate::lossy::Replaced;
@@ -129,6 +130,7 @@ impl Opened {
             Source::Path(path) => Some(path.clone()),
             Source::Stdin | Source::Memory { .. } | Source::Once(_) => None,
         };
+        let source = in_utf8(source, options)?;
         // What can be read twice is looked at first, so that a table need not be opened as a whole.
         if let Some(head) = source.peek(HEAD)? {
             let format = tell_format(&file, options, &head)?;
@@ -138,7 +140,7 @@ impl Opened {
             };
             return Ok(Self { content, file, path, format });
         }
-        let bytes = source.open()?;
+        let bytes = bytes_in_utf8(source.open()?, &file)?;
         let format = tell_format(&file, options, &bytes[..bytes.len().min(HEAD)])?;
         let content = match format.is_table() {
             true => Content::Table(Input::Whole(bytes)),

@@ -25,6 +25,9 @@ pub struct Schema {
     /// For LIBSVM files with huge sparse indices: the 1-based index that each feature had, rising.
     #[serde(default)]
     pub feature_ids: Option<Vec<u32>>,
+    /// For tables: whether the file had no header, so that columns are called 1, 2, ….
+    #[serde(default)]
+    pub no_header: bool,
     /// For IDX: height and width of the images.
     #[serde(default)]
     pub image: Option<[usize; 2]>,
@@ -96,6 +99,15 @@ pub enum ColumnKind {
         /// Sorted.
         names: Vec<String>,
     },
+    /// A date: days since 1970 and the year as numbers, then a feature for each month and each day of the week.
+    Date {
+        /// The feature of the days.
+        at: usize,
+        /// Whether 3/4/2024 is in April.
+        day_first: bool,
+        /// What stands for missing days and years: the means at training.
+        mean: [f32; 2],
+    },
     /// Running text, whose features are made elsewhere: it is handed over while it is read.
     Text {
         /// Which text column it is, from 0.
@@ -113,6 +125,9 @@ pub enum ColumnKind {
         why: String,
     },
 }
+
+/// Features of a date: days, year, months, days of the week.
+pub(crate) const DATE_FEATURES: usize = 2 + 12 + 7;
 
 /// The most bits of a hashed table.
 pub(crate) const MOST_BITS: u8 = 30;
@@ -136,12 +151,24 @@ impl ColumnKind {
             ColumnKind::Hashed { at, bits, .. } => Some((*at, 1 << bits)),
             ColumnKind::Vector { at, len } => Some((*at, *len)),
             ColumnKind::Named { at, names } => Some((*at, names.len())),
+            ColumnKind::Date { at, .. } => Some((*at, DATE_FEATURES)),
             ColumnKind::Text { .. }
             | ColumnKind::Label
             | ColumnKind::Weight
             | ColumnKind::Query
             | ColumnKind::Ignored { .. } => None,
         }
+    }
+}
+
+/// What one of the features of a date is called.
+fn date_feature(k: usize) -> String {
+    const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+    match k {
+        0 => "days".to_owned(),
+        1 => "year".to_owned(),
+        k if k < 14 => format!("month={}", k - 1),
+        k => format!("weekday={}", WEEKDAYS[(k - 14) % 7]),
     }
 }
 
@@ -166,6 +193,7 @@ impl Schema {
             ColumnKind::Categorical { at, values } => format!("{}={}", column.name, values[j - at]),
             ColumnKind::Vector { at, .. } => format!("{}[{}]", column.name, j - at),
             ColumnKind::Named { at, names } => names[j - at].clone(),
+            ColumnKind::Date { at, .. } => format!("{}.{}", column.name, date_feature(j - at)),
             _ => column.name.clone(),
         }
     }
@@ -186,6 +214,17 @@ impl Schema {
             n if n > SHOWN => format!("{}|…", names[..SHOWN].join("|")),
             _ => names.join("|"),
         }
+    }
+
+    /// The features that are columns of numbers, or of lists of them, in a table: rising. Without named columns there are none.
+    pub fn number_features(&self) -> Vec<usize> {
+        let span = |column: &Column| match column.kind {
+            ColumnKind::Numeric { at, .. } => at..at + 1,
+            ColumnKind::Vector { at, len } => at..at + len,
+            ColumnKind::Date { at, .. } => at..at + 2,
+            _ => 0..0,
+        };
+        self.columns.iter().flatten().flat_map(span).collect()
     }
 
     /// How many features come straight from the file: the first ones.
@@ -223,6 +262,8 @@ impl Schema {
             ColumnKind::Named { names, .. } => {
                 format!("named features, {}", thousands(names.len()))
             }
+            ColumnKind::Date { day_first: true, .. } => "date, the day first".to_owned(),
+            ColumnKind::Date { .. } => "date".to_owned(),
             ColumnKind::Text { .. } => "text".to_owned(),
             ColumnKind::Label if self.target == TargetKind::Real => "label, a number".to_owned(),
             ColumnKind::Label if self.target == TargetKind::Grades => "label, a grade".to_owned(),
@@ -260,6 +301,11 @@ impl Schema {
                 && !mean.is_finite()
             {
                 return Err(format!("column {} has the mean {mean}", column.name));
+            }
+            if let ColumnKind::Date { mean, .. } = column.kind
+                && mean.iter().any(|mean| !mean.is_finite())
+            {
+                return Err(format!("column {} has the mean {mean:?}", column.name));
             }
             if let ColumnKind::Hashed { at, bits, .. } = column.kind {
                 if bits == 0 || bits > MOST_BITS || *hashed.get_or_insert((at, bits)) != (at, bits)
@@ -322,6 +368,7 @@ mod tests {
             columns: Some(columns),
             feature_ids: None,
             image: None,
+            no_header: false,
         }
     }
 

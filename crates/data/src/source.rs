@@ -239,8 +239,9 @@ pub(crate) fn utf8<'a>(bytes: &'a [u8], file: &str) -> Result<&'a str, Error> {
     std::str::from_utf8(bytes).map_err(|e| {
         let at = e.valid_up_to();
         let message = format!(
-            "byte 0x{:02x} is not valid UTF-8; convert the file (iconv -t UTF-8)",
-            bytes.get(at).copied().unwrap_or_default()
+            "byte 0x{:02x} is not valid UTF-8; the file seems to be in another encoding: say --encoding {}, or convert it (iconv -t UTF-8)",
+            bytes.get(at).copied().unwrap_or_default(),
+            crate::encoding::likely(bytes)
         );
         Error::at(ErrorKind::Encoding, file, bytes, at, message)
     })

@@ -1,6 +1,6 @@
 //! Columns to the same scale.
 
-use lineal_linalg::{Dense, Matrix};
+use lineal_linalg::{Csr, Dense, Matrix};
 use serde::{Deserialize, Serialize};
 
 /// Divides columns by their standard deviation and, for dense matrices, takes off their mean: centring
@@ -17,54 +17,50 @@ pub struct Standardizer {
 }
 
 impl Standardizer {
-    /// Measures the columns. Sums are in f64 and in the order of rows.
+    /// Measures all columns. Sums are in f64 and in the order of rows.
     ///
     /// # Panics
     /// If there are not as many weights as rows.
     pub fn fit(x: &Matrix, weights: Option<&[f32]>) -> Self {
-        let n_cols = x.n_cols();
-        if let Some(weights) = weights {
-            assert_eq!(weights.len(), x.n_rows(), "one weight a row");
-        }
-        let weight = |i: usize| weights.map_or(1.0, |w| f64::from(w[i]));
-        let total: f64 = (0..x.n_rows()).map(weight).sum();
-        let share = if total > 0.0 { 1.0 / total } else { 0.0 };
-        let mut mean = vec![0.0f64; n_cols];
-        for i in 0..x.n_rows() {
-            x.row(i).for_each(|j, v| mean[j] += weight(i) * f64::from(v));
-        }
-        mean.iter_mut().for_each(|m| *m *= share);
-        // Two passes: a variance by squares alone would cancel for a large mean.
-        let mut var = vec![0.0f64; n_cols];
-        let mut stored = vec![0.0f64; n_cols];
-        for i in 0..x.n_rows() {
-            x.row(i).for_each(|j, v| {
-                let d = f64::from(v) - mean[j];
-                var[j] += weight(i) * d * d;
-                stored[j] += weight(i);
-            });
-        }
-        let scale = (0..n_cols).map(|j| {
-            let zeros = (total - stored[j]).max(0.0);
-            let var = (var[j] + zeros * mean[j] * mean[j]) * share;
-            // What rounding alone makes of a constant column is not a deviation.
-            let noise = mean[j] * f64::EPSILON * x.n_rows() as f64;
-            let scale = (1.0 / var.sqrt()) as f32;
-            if var > noise * noise && scale.is_finite() && scale > 0.0 { scale } else { 1.0 }
-        });
-        let scale = scale.collect();
+        let (mean, scale) = measure(x, weights);
         let centred = matches!(x, Matrix::Dense(_));
         Self { scale, mean: centred.then(|| mean.into_iter().map(|m| m as f32).collect()) }
     }
 
-    /// Rescales in place. A sparse matrix becomes dense if there is a mean to take off.
+    /// Measures some columns, which rise, and leaves the others as they are. These are centred in a sparse matrix, too: columns of
+    /// numbers have few zeros.
+    ///
+    /// # Panics
+    /// If there are not as many weights as rows, or a column is not of the matrix.
+    pub fn fit_columns(x: &Matrix, weights: Option<&[f32]>, columns: &[usize]) -> Self {
+        let (all_means, all_scales) = measure(x, weights);
+        let (mut mean, mut scale) = (vec![0.0; x.n_cols()], vec![1.0; x.n_cols()]);
+        for &j in columns {
+            (mean[j], scale[j]) = (all_means[j] as f32, all_scales[j]);
+        }
+        Self { scale, mean: Some(mean) }
+    }
+
+    /// Rescales in place. A sparse matrix gets an entry in each row for each column that has a mean to take off; where that is most
+    /// columns, it becomes dense.
     ///
     /// # Panics
     /// If the matrix has another number of columns.
     pub fn apply(&self, x: &mut Matrix) {
         let n_cols = self.scale.len();
         assert_eq!(x.n_cols(), n_cols, "a matrix of other columns");
-        if self.mean.is_some() {
+        if let (Matrix::Sparse(_), Some(mean)) = (&*x, &self.mean) {
+            let n_centred = mean.iter().filter(|&&m| m != 0.0).count();
+            if 2 * n_centred < n_cols {
+                let is_moved = |&j: &usize| mean[j] != 0.0 || self.scale[j] != 1.0;
+                let moved = (0..n_cols).filter(is_moved).map(|j| ColumnScale {
+                    at: j as u32,
+                    mean: mean[j],
+                    scale: self.scale[j],
+                });
+                *x = rescale_columns(x, &moved.collect::<Vec<_>>());
+                return;
+            }
             make_dense(x);
         }
         match (x, &self.mean) {
@@ -91,6 +87,80 @@ impl Standardizer {
     }
 }
 
+/// What is taken off a column, and what the rest is multiplied by.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ColumnScale {
+    /// The column.
+    pub at: u32,
+    /// What is taken off first.
+    pub mean: f32,
+    /// What the rest is multiplied by.
+    pub scale: f32,
+}
+
+/// A sparse matrix with some columns, which rise, rescaled: each row has a value in them, zeros too where they are not 0 afterwards.
+pub fn rescale_columns(x: &Matrix, columns: &[ColumnScale]) -> Matrix {
+    let (mut indptr, mut idx, mut val) = (vec![0], Vec::new(), Vec::new());
+    for i in 0..x.n_rows() {
+        let mut columns = columns.iter().peekable();
+        let mut push = |j: usize, v: f32| {
+            if v != 0.0 {
+                idx.push(j as u32);
+                val.push(v);
+            }
+        };
+        x.row(i).for_each(|j, v| {
+            while let Some(c) = columns.next_if(|c| (c.at as usize) < j) {
+                push(c.at as usize, -c.mean * c.scale);
+            }
+            match columns.next_if(|c| c.at as usize == j) {
+                Some(c) => push(j, (v - c.mean) * c.scale),
+                None => push(j, v),
+            }
+        });
+        columns.for_each(|c| push(c.at as usize, -c.mean * c.scale));
+        indptr.push(idx.len());
+    }
+    // The rows came from a matrix of the same shape, so the parts fit together.
+    Csr::new(x.n_cols(), indptr, idx, val).map_or_else(|_| x.clone(), Matrix::Sparse)
+}
+
+/// Means and scales of all columns.
+fn measure(x: &Matrix, weights: Option<&[f32]>) -> (Vec<f64>, Vec<f32>) {
+    let n_cols = x.n_cols();
+    if let Some(weights) = weights {
+        assert_eq!(weights.len(), x.n_rows(), "one weight per row");
+    }
+    let weight = |i: usize| weights.map_or(1.0, |w| f64::from(w[i]));
+    let total: f64 = (0..x.n_rows()).map(weight).sum();
+    let share = if total > 0.0 { 1.0 / total } else { 0.0 };
+    let mut mean = vec![0.0f64; n_cols];
+    for i in 0..x.n_rows() {
+        x.row(i).for_each(|j, v| mean[j] += weight(i) * f64::from(v));
+    }
+    mean.iter_mut().for_each(|m| *m *= share);
+    // Two passes: a variance by squares alone would cancel for a large mean.
+    let mut var = vec![0.0f64; n_cols];
+    let mut stored = vec![0.0f64; n_cols];
+    for i in 0..x.n_rows() {
+        x.row(i).for_each(|j, v| {
+            let d = f64::from(v) - mean[j];
+            var[j] += weight(i) * d * d;
+            stored[j] += weight(i);
+        });
+    }
+    let scale = (0..n_cols).map(|j| {
+        let zeros = (total - stored[j]).max(0.0);
+        let var = (var[j] + zeros * mean[j] * mean[j]) * share;
+        // What rounding alone makes of a constant column is not a deviation.
+        let noise = mean[j] * f64::EPSILON * x.n_rows() as f64;
+        let scale = (1.0 / var.sqrt()) as f32;
+        if var > noise * noise && scale.is_finite() && scale > 0.0 { scale } else { 1.0 }
+    });
+    let scale = scale.collect();
+    (mean, scale)
+}
+
 fn make_dense(x: &mut Matrix) {
     let Matrix::Sparse(sparse) = &*x else { return };
     let (n_rows, n_cols) = (sparse.n_rows(), sparse.n_cols());
@@ -106,7 +176,7 @@ fn make_dense(x: &mut Matrix) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lineal_linalg::{Csr, Row};
+    use lineal_linalg::Row;
 
     fn dense() -> Matrix {
         // Columns: 1 3 5 7; constant 0.1; 0 0 0 4.
@@ -135,6 +205,19 @@ mod tests {
         let mut c = sparse();
         of_sparse.apply(&mut c);
         assert_eq!(c.row(1), Row::sparse(&[0, 1], &[3.0 / 2.236_068, 0.1]).unwrap());
+    }
+
+    #[test]
+    fn some_columns_alone_are_centred_in_a_sparse_matrix() {
+        let fit = Standardizer::fit_columns(&sparse(), None, &[0]);
+        assert_eq!(fit.scale, [1.0 / 2.236_068, 1.0, 1.0]);
+        assert_eq!(fit.mean, Some(vec![4.0, 0.0, 0.0]));
+        let (mut a, mut b) = (sparse(), dense());
+        fit.apply(&mut a);
+        fit.apply(&mut b);
+        assert!(matches!(a, Matrix::Sparse(_)));
+        make_dense(&mut a);
+        assert_eq!(a, b);
     }
 
     #[test]

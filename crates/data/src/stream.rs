@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::blocks::Input;
 use crate::dataset::Dataset;
+use crate::encoding::in_utf8;
 use crate::error::{Error, ErrorKind};
 use crate::format::Format;
 use crate::lossy::Replaced;
@@ -65,7 +66,7 @@ pub fn stream(
     rows_per_chunk: usize,
     f: OnChunk<'_>,
 ) -> Result<Learnt, Error> {
-    let source = source.into();
+    let source = in_utf8(source.into(), options)?;
     let file = &source.name();
     let input = &source.streamed()?;
     let format = tell_format(file, options, &input.head(HEAD)?)?;
@@ -93,7 +94,7 @@ pub fn learn_schema(
     options: &ReadOptions,
     sample_rows: usize,
 ) -> Result<Learnt, Error> {
-    let source = source.into();
+    let source = in_utf8(source.into(), options)?;
     let file = &source.name();
     if matches!(source, Source::Stdin) {
         return Err(comes_once(file));

@@ -54,7 +54,8 @@ fn tables() {
     assert_eq!(shape(&d), (150, 4, 3));
     assert!(matches!(d.x, Matrix::Dense(_)));
     let Some(path) = data("digits.csv.gz") else { return };
-    let options = ReadOptions { label: Some("65".into()), header: false, ..ReadOptions::default() };
+    let options =
+        ReadOptions { label: Some("65".into()), header: Some(false), ..ReadOptions::default() };
     let d = read(path, &options).unwrap();
     assert_eq!(shape(&d), (1797, 64, 10));
     let real = ReadOptions { target: TargetKind::Real, ..options };

@@ -45,9 +45,10 @@ pub use lineal_constituents as constituents;
 pub use lineal_constituents::parser::{ParsedTree, PhraseExplanation, RankedPhrases};
 pub use lineal_data as data;
 pub use lineal_data::{
-    ArcEnd, BracketReadOptions, BracketSchema, BracketTreebank, Dataset, Format, Labels,
-    ReadOptions, Schema, Sequence, SequenceOptions, SequenceSchema, Sequences, Source, TargetKind,
-    Targets, Treebank, TreebankOptions, TreebankSchema, UNLABELLED, UNSEEN, read_forbidden_arcs,
+    ArcEnd, BracketReadOptions, BracketSchema, BracketTreebank, Dataset, Format, GuessedTarget,
+    Labels, ReadOptions, Schema, Sequence, SequenceOptions, SequenceSchema, Sequences, Source,
+    TargetKind, Targets, Treebank, TreebankOptions, TreebankSchema, UNLABELLED, UNSEEN,
+    guess_target, read_forbidden_arcs,
 };
 pub use lineal_declared as declared;
 pub use lineal_dependencies as dependencies;
@@ -92,8 +93,8 @@ pub use rank::{
 pub use request::cost::{NamedCost, read_cost, read_named_cost};
 pub use request::spec::{
     CalibrateKind, ClassWeight, CodeKind, DecodingKind, LossKind, PairKind, Penalty, Precision,
-    ReductionSpec, ScheduleKind, SgdSpec, SolverKind, Strategy, Task, Threshold, TrainSpec,
-    TreeKind, UpdateKind,
+    ReductionSpec, ScheduleKind, SgdSpec, SolverKind, Standardize, Strategy, Task, Threshold,
+    TrainSpec, TreeKind, UpdateKind,
 };
 pub use segment::{
     Scene, SceneGraph, SceneKind, SceneOptions, SceneSchema, SceneScores, Scenes,

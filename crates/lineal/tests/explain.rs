@@ -25,6 +25,7 @@ fn dataset(x: Matrix, y: Targets, k: usize) -> Dataset {
         feature_ids: None,
         made: 0,
         image: None,
+        no_header: false,
     };
     Dataset {
         x,

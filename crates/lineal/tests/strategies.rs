@@ -19,6 +19,7 @@ fn schema(target: TargetKind, k: usize, n_features: usize) -> Schema {
         feature_ids: None,
         made: 0,
         image: None,
+        no_header: false,
     }
 }
 

@@ -38,6 +38,7 @@ fn dataset(rows: &[Vec<f32>], y: Targets, target: TargetKind, classes: Vec<Strin
             feature_ids: None,
             made: 0,
             image: None,
+            no_header: false,
         },
         warnings: Vec::new(),
         source: "memory".into(),
@@ -656,7 +657,7 @@ fn the_same_model_bytes_on_one_thread_and_on_two() {
     for k in [2, 4] {
         let data = random_classes(500, 6, k, 12);
         for &(loss, sum, solver) in &all {
-            for standardize in [false, true] {
+            for standardize in [Standardize::Never, Standardize::Numbers, Standardize::All] {
                 let spec = TrainSpec {
                     loss: Some(loss),
                     sum,

@@ -1,6 +1,7 @@
 //! Values that are one of a few names, or a number in a range.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use lineal::Task;
 use std::str::FromStr;
 
 /// A parser of one of `names`, each with a line of help.
@@ -10,6 +11,16 @@ where
 {
     let value = |&(name, help): &(&'static str, &'static str)| PossibleValue::new(name).help(help);
     PossibleValuesParser::new(names.iter().map(value)).try_map(|name| name.parse::<T>())
+}
+
+/// A parser of one of the tasks in `names`, each with a line of help; their aliases are understood.
+pub fn task(names: &[(&'static str, &'static str)]) -> impl TypedValueParser<Value = Task> {
+    let value = |&(name, help): &(&'static str, &'static str)| {
+        let aliases = Task::named(name).map_or(&[][..], Task::aliases);
+        PossibleValue::new(name).help(help).aliases(aliases)
+    };
+    PossibleValuesParser::new(names.iter().map(value))
+        .try_map(|name| Task::named(&name).ok_or(format!("{name} is not a task")))
 }
 
 /// A finite number over 0.

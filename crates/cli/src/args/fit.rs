@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-use lineal::{Bias, ClassWeight, LossKind, Penalty};
+use lineal::{Bias, ClassWeight, LossKind, Penalty, Standardize};
 
 use super::choice::{at_least_one, choice, not_negative, positive};
 
@@ -36,12 +36,26 @@ pub struct ModelArgs {
     #[arg(long, value_name = "FILE", help_heading = MODEL)]
     pub cost: Option<PathBuf>,
 
-    /// Divide each feature by its standard deviation (and centre dense data)
+    /// Bring all features but categories to one scale for training: divided by their standard deviation, and centred where the
+    /// data is dense. Columns of numbers in tables (csv, tsv, jsonl) are without asking; the model takes values as they are
     #[arg(long, help_heading = MODEL)]
     pub standardize: bool,
+
+    /// Train on the columns of a table as they are
+    #[arg(long, help_heading = MODEL, conflicts_with = "standardize")]
+    pub no_standardize: bool,
 }
 
 impl ModelArgs {
+    /// Which features are brought to one scale.
+    pub fn standardized(&self) -> Standardize {
+        match (self.standardize, self.no_standardize) {
+            (true, _) => Standardize::All,
+            (false, true) => Standardize::Never,
+            (false, false) => Standardize::Numbers,
+        }
+    }
+
     /// The bias of models without sequences.
     pub fn bias(&self) -> Bias {
         self.bias.map_or(Bias::Free, |bias| bias.0)

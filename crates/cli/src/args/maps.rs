@@ -1,8 +1,8 @@
 //! Flags about features that are made of others.
 
 use clap::Args;
-use lineal::FeatureSpec;
 use lineal::map::{Interaction, MapSpec};
+use lineal::{FeatureSpec, Standardize};
 
 const HEADING: &str = "Features made of others";
 
@@ -36,10 +36,9 @@ impl MapArgs {
         FeatureSpec { interact: self.interact.clone(), map: self.map, seed, ..spec }
     }
 
-    /// Where features are made of others, `--standardize` is of the columns that they are made of: `spec` says so, and what is left to
-    /// training is returned.
-    pub fn standardize_first(&self, spec: &mut FeatureSpec, standardize: bool) -> bool {
-        spec.standardize = standardize && !self.is_empty();
-        standardize && self.is_empty()
+    /// What is left to training of `--standardize`: where features are made of others, it is of the columns that they are made of, and
+    /// [`FeatureSpec::standardize`] says so.
+    pub fn standardize_left(&self, standardize: Standardize) -> Standardize {
+        if self.is_empty() { standardize } else { Standardize::Never }
     }
 }

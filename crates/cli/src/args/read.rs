@@ -52,9 +52,21 @@ pub struct FileArgs {
     #[arg(long, value_name = "COL", help_heading = HEADING)]
     pub weight: Option<String>,
 
-    /// The first row of a CSV or TSV file is data; columns are then named 1, 2, …
+    /// The first row of a CSV or TSV file is data; columns are then named 1, 2, … (told by the rows after it, if not said)
     #[arg(long, help_heading = HEADING)]
     pub no_header: bool,
+
+    /// The first row of a CSV or TSV file names the columns, even if it looks like data
+    #[arg(long, help_heading = HEADING, conflicts_with = "no_header")]
+    pub header: bool,
+
+    /// What separates the cells of a CSV file: a character, or tab (told by the first rows, if not said)
+    #[arg(long, value_name = "CHAR", help_heading = HEADING, value_parser = delimiter)]
+    pub delimiter: Option<u8>,
+
+    /// How characters are encoded, where that is not UTF-8: latin1, windows-1252, utf-16, shift_jis, …
+    #[arg(long, value_name = "NAME", help_heading = HEADING, value_parser = lineal::data::Encoding::named)]
+    pub encoding: Option<lineal::data::Encoding>,
 
     /// Stop at what is else mended and counted: bytes of text that are not UTF-8 (read as �), missing numbers (the mean)
     #[arg(long, help_heading = HEADING)]
@@ -85,6 +97,15 @@ pub struct ColumnArgs {
     pub ignore: Vec<String>,
 }
 
+/// One character that can separate cells.
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [b] if b.is_ascii() && !b.is_ascii_alphanumeric() && !b"\"\n\r.-+".contains(b) => Ok(*b),
+        _ => Err("must be one character, such as `;` or `|`, or `tab`".to_owned()),
+    }
+}
+
 impl FileArgs {
     /// For a file that is read with a model's schema.
     pub fn options(&self) -> ReadOptions {
@@ -93,11 +114,18 @@ impl FileArgs {
             label: self.label.clone(),
             label_separator: self.separator(),
             weight: self.weight.clone(),
-            header: !self.no_header,
+            header: self.header(),
+            delimiter: self.delimiter,
+            encoding: self.encoding,
             labels_file: self.labels.clone(),
             strict: self.strict,
             ..ReadOptions::default()
         }
+    }
+
+    /// Whether the first row names the columns, where the flags say so.
+    fn header(&self) -> Option<bool> {
+        (self.header || self.no_header).then_some(self.header)
     }
 
     /// What stands between labels.

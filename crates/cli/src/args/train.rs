@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::Args;
 use lineal::{LossKind, Precision, ScheduleKind, SolverKind, Strategy, Task};
 
-use super::choice::{at_least_one, choice, not_negative, positive};
+use super::choice::{at_least_one, choice, not_negative, positive, task};
 use super::classes::{CLASSES, ProbaArgs, ReductionArgs};
 use super::constituency::ConstituencyArgs;
 use super::declared::DeclaredArgs;
@@ -90,9 +90,8 @@ pub struct TrainArgs {
     #[arg(short, value_name = "MODEL", required = true)]
     pub out: PathBuf,
 
-    /// What is predicted
-    #[arg(long, value_name = "T", default_value = "classify", help_heading = MODEL,
-          value_parser = choice::<Task>(&[
+    /// What is predicted [default: classify; regress where the label is a fraction, or one of many whole numbers]
+    #[arg(long = "task", value_name = "T", help_heading = MODEL, value_parser = task(&[
         ("classify", "one of two or more classes"),
         ("multilabel", "any number of labels a row, none included"),
         ("regress", "a number"),
@@ -103,6 +102,10 @@ pub struct TrainArgs {
         ("segment", "a label for each pixel of an image or node of a graph (a list or folder of images and masks; JSON lines)"),
         ("declared", "labels of variables with factors and rules (--declaration; JSON lines)"),
     ]))]
+    pub task_said: Option<Task>,
+
+    /// The same, or what is taken where nothing was said.
+    #[arg(skip = Task::Classify)]
     pub task: Task,
 
     /// The loss [default: logistic; squared with --task regress; hinge with --task dependency, constituency, segment and declared; with --task rank squared-hinge, logistic for softmax and plackett-luce, hinge for ndcg and map]
@@ -309,5 +312,13 @@ impl FromStr for Held {
             Ok(_) => Err("a fraction must be between 0 and 1 (or give a file)".to_owned()),
             Err(_) => Ok(Held::File(s.into())),
         }
+    }
+}
+
+impl TrainArgs {
+    /// What was said of the task counts. What was not is found when the data is read.
+    pub fn settle(mut self) -> Self {
+        self.task = self.task_said.unwrap_or(Task::Classify);
+        self
     }
 }

@@ -85,7 +85,7 @@ fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
     let talk = Talk::new(args.run.quiet);
     let options = args.file.learning(&args.columns, &args.text, args.task.target());
     let mut spec = args.maps.add_to(text::features(&args.text)?, args.seed);
-    args.maps.standardize_first(&mut spec, args.model.standardize);
+    spec.standardize = args.model.standardized();
     let Split { train, test, features } = match &args.test {
         None => split::by_share(args, &options, &spec)?,
         Some(path) => {
@@ -172,7 +172,7 @@ fn base(args: &CompareArgs, data: &Dataset) -> anyhow::Result<TrainSpec> {
         bias: args.model.bias(),
         class_weight: args.model.class_weight.clone().unwrap_or_default(),
         cost,
-        standardize: args.model.standardize && args.maps.is_empty(),
+        standardize: args.maps.standardize_left(args.model.standardized()),
         tol: args.stop.tol.unwrap_or(defaults.tol),
         max_passes: args.stop.max_passes,
         seed: args.seed,

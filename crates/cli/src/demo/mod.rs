@@ -190,7 +190,7 @@ fn more_of_rows(
 
 fn parse(words: &[String]) -> anyhow::Result<TrainArgs> {
     match Cli::try_parse_from(words)?.command {
-        Command::Train(args) => Ok(*args),
+        Command::Train(args) => Ok(args.settle()),
         _ => bail!("not a training command: {}", words.join(" ")),
     }
 }

@@ -42,7 +42,8 @@ impl StructuredTask for RankModel {
             per_query: args.rank.per_query,
         };
         let mut features = args.maps.add_to(text::features(&args.text)?, args.seed);
-        let standardize = args.maps.standardize_first(&mut features, args.model.standardize);
+        features.standardize = args.model.standardized();
+        let standardize = args.maps.standardize_left(features.standardize);
         let common = request::spec(args)?;
         let penalty = match args.penalty.c.is_some() || args.penalty.l2.is_some() {
             true => common.penalty,

@@ -47,7 +47,8 @@ pub fn request(args: &TrainArgs) -> anyhow::Result<Request<RowOptions>> {
     let inputs: Vec<PathBuf> = inputs.chain(args.templates.templates.clone()).collect();
     let options = args.file.learning(&args.columns, &args.text, args.task.target());
     let mut features = args.maps.add_to(text::features(&args.text)?, args.seed);
-    spec.standardize = args.maps.standardize_first(&mut features, args.model.standardize);
+    features.standardize = args.model.standardized();
+    spec.standardize = args.maps.standardize_left(features.standardize);
     let (features, read) = args.templates.add_to(features, options)?;
     Request::new(args, spec, RowOptions { read, features }, inputs)
 }

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use anyhow::bail;
 use lineal::{
-    CalibrateKind, Dataset, Features, Metrics, Model, Report, Source, Strategy, Targets, Task,
-    Training,
+    CalibrateKind, Dataset, Features, LossKind, Metrics, Model, Report, Source, Strategy,
+    TargetKind, Targets, Task, Training,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -41,6 +41,11 @@ impl Learns for Model {
         talk: &mut dyn FnMut(Vec<String>),
     ) -> anyhow::Result<Rows> {
         let start = Instant::now();
+        let (source, guessed) = guess_task(source, args, request)?;
+        if let Some(args) = &guessed {
+            *request = request::request(args)?;
+        }
+        let args = guessed.as_ref().unwrap_or(args);
         let options = &request.options;
         let (data, features) = lineal::read_features(source, &options.read, &options.features)?;
         talk(summary::data(&data, &features, start.elapsed().as_secs_f64()));
@@ -146,6 +151,42 @@ impl Learns for Model {
     fn nouns() -> [&'static str; 3] {
         ["rows", "features", "classes"]
     }
+}
+
+/// Where nobody said what is predicted and labels look like numbers, the flags as they are for `--task regress`; what comes once is kept
+/// for another look.
+fn guess_task(
+    source: Source,
+    args: &TrainArgs,
+    request: &Request<RowOptions>,
+) -> anyhow::Result<(Source, Option<TrainArgs>)> {
+    if args.task_said.is_some() || speaks_of_classes(args) {
+        return Ok((source, None));
+    }
+    let source = source.kept()?;
+    let guessed = lineal::guess_target(&source, &request.options.read);
+    if guessed.target != TargetKind::Real {
+        return Ok((source, None));
+    }
+    Talk::new(args.run.quiet).say(format_args!(
+        "{}, so a number is predicted, as by --task regress; --task classify takes each as the name of a class",
+        guessed.why
+    ));
+    Ok((source, Some(TrainArgs { task: Task::Regress, ..args.clone() })))
+}
+
+/// Flags that only classes have.
+fn speaks_of_classes(args: &TrainArgs) -> bool {
+    let of_classes = |loss: LossKind| !matches!(loss, LossKind::Squared);
+    args.sum
+        || args.hard_margin
+        || args.strategy.is_some()
+        || args.model.cost.is_some()
+        || args.model.class_weight.is_some()
+        || args.proba.calibrate.is_some()
+        || args.proba.threshold.is_some()
+        || args.templates.templates.is_some()
+        || args.loss.is_some_and(of_classes)
 }
 
 /// The map from scores to probabilities.

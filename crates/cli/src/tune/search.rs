@@ -65,7 +65,7 @@ pub struct Search<'a> {
 impl<'a> Search<'a> {
     pub fn new(args: &'a TuneArgs) -> anyhow::Result<Self> {
         let mut base = args.maps.add_to(text::features(&args.text)?, args.seed);
-        args.maps.standardize_first(&mut base, args.model.standardize);
+        base.standardize = args.model.standardized();
         let mut settings = Vec::new();
         let lengths = |tried: &[Lengths], usual| match tried {
             [] => vec![usual],
@@ -201,7 +201,7 @@ impl<'a> Search<'a> {
             bias: args.model.bias(),
             class_weight: args.model.class_weight.clone().unwrap_or_default(),
             cost,
-            standardize: args.model.standardize && args.maps.is_empty(),
+            standardize: args.maps.standardize_left(args.model.standardized()),
             tol: args.stop.tol.unwrap_or(defaults.tol),
             max_passes: args.stop.max_passes,
             seed: args.seed,

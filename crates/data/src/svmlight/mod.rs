@@ -49,6 +49,7 @@ pub(crate) fn read(bytes: &[u8], file: &str, target: TargetKind) -> Result<Datas
         feature_ids: found.ids,
         made: 0,
         image: None,
+        no_header: false,
     };
     if schema.n_features == 0 {
         warnings.push(format!("{file}: no row has a feature"));

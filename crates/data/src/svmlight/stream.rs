@@ -90,6 +90,7 @@ pub(crate) fn learn_schema(
         feature_ids: None,
         made: 0,
         image: None,
+        no_header: false,
     };
     let warnings = parsed.odd.warnings(file);
     Ok(Learnt { schema, n_rows: parsed.indptr.len() - 1, warnings })

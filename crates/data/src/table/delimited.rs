@@ -1,4 +1,4 @@
-//! Comma- and tab-separated values: the header, and rows as wide as it.
+//! Comma- and tab-separated values, or with another separator: the header, and rows as wide as it.
 //!
 //! Commas follow RFC 4180: a cell in quotes may hold commas, quotes (doubled) and line ends. Tabs follow
 //! IANA's text/tab-separated-values, where quotes mean nothing: in running text a stray one would swallow
@@ -6,18 +6,21 @@
 
 use std::ops::ControlFlow;
 
-use super::{Cell, Rows, Table, TableRow, Want, plain, quoted};
+use super::{Cell, Rows, Table, TableRow, Want, layout, plain, quoted};
 use crate::blocks::{Block, RowEnd, Step};
 use crate::error::{Error, ErrorKind, count, quote};
-use crate::number::parse_f64;
+use crate::format::Format;
+use crate::read::HEAD;
 use crate::schema::{ColumnKind, Schema};
 
 pub(super) struct DelimitedRows<'a> {
     table: Table<'a>,
     delimiter: u8,
     names: Vec<String>,
-    /// Whether the header could be a row of data.
-    header_is_numbers: bool,
+    /// Whether the first row names the columns.
+    has_header: bool,
+    /// Whether that was told by the rows, not by the user or the schema.
+    is_guessed: bool,
 }
 
 /// A row before it is known to be as wide as the header.
@@ -28,37 +31,54 @@ pub(super) trait Record: TableRow {
 }
 
 impl<'a> DelimitedRows<'a> {
-    pub(super) fn open(
-        table: Table<'a>,
-        delimiter: u8,
-        schema: Option<&Schema>,
-    ) -> Result<Self, Error> {
-        let mut rows = Self { table, delimiter, names: Vec::new(), header_is_numbers: false };
-        let mut first = None;
-        let start = table.input.first_block(table.file, rows.row_end())?;
-        let _: ControlFlow<()> =
-            rows.walk_block(Block { text: &start, n_lines_before: 0 }, &mut |record| {
-                let cells = (0..record.n_cells()).map(|column| match record.cell(column) {
-                    Cell::Text(text) => text.to_owned(),
-                    _ => String::new(),
-                });
-                first = Some(cells.collect::<Vec<String>>());
-                Ok(ControlFlow::Break(()))
-            })?;
-        let Some(first) = first else {
+    pub(super) fn open(table: Table<'a>, schema: Option<&Schema>) -> Result<Self, Error> {
+        let delimiter = match (table.options.delimiter, table.format) {
+            (Some(delimiter), _) => delimiter,
+            (None, Format::Tsv) => b'\t',
+            (None, _) => layout::delimiter(&table.input.head(HEAD)?),
+        };
+        let mut rows =
+            Self { table, delimiter, names: Vec::new(), has_header: true, is_guessed: false };
+        let mut all = rows.first_rows()?.into_iter();
+        let Some(first) = all.next() else {
             return Err(Error::new(ErrorKind::Empty, table.file, "the file is empty"));
         };
-        if table.options.header {
+        rows.has_header = match (table.options.header, schema) {
+            (Some(said), _) => said,
+            (None, Some(schema)) => !schema.no_header,
+            (None, None) => {
+                rows.is_guessed = true;
+                layout::has_header(&first, all.as_slice())
+            }
+        };
+        if rows.has_header {
             let name = |(i, name): (usize, String)| {
                 if name.is_empty() { (i + 1).to_string() } else { name }
             };
             rows.names = first.into_iter().enumerate().map(name).collect();
-            rows.header_is_numbers = rows.names.iter().all(|n| parse_f64(n).is_some());
             rows.check_names()?;
         } else {
             rows.names = positions(first.len(), schema);
         }
         Ok(rows)
+    }
+
+    /// The cells of the first rows, as many as tell the layout.
+    fn first_rows(&self) -> Result<Vec<Vec<String>>, Error> {
+        const ROWS: usize = 100;
+        let mut first: Vec<Vec<String>> = Vec::new();
+        let start = self.table.input.first_block(self.table.file, self.row_end())?;
+        let _: ControlFlow<()> =
+            self.walk_block(Block { text: &start, n_lines_before: 0 }, &mut |record| {
+                let cells = (0..record.n_cells()).map(|column| match record.cell(column) {
+                    Cell::Text(text) => text.to_owned(),
+                    _ => String::new(),
+                });
+                first.push(cells.collect());
+                let enough = first.len() == ROWS;
+                Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            })?;
+        Ok(first)
     }
 
     fn row_end(&self) -> RowEnd {
@@ -83,12 +103,10 @@ impl<'a> DelimitedRows<'a> {
         let mut sorted: Vec<&String> = self.names.iter().collect();
         sorted.sort_unstable();
         let Some(pair) = sorted.windows(2).find(|w| w[0] == w[1]) else { return Ok(()) };
-        let remedy = if self.header_is_numbers {
-            "the first row is all numbers: if the file has no header, say --no-header"
-        } else {
-            "give each its own name"
-        };
-        let message = format!("two columns are named {}; {remedy}", quote(pair[0]));
+        let message = format!(
+            "two columns are named {}; give each its own name, or say --no-header if the first row is data",
+            quote(pair[0])
+        );
         Err(Error::in_line(ErrorKind::Columns, self.table.file, 1, None, message))
     }
 
@@ -118,7 +136,7 @@ impl Rows for DelimitedRows<'_> {
         _wanted: &[Want],
         f: &mut dyn FnMut(&dyn TableRow) -> Step,
     ) -> Result<(), Error> {
-        let mut skip = self.table.options.header;
+        let mut skip = self.has_header;
         self.table.input.for_each_block(self.table.file, self.row_end(), &mut |block| {
             self.walk_block(block, &mut |record| {
                 if std::mem::take(&mut skip) {
@@ -133,14 +151,21 @@ impl Rows for DelimitedRows<'_> {
     }
 
     fn warnings(&self) -> Vec<String> {
-        if !self.header_is_numbers {
+        if self.has_header || !self.is_guessed {
             return Vec::new();
         }
         vec![format!(
-            "{}:1: the header is all numbers and was not read as data; if the file has no header, say \
-             --no-header",
+            "{}:1: the first row looks like data, so the columns are called 1, 2, …; if it names them, say --header",
             self.table.file
         )]
+    }
+
+    fn decimal_comma(&self) -> bool {
+        self.delimiter == b';'
+    }
+
+    fn no_header(&self) -> bool {
+        !self.has_header
     }
 }
 
@@ -158,13 +183,16 @@ fn positions(n: usize, schema: Option<&Schema>) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::blocks::Input;
-    use crate::format::Format;
     use crate::lossy::Replaced;
     use crate::options::ReadOptions;
     use crate::source::Bytes;
 
     fn walk(text: &str, delimiter: u8, header: bool) -> Result<Vec<Vec<String>>, Error> {
-        let options = ReadOptions { header, ..ReadOptions::default() };
+        let options = ReadOptions {
+            header: Some(header),
+            delimiter: Some(delimiter),
+            ..ReadOptions::default()
+        };
         let input = Input::Whole(Bytes::Owned(text.into()));
         let table = Table {
             input: &input,
@@ -173,7 +201,7 @@ mod tests {
             options: &options,
             replaced: &Replaced::default(),
         };
-        let rows = DelimitedRows::open(table, delimiter, None)?;
+        let rows = DelimitedRows::open(table, None)?;
         let mut all = vec![rows.names().to_vec()];
         rows.for_each(&[], &mut |row| {
             let cell = |c| match row.cell(c) {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::dates;
 use super::json::Json;
 use super::matrix::FeatureRows;
 use super::profile::is_missing;
@@ -11,7 +12,7 @@ use super::{Cell, Rows, Table, TableRow, Want, show};
 use crate::dataset::Dataset;
 use crate::error::{Error, ErrorKind, count, quote};
 use crate::format::Format;
-use crate::number::{parse_f32, parse_f64};
+use crate::number::{parse_f32, parse_f64, parse_number};
 use crate::queries::{Queries, QueryIndex};
 use crate::schema::{ColumnKind, Schema, TargetKind, bucket_of};
 use crate::text::TextBatch;
@@ -22,6 +23,8 @@ pub(super) struct Encoder<'a> {
     table: Table<'a>,
     schema: &'a Schema,
     mode: Mode,
+    /// Whether a comma in a number stands before its fraction.
+    comma: bool,
     /// What each column of the file is for, features in the schema's order.
     use_of: Vec<(usize, &'a ColumnKind)>,
     /// Where the names of `features` are.
@@ -67,6 +70,7 @@ impl<'a> Encoder<'a> {
             table,
             schema,
             mode,
+            comma: rows.decimal_comma(),
             named,
             found: Vec::new(),
             hashed: Vec::new(),
@@ -193,6 +197,9 @@ impl<'a> Encoder<'a> {
                 let value = self.number(row, column, cell)?;
                 self.x.push(*at, value);
             }
+            ColumnKind::Date { at, day_first, mean } => {
+                self.date(row, column, cell, *at, *day_first, *mean)?;
+            }
             ColumnKind::Categorical { at, values } => {
                 let name = self.single(row, column, cell, "a category")?;
                 match values.binary_search_by(|v| v.as_str().cmp(&name)) {
@@ -233,7 +240,7 @@ impl<'a> Encoder<'a> {
         if matches!(cell, Cell::Missing) && self.mode != Mode::Learn && self.weights.is_empty() {
             return Ok(());
         }
-        let weight = number(cell).filter(|w| w.is_finite() && *w >= 0.0);
+        let weight = number(cell, self.comma).filter(|w| w.is_finite() && *w >= 0.0);
         match weight {
             Some(weight) if self.weights.len() == self.x.n_rows() => {
                 self.weights.push(weight);
@@ -293,7 +300,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn number(&self, row: &dyn TableRow, column: usize, cell: Cell<'_>) -> Result<f32, Error> {
-        if let Some(value) = number(cell)
+        if let Some(value) = number(cell, self.comma)
             && value.is_finite()
         {
             return Ok(value);
@@ -312,7 +319,9 @@ impl<'a> Encoder<'a> {
             Cell::Json(value) => format!("{value} is too large for 32-bit numbers"),
             _ => {
                 let what = match cell {
-                    Cell::Text(text) if !text.is_empty() => format!("{} is no number", quote(text)),
+                    Cell::Text(text) if !text.is_empty() => {
+                        format!("{} is not a number", quote(text))
+                    }
                     _ => "the value is missing".to_owned(),
                 };
                 format!(
@@ -322,6 +331,38 @@ impl<'a> Encoder<'a> {
             }
         };
         Err(self.error(row, column, ErrorKind::Value, message))
+    }
+
+    fn date(
+        &mut self,
+        row: &dyn TableRow,
+        column: usize,
+        cell: Cell<'_>,
+        at: usize,
+        day_first: bool,
+        mean: [f32; 2],
+    ) -> Result<(), Error> {
+        let text = self.single(row, column, cell, "a date")?;
+        if is_missing(&text) && !self.table.options.strict {
+            self.missing.entry(column).or_insert((0, mean[0])).0 += 1;
+            self.x.push(at, mean[0]);
+            self.x.push(at + 1, mean[1]);
+            return Ok(());
+        }
+        let date = dates::parse(&text).and_then(|written| written.date(day_first));
+        let Some(date) = date else {
+            let message = format!(
+                "{} is not a date as in the other rows; correct it, or say --ignore {}",
+                show(cell),
+                self.names[column]
+            );
+            return Err(self.error(row, column, ErrorKind::Value, message));
+        };
+        self.x.push(at, date.days as f32);
+        self.x.push(at + 1, date.year as f32);
+        self.x.push(at + 1 + date.month as usize, 1.0);
+        self.x.push(at + 14 + date.weekday as usize, 1.0);
+        Ok(())
     }
 
     fn vector(
@@ -425,11 +466,11 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// Whether a number is not there. A NaN is there, and wrong.
+/// Whether a number is not there.
 fn is_absent(cell: Cell<'_>) -> bool {
     match cell {
         Cell::Missing => true,
-        Cell::Text(text) => is_missing(text) && parse_f32(text).is_none(),
+        Cell::Text(text) => is_missing(text),
         _ => false,
     }
 }
@@ -446,9 +487,9 @@ fn has_replaced(cell: Cell<'_>) -> bool {
 }
 
 /// The number in a cell, finite or not.
-fn number(cell: Cell<'_>) -> Option<f32> {
+fn number(cell: Cell<'_>, comma: bool) -> Option<f32> {
     match cell {
-        Cell::Text(text) => parse_f32(text),
+        Cell::Text(text) => parse_f32(text).or_else(|| parse_number(text, comma).map(|v| v as f32)),
         Cell::Json(value) => value.number().map(|v| v as f32),
         Cell::Names(_) | Cell::Features(_) | Cell::Missing => None,
     }

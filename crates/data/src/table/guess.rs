@@ -32,14 +32,24 @@ pub(super) fn guess(name: &str, profile: Profile, at: usize) -> ColumnKind {
     if n_single == 0 {
         return ignored("empty in every row".to_owned());
     }
-    if profile.n_names == 0 {
-        return ColumnKind::Numeric { at, mean: profile.mean() };
-    }
     let mean = profile.mean();
+    if profile.n_names == 0 && profile.n_codes == 0 {
+        return ColumnKind::Numeric { at, mean };
+    }
+    if let Some(day_first) = day_first(&profile) {
+        return ColumnKind::Date { at, day_first, mean: profile.dates.mean() };
+    }
     let Some(distinct) = profile.distinct else { return ColumnKind::Numeric { at, mean } };
     let n = distinct.len();
     if n <= FEW_VALUES || n <= MOST_VALUES.min(profile.n_rows / 2) {
         return ColumnKind::Categorical { at, values: distinct.sorted().unwrap_or_default() };
+    }
+    if profile.n_names == 0 {
+        return ignored(format!(
+            "codes with zeros in front ({} distinct values of {}); --categorical {name} or --numeric {name} takes it",
+            thousands(n),
+            thousands(profile.n_rows)
+        ));
     }
     ignored(format!(
         "looks like free text ({} distinct values of {})",
@@ -48,15 +58,58 @@ pub(super) fn guess(name: &str, profile: Profile, at: usize) -> ColumnKind {
     ))
 }
 
-/// Whether the column looks like running text: it is called so or has at least [`TEXT_WORDS`] words in the median, and more than
-/// half of its values are distinct.
+/// If all values are dates: whether the day comes first in those with slashes.
+fn day_first(profile: &Profile) -> Option<bool> {
+    let dates = &profile.dates;
+    let all = profile.n_numbers == 0 && dates.n == profile.n_names;
+    let [first, second] = dates.largest.map(|part| part > 12);
+    (all && !(first && second)).then_some(first)
+}
+
+/// What to say of dates whose day and month could be swapped in all rows.
+pub(super) fn open_dates(name: &str, profile: &Profile, file: &str) -> Option<String> {
+    let [first, second] = profile.dates.largest;
+    let is_open = first > 0 && first.max(second) <= 12 && day_first(profile).is_some();
+    is_open.then(|| {
+        format!("{file}: dates of column {name:?} are read with the month first, as nothing tells; write 2024-03-31 if the day comes first")
+    })
+}
+
+/// Whether a column is the name or number of the row: it is called so, and no value comes twice.
+pub(super) fn is_id(name: &str, profile: &Profile) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let unique = || {
+        let n_distinct = profile.distinct.as_ref().map_or(0, |distinct| distinct.len());
+        profile.n_rows > 1 && n_distinct == profile.n_rows
+    };
+    let is_count = || profile.counts && profile.n_numbers == profile.n_rows && profile.n_rows > 2;
+    const NUMBERS: [&str; 7] = ["index", "row", "nr", "no", "no.", "number", "#"];
+    lower == "id"
+        || (is_id_name(name) && unique())
+        || ((NUMBERS.contains(&lower.as_str()) || lower.starts_with("unnamed")) && is_count())
+}
+
+/// `PassengerId`, `customer_id`, `order id`, `uuid`: not `paid`.
+pub(super) fn is_id_name(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let Some(before) = lower.strip_suffix("id") else { return false };
+    let capital = name.ends_with("Id") || (name.ends_with("ID") && !name.ends_with("PAID"));
+    before.is_empty()
+        || before.ends_with(['_', '-', ' ', '.'])
+        || (capital && name.chars().any(char::is_lowercase))
+        || ["uu", "gu", "u"].contains(&before)
+}
+
+/// Whether the column looks like running text: it has at least [`TEXT_WORDS`] words in the median and more values than categories would;
+/// or it is called text, and more than half of its values are distinct.
 pub(super) fn is_text(name: &str, profile: &Profile) -> bool {
     let n_values = profile.n_numbers + profile.n_names;
     let n_distinct = profile.distinct.as_ref().map_or(0, |distinct| distinct.len());
     profile.n_names > 0
         && profile.n_lists + profile.n_objects == 0
-        && (2 * profile.n_wordy >= n_values || name.eq_ignore_ascii_case("text"))
-        && 2 * n_distinct > n_values
+        && profile.dates.n < profile.n_names
+        && ((2 * profile.n_wordy >= n_values && n_distinct > FEW_VALUES.min(n_values / 2))
+            || (name.eq_ignore_ascii_case("text") && 2 * n_distinct > n_values))
 }
 
 /// A column of numbers with a few words in it is often a typing error.

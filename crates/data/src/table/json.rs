@@ -8,9 +8,9 @@ use serde::de::{
     self, Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
-use super::Want;
 use super::jsonl::Names;
 use super::quick::{self, unescaped};
+use super::{FEATURES, Want};
 use crate::labels::number_name;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -205,10 +205,80 @@ impl<'de> Visitor<'de> for KeysVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut keys = Vec::new();
         while let Some(Key(key)) = map.next_key()? {
-            keys.push(key);
-            map.next_value::<IgnoredAny>()?;
+            if key == FEATURES {
+                map.next_value::<IgnoredAny>()?;
+                keys.push(key);
+            } else {
+                map.next_value_seed(Below { key, keys: &mut keys })?;
+            }
         }
         Ok(keys)
+    }
+}
+
+/// The keys of an object, after that of the object and a dot; of any other value, the key that it has.
+struct Below<'k, 'de> {
+    key: Cow<'de, str>,
+    keys: &'k mut Vec<Cow<'de, str>>,
+}
+
+impl<'de> DeserializeSeed<'de> for Below<'_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Below<'_, '_> {
+    fn end<E>(self) -> Result<(), E> {
+        self.keys.push(self.key);
+        Ok(())
+    }
+}
+
+impl<'de> Visitor<'de> for Below<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.end()
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        self.end()
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        self.end()
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        self.end()
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        self.end()
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        self.end()
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        self.end()
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(Key(key)) = map.next_key()? {
+            let key = format!("{}.{key}", self.key).into();
+            map.next_value_seed(Below { key, keys: &mut *self.keys })?;
+        }
+        Ok(())
     }
 }
 
@@ -227,15 +297,22 @@ impl<'de> Visitor<'de> for ValuesVisitor<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut values = vec![None; self.names.len()];
         let (mut has_others, mut near) = (false, 0);
-        while let Some(at) = map.next_key_seed(Place { names: self.names, near })? {
-            let Some(at) = at else {
-                has_others = true;
-                map.next_value::<IgnoredAny>()?;
-                continue;
+        while let Some(found) = map.next_key_seed(Place { names: self.names, near })? {
+            let at = match found {
+                Found::Column(at) => at,
+                Found::Parent(key) => {
+                    let value: Json<'de> = map.next_value()?;
+                    has_others |= self.flatten(key, value, &mut values).map_err(twice)?;
+                    continue;
+                }
+                Found::Other => {
+                    has_others = true;
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
             };
             if values[at].is_some() {
-                let key = self.names.name(at);
-                return Err(de::Error::custom(format_args!("key {key:?} is given twice")));
+                return Err(twice(self.names.name(at)));
             }
             values[at] = Some(match self.wanted[at] {
                 Want::No | Want::Later => map.next_value::<IgnoredAny>().map(|_| Json::Null)?,
@@ -247,6 +324,47 @@ impl<'de> Visitor<'de> for ValuesVisitor<'_> {
     }
 }
 
+fn twice<E: de::Error>(key: impl AsRef<str>) -> E {
+    E::custom(format_args!("key {:?} is given twice", key.as_ref()))
+}
+
+impl ValuesVisitor<'_> {
+    /// Puts what stands under a key in the columns whose names begin with it. Returns whether some have no column; an error is a key that
+    /// is given twice.
+    fn flatten<'de>(
+        &self,
+        key: String,
+        value: Json<'de>,
+        values: &mut [Option<Json<'de>>],
+    ) -> Result<bool, String> {
+        let mut has_others = false;
+        match (value, self.names.find(&key, 0)) {
+            (Json::Object(entries), _) if self.names.is_parent(&key) => {
+                for (below, value) in entries {
+                    has_others |= self.flatten(format!("{key}.{below}"), value, values)?;
+                }
+            }
+            (_, Some(at)) if values[at].is_some() => return Err(key),
+            (value, Some(at)) => {
+                let is_wanted = !matches!(self.wanted[at], Want::No | Want::Later);
+                values[at] = Some(if is_wanted { value } else { Json::Null });
+            }
+            (Json::Null, None) => {}
+            (Json::Object(entries), None) => has_others = !entries.is_empty(),
+            (_, None) => has_others = true,
+        }
+        Ok(has_others)
+    }
+}
+
+/// What a key stands for.
+enum Found {
+    Column(usize),
+    /// Columns may be inside.
+    Parent(String),
+    Other,
+}
+
 /// A key's column, without a copy of it.
 struct Place<'n> {
     names: &'n Names,
@@ -254,7 +372,7 @@ struct Place<'n> {
 }
 
 impl<'de> DeserializeSeed<'de> for Place<'_> {
-    type Value = Option<usize>;
+    type Value = Found;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_str(self)
@@ -262,14 +380,17 @@ impl<'de> DeserializeSeed<'de> for Place<'_> {
 }
 
 impl Visitor<'_> for Place<'_> {
-    type Value = Option<usize>;
+    type Value = Found;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a key")
     }
 
     fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
-        Ok(self.names.find(key, self.near))
+        if self.names.is_parent(key) {
+            return Ok(Found::Parent(key.to_owned()));
+        }
+        Ok(self.names.find(key, self.near).map_or(Found::Other, Found::Column))
     }
 }
 

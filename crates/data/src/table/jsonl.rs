@@ -1,6 +1,8 @@
-//! JSON lines: one object a line, its keys the columns.
+//! JSON lines: one object per line, its keys the columns. The keys of objects inside come after a dot: `user.age`; but for `features`, whose
+//! object is one column.
 
 use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use rayon::prelude::*;
@@ -168,7 +170,9 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 #[derive(Default)]
 pub(super) struct Names {
     list: Vec<String>,
-    places: std::collections::HashMap<String, usize>,
+    places: HashMap<String, usize>,
+    /// What stands before the dots of names: keys whose objects may hold columns.
+    parents: HashSet<String>,
 }
 
 impl Names {
@@ -184,7 +188,14 @@ impl Names {
         if self.find(name, 0).is_none() {
             self.places.insert(name.to_owned(), self.list.len());
             self.list.push(name.to_owned());
+            let parents = name.match_indices('.').map(|(dot, _)| name[..dot].to_owned());
+            self.parents.extend(parents);
         }
+    }
+
+    /// Whether an object under that key may hold columns.
+    pub(super) fn is_parent(&self, key: &str) -> bool {
+        !self.parents.is_empty() && self.parents.contains(key)
     }
 
     /// Where a name is. Rows mostly have the same keys in the same order, so `near` is looked at first.
@@ -213,7 +224,8 @@ impl TableRow for JsonRow<'_> {
 
     /// Where the key first stands followed by a colon; the line alone if it is absent or has escapes.
     fn place(&self, column: usize) -> (usize, Option<usize>) {
-        let name = self.names.get(column).map(|name| format!("\"{name}\""));
+        let key = self.names.get(column).map(|name| name.rsplit('.').next().unwrap_or(name));
+        let name = key.map(|key| format!("\"{key}\""));
         let found = name.and_then(|name| {
             self.line
                 .match_indices(&name)
@@ -270,6 +282,22 @@ mod tests {
                 assert_eq!(seen[1], ("nothing".into(), "`2`".into(), (3, Some(8)), (3, Some(2))));
             }
         }
+    }
+
+    #[test]
+    fn keys_of_objects_come_after_a_dot() {
+        let text = "{\"u\":{\"a\":1,\"b\":{\"c\":\"x\"}},\"y\":1}\n{\"y\":2,\"u\":{\"b\":{},\"a\":3}}\n\
+                    {\"u.a\":4,\"u\":null,\"y\":3,\"features\":{\"f\":1}}\n";
+        let mut seen = Vec::new();
+        let names = walk(text, 9, &mut |row| {
+            seen.push((0..3).map(|c| show(row.cell(c))).collect::<Vec<_>>().join(" "));
+            Ok(ControlFlow::Continue(()))
+        });
+        assert_eq!(names.unwrap(), ["u.a", "u.b.c", "y", "u", "features"]);
+        assert_eq!(seen, ["`1` `\"x\"` `1`", "`3` nothing `2`", "`4` nothing `3`"]);
+        let twice = "{\"u\":{\"a\":1}}\n{\"u\":{\"a\":1},\"u.a\":2}\n";
+        let error = walk(twice, 9, &mut |_| Ok(ControlFlow::Continue(()))).unwrap_err();
+        assert!(error.message.contains("given twice"), "{error}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Which column is what: the user's word first, then a guess from the whole column.
 
 use super::columns::{list, no_column};
-use super::guess::{guess, is_text, mixed};
+use super::guess::{guess, is_id, is_id_name, is_text, mixed, open_dates};
 use super::profile::{Look, MOST_VALUES, Profile, profile};
 use super::{Rows, Table};
 use crate::error::{Error, ErrorKind};
@@ -48,14 +48,15 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
     }
     let names = rows.names();
     let roles = roles(names, table)?;
-    let looks: Vec<Look> = roles.iter().map(|role| look(*role, options)).collect();
+    let look = |(role, name): (&Role, &String)| look(*role, name, options);
+    let looks: Vec<Look> = roles.iter().zip(names).map(look).collect();
     let (mut profiles, n_rows) = profile(rows, &looks, most)?;
     if n_rows == 0 {
         return Err(Error::new(ErrorKind::Empty, file, "no rows after the header"));
     }
     // Columns that looked like numbers at first need their values collected after all.
     let late = |(p, role): (&Profile, &Role)| {
-        let late = *role == Role::Guess && p.distinct.is_none() && p.n_names > 0;
+        let late = *role == Role::Guess && p.distinct.is_none() && p.n_names + p.n_codes > 0;
         if late { Look::Collect(MOST_VALUES) } else { Look::Skip }
     };
     let looks: Vec<Look> = profiles.iter().zip(&roles).map(late).collect();
@@ -96,11 +97,12 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
                 ColumnKind::Text { slot }
             }
             // A row's name or number tells nothing of other rows, and where files were sorted, too much of these.
-            Role::Guess if name.eq_ignore_ascii_case("id") => ColumnKind::Ignored {
+            Role::Guess if is_id(name, &profile) => ColumnKind::Ignored {
                 why: format!("names the row; --numeric {name} or --categorical {name} takes it"),
             },
             Role::Guess => {
                 warnings.extend(mixed(name, &profile, file));
+                warnings.extend(open_dates(name, &profile, file));
                 guess(name, profile, at)
             }
         };
@@ -132,6 +134,7 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
         feature_ids: None,
         made: 0,
         image: None,
+        no_header: rows.no_header(),
     };
     schema.check().map_err(|e| Error::new(ErrorKind::Schema, file, e))?;
     Ok(Learnt { schema, n_rows, warnings })
@@ -160,7 +163,7 @@ fn place_hashed(columns: &mut [Column], n_features: usize) -> usize {
     end
 }
 
-fn look(role: Role, options: &ReadOptions) -> Look {
+fn look(role: Role, name: &str, options: &ReadOptions) -> Look {
     match role {
         Role::Label => match options.target {
             TargetKind::Classes => Look::Classes,
@@ -171,6 +174,7 @@ fn look(role: Role, options: &ReadOptions) -> Look {
         Role::Weight | Role::Query | Role::Ignore => Look::Skip,
         Role::Categorical if options.hash_categories.is_some() => Look::First(MOST_NAMES),
         Role::Categorical => Look::Collect(usize::MAX),
+        Role::Guess if is_id_name(name) => Look::Collect(MOST_VALUES),
         Role::Numeric | Role::Guess => Look::Guess,
     }
 }
@@ -256,6 +260,11 @@ fn usual_column(
         [] => format!("no column is named {}", usual.join(", ")),
         [a, b, ..] => format!("both {a:?} and {b:?} could be the {role}"),
     };
-    let message = format!("{problem}; say which one is with {flag} NAME; {}", list(names));
+    let is_numbered = names.iter().zip(1..).all(|(name, i)| *name == i.to_string());
+    let header = match is_numbered {
+        true => "; the first row was taken as data: say --header if it names the columns",
+        false => "",
+    };
+    let message = format!("{problem}; say which one is with {flag} NAME; {}{header}", list(names));
     Err(Error::new(ErrorKind::Columns, file, message))
 }

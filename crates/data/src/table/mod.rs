@@ -5,12 +5,14 @@
 
 mod columns;
 mod convert;
+mod dates;
 mod delimited;
 mod encode;
 mod fasttext;
 mod guess;
 pub(crate) mod json;
 mod jsonl;
+pub(crate) mod layout;
 mod learn;
 mod matrix;
 mod plain;
@@ -63,6 +65,14 @@ pub(crate) trait Rows {
     /// What the user should hear of.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
+    }
+    /// Whether a comma in a number stands before its fraction.
+    fn decimal_comma(&self) -> bool {
+        false
+    }
+    /// Whether the first row is data.
+    fn no_header(&self) -> bool {
+        false
     }
 
     // For formats whose rows name their cells:
@@ -270,8 +280,7 @@ impl<'a> Table<'a> {
             Format::Jsonl => Box::new(jsonl::JsonRows::open(self, n_rows)?),
             Format::FastText => Box::new(fasttext::FastTextRows::new(self)),
             Format::Vw => Box::new(vw::VwRows::new(self)),
-            Format::Tsv => Box::new(delimited::DelimitedRows::open(self, b'\t', None)?),
-            _ => Box::new(delimited::DelimitedRows::open(self, b',', None)?),
+            _ => Box::new(delimited::DelimitedRows::open(self, None)?),
         })
     }
 
@@ -279,8 +288,9 @@ impl<'a> Table<'a> {
     fn open_with(self, schema: &Schema) -> Result<Box<dyn Rows + 'a>, Error> {
         Ok(match self.format {
             Format::Jsonl => Box::new(jsonl::JsonRows::with(self, schema)),
-            Format::Tsv => Box::new(delimited::DelimitedRows::open(self, b'\t', Some(schema))?),
-            Format::Csv => Box::new(delimited::DelimitedRows::open(self, b',', Some(schema))?),
+            Format::Tsv | Format::Csv => {
+                Box::new(delimited::DelimitedRows::open(self, Some(schema))?)
+            }
             _ => self.open(0)?,
         })
     }

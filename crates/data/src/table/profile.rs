@@ -5,17 +5,23 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
 
+use super::dates::{self, Written};
 use super::guess::TEXT_WORDS;
 use super::json::Json;
 use super::target::for_each_label;
 use super::{Cell, Rows, Want};
 use crate::error::Error;
-use crate::number::parse_f32;
+use crate::number::parse_number;
 
 /// Text that stands for a missing number in files without types.
 pub(super) fn is_missing(text: &str) -> bool {
     const MARKS: [&str; 8] = ["?", "NA", "N/A", "NULL", "None", "-", "#N/A", "NaN"];
     text.is_empty() || MARKS.iter().any(|mark| mark.eq_ignore_ascii_case(text))
+}
+
+/// Whether a whole number has a zero in front that a number would not have: `01234`.
+fn is_code(text: &str) -> bool {
+    text.len() > 1 && text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Counts of what a column holds.
@@ -26,6 +32,12 @@ pub(super) struct Profile {
     /// Of finite numbers.
     sum: f64,
     n_finite: usize,
+    /// Whole numbers with a zero in front, as codes have it.
+    pub(super) n_codes: usize,
+    /// Whether each is the one before and 1.
+    pub(super) counts: bool,
+    last: Option<f64>,
+    pub(super) dates: Dates,
     pub(super) n_names: usize,
     /// Names of as many words as text has.
     pub(super) n_wordy: usize,
@@ -39,6 +51,32 @@ pub(super) struct Profile {
     /// The keys of objects, where the column may have them.
     pub(super) keys: HashSet<String>,
     pub(super) distinct: Option<Distinct>,
+}
+
+/// Names that are dates.
+#[derive(Default)]
+pub(super) struct Dates {
+    pub(super) n: usize,
+    /// The largest first and second number of those with slashes.
+    pub(super) largest: [u32; 2],
+    sum: [f64; 2],
+}
+
+impl Dates {
+    fn add(&mut self, written: Written) {
+        self.n += 1;
+        if let Written::Slashes { parts, .. } = written {
+            self.largest = [self.largest[0].max(parts[0]), self.largest[1].max(parts[1])];
+        }
+        if let Some(date) = written.date(true).or_else(|| written.date(false)) {
+            self.sum = [self.sum[0] + date.days, self.sum[1] + f64::from(date.year)];
+        }
+    }
+
+    /// The mean of days and years.
+    pub(super) fn mean(&self) -> [f32; 2] {
+        self.sum.map(|sum| (sum / self.n.max(1) as f64) as f32)
+    }
 }
 
 /// How the walk is to treat a column.
@@ -83,6 +121,7 @@ pub(super) fn profile(
     };
     let wanted: Vec<Want> = looks.iter().map(want).collect();
     let mut n_rows = 0;
+    let comma = rows.decimal_comma();
     rows.for_each(&wanted, &mut |row| {
         n_rows += 1;
         for (column, profile) in profiles.iter_mut().enumerate() {
@@ -91,7 +130,8 @@ pub(super) fn profile(
                 Look::Classes => profile.add_class(row.cell(column)),
                 Look::Labels(separator) => profile.add_labels(row.cell(column), separator),
                 Look::Guess | Look::Collect(_) | Look::First(_) => {
-                    profile.add(row.cell(column), with_keys[column], || row.place(column).0);
+                    let line = || row.place(column).0;
+                    profile.add(row.cell(column), with_keys[column], comma, line);
                 }
             }
             profile.n_rows = n_rows;
@@ -102,17 +142,19 @@ pub(super) fn profile(
 }
 
 impl Profile {
-    fn add(&mut self, cell: Cell<'_>, with_keys: bool, line: impl Fn() -> usize) {
+    fn add(&mut self, cell: Cell<'_>, with_keys: bool, comma: bool, line: impl Fn() -> usize) {
         let name = match cell {
             Cell::Missing | Cell::Names(_) => None,
-            // A NaN is a missing number, not a name; an infinity is one too large. Encoding says so.
-            Cell::Text(text) if parse_f32(text).is_some() => {
-                self.number(parse_f32(text).map(f64::from));
-                Some(text.into())
-            }
-            Cell::Text(text) if is_missing(text) => Some(text.into()),
             Cell::Text(text) => {
-                self.name(text, line);
+                match parse_number(text, comma) {
+                    // An infinity is a number that is too large: encoding says so.
+                    Some(number) if !number.is_nan() => {
+                        self.number(Some(f64::from(number as f32)));
+                        self.n_codes += usize::from(is_code(text));
+                    }
+                    _ if is_missing(text) => {}
+                    _ => self.name(text, line),
+                }
                 Some(text.into())
             }
             Cell::Json(value @ (Json::Number(_) | Json::Big(_))) => {
@@ -155,6 +197,9 @@ impl Profile {
 
     fn number(&mut self, value: Option<f64>) {
         self.n_numbers += 1;
+        let follows = self.last.is_none_or(|last| value == Some(last + 1.0));
+        self.counts = follows && (self.counts || self.n_numbers == 1);
+        self.last = value;
         if let Some(value) = value.filter(|v| v.is_finite()) {
             self.sum += value;
             self.n_finite += 1;
@@ -193,6 +238,9 @@ impl Profile {
 
     fn name(&mut self, name: &str, line: impl Fn() -> usize) {
         self.n_names += 1;
+        if let Some(date) = dates::parse(name) {
+            self.dates.add(date);
+        }
         self.n_wordy += usize::from(name.split_ascii_whitespace().nth(TEXT_WORDS - 1).is_some());
         self.first_name.get_or_insert_with(|| (name.to_owned(), line()));
     }

@@ -29,6 +29,9 @@ pub(super) fn values<'a>(line: &'a str, names: &Names, wanted: &[Want]) -> Optio
             _ => return None,
         };
         cursor.take(b':')?;
+        if names.is_parent(key) {
+            return None;
+        }
         match names.find(key, near) {
             None => {
                 has_others = true;

@@ -6,7 +6,7 @@ use crate::dataset::{Targets, UNSEEN};
 use crate::error::{Error, ErrorKind, quote};
 use crate::label_lists::{LabelsBuilder, Twins};
 use crate::labels::{ClassIndex, check_grade};
-use crate::number::parse_f64;
+use crate::number::parse_number;
 use crate::schema::{Schema, TargetKind};
 
 /// What the rows are read for.
@@ -96,7 +96,7 @@ impl TargetColumn {
             self.ids.push(self.classes.id(&name));
             return Ok(());
         }
-        let value = parse_f64(name.as_bytes());
+        let value = parse_number(&name, false);
         if self.kind == TargetKind::Grades {
             check_grade(name.as_bytes(), value).map_err(|message| (ErrorKind::Label, message))?;
         }

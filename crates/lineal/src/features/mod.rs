@@ -12,6 +12,7 @@ mod stored;
 mod templates;
 
 use crate::Error;
+use crate::request::spec::Standardize;
 use lineal_data::{Dataset, ReadOptions, Schema, Source, TextBatch, TextSink};
 use lineal_features::map::{FeatureMap, Interaction, MapSpec};
 use lineal_features::templates::{TemplateNames, Templates};
@@ -42,8 +43,8 @@ pub struct FeatureSpec {
     pub interact: Vec<Interaction>,
     /// A nonlinear map of all columns of numbers.
     pub map: Option<MapSpec>,
-    /// Bring numbers to mean 0 and deviation 1 before more features are made of them. Beside text they always are.
-    pub standardize: bool,
+    /// Which numbers are brought to mean 0 and deviation 1 before more features are made of them. Beside text they always are.
+    pub standardize: Standardize,
     /// Of the map's random choices.
     pub seed: u64,
 }
@@ -60,7 +61,7 @@ impl Default for FeatureSpec {
             templates: None,
             interact: Vec::new(),
             map: None,
-            standardize: false,
+            standardize: Standardize::Numbers,
             seed: 0,
         }
     }
@@ -150,7 +151,12 @@ fn learn(
         }
     }
     let has_maps = spec.map.is_some() || !spec.interact.is_empty();
-    if spec.standardize && has_maps && features.n_of_text() == 0 {
+    let rescale = match spec.standardize {
+        Standardize::Never => false,
+        Standardize::Numbers => data.schema.columns.is_some(),
+        Standardize::All => true,
+    };
+    if rescale && has_maps && features.n_of_text() == 0 {
         features.numbers = Numbers::learn(&data.schema, &data.x);
         data.x = features.numbers.apply(Cow::Borrowed(&data.x)).into_owned();
     }

@@ -7,6 +7,7 @@ use crate::predict::layout::Layout;
 use crate::predict::model::{Body, Model, Provenance};
 use crate::request::spec::{LossKind, ScheduleKind, Task, TrainSpec};
 use crate::structured::{Counts, Examples, Learning, Metric, fit, train_and_held_out};
+use crate::train::prepare::scaling;
 use crate::train::report::{Report, StructuredReport};
 use crate::train::weights::Weights;
 use crate::train::{Trainable, Training, summary};
@@ -110,8 +111,7 @@ impl Trainable for RankedRows {
         let (names, grades) = rows.graded()?;
         let grades: Vec<f32> = grades.iter().map(|&grade| grade as f32).collect();
         let mut x = densified(&rows.data.x).map_or(Cow::Borrowed(&rows.data.x), Cow::Owned);
-        let scaling = spec.standardize.then(|| {
-            let mut scaling = Standardizer::fit(&x, None);
+        let scaling = scaling(&x, &rows.data.schema, None, spec).map(|mut scaling| {
             // A constant in every document changes no order.
             scaling.mean = None;
             scaling.apply(x.to_mut());

@@ -53,8 +53,8 @@ pub struct TrainSpec {
     pub cost: Option<CostMatrix>,
     /// A factor on the weight of each class's examples.
     pub class_weight: ClassWeight,
-    /// Divide features by their standard deviation (and centre them where the data is dense).
-    pub standardize: bool,
+    /// Which features are brought to one scale for training. Weights are stored for the features as they are.
+    pub standardize: Standardize,
     /// Solve min ½‖W‖² subject to every margin ≥ 1 (or its cost).
     pub hard_margin: bool,
     /// Hold out this share of the training rows (0 for none) to watch.
@@ -123,7 +123,7 @@ impl Default for TrainSpec {
             gd_step: None,
             cost: None,
             class_weight: ClassWeight::Equal,
-            standardize: false,
+            standardize: Standardize::Numbers,
             hard_margin: false,
             validation: 0.0,
             patience: None,
@@ -439,6 +439,27 @@ choice! {
 }
 
 impl Task {
+    /// Other names that it goes by: `regression` for `regress`, `ner` for `tag`.
+    pub fn aliases(self) -> &'static [&'static str] {
+        match self {
+            Task::Classify => &["classification", "binary", "multiclass"],
+            Task::Multilabel => &["multi-label"],
+            Task::Regress => &["regression"],
+            Task::Tag => &["tagging", "sequence", "chunking", "ner", "crf"],
+            Task::Dependency => &["dependencies", "parsing"],
+            Task::Constituency => &["constituents"],
+            Task::Rank => &["ranking"],
+            Task::Segment => &["segmentation"],
+            Task::Declared => &["declare"],
+        }
+    }
+
+    /// The task of a name or alias.
+    pub fn named(name: &str) -> Option<Self> {
+        let is_its = |task: &Task| task.as_str() == name || task.aliases().contains(&name);
+        Task::ALL.iter().copied().find(is_its)
+    }
+
     /// Whether an output has parts that depend on each other: labels of a sequence, heads of a tree, an order.
     pub fn is_structured(self) -> bool {
         !matches!(self, Task::Classify | Task::Multilabel | Task::Regress)
@@ -452,6 +473,18 @@ impl Task {
             Task::Rank => TargetKind::Grades,
             _ => TargetKind::Classes,
         }
+    }
+}
+
+choice! {
+    /// Which features are divided by their standard deviation and, where a free bias makes up for it, centred.
+    Standardize {
+        /// Columns of numbers in tables: not categories, whose values are 0 or 1, nor text, nor formats without named columns.
+        Numbers = "numbers",
+        /// All features but categories. Sparse data is not centred.
+        All = "all",
+        /// None.
+        Never = "never",
     }
 }
 

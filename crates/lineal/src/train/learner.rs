@@ -66,6 +66,7 @@ impl BinaryLearner for LinearLearner {
             feature_ids: None,
             made: 0,
             image: None,
+            no_header: false,
         };
         let data = Dataset {
             y: Targets::Classes(task.iter().map(|e| u32::from(e.sign > 0.0)).collect()),

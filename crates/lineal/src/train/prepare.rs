@@ -1,8 +1,8 @@
 //! From a dataset to what a solver sees: rows held out, weights multiplied, features scaled.
 
 use crate::Error;
-use crate::request::spec::{ClassWeight, TrainSpec};
-use lineal_data::{Dataset, Standardizer, Targets};
+use crate::request::spec::{ClassWeight, Standardize, TrainSpec};
+use lineal_data::{Dataset, Schema, Standardizer, Targets};
 use lineal_linalg::Matrix;
 use lineal_model::Bias;
 use rand::SeedableRng;
@@ -48,16 +48,13 @@ impl<'a> Prepared<'a> {
             (Some(set), _) => Some((Cow::Borrowed(&set.x), Cow::Borrowed(&set.y))),
             (None, rows) => rows.as_deref().map(pick),
         };
-        let scaling = spec.standardize.then(|| {
-            let mut scaling = Standardizer::fit(&x, weights.as_deref());
-            // Only a free bias makes up for centring; elsewhere it would be another model.
-            scaling.mean = scaling.mean.filter(|_| spec.bias == Bias::Free);
+        let scaling = scaling(&x, &data.schema, weights.as_deref(), spec);
+        if let Some(scaling) = &scaling {
             scaling.apply(x.to_mut());
             if let Some((x, _)) = &mut held_out {
                 scaling.apply(x.to_mut());
             }
-            scaling
-        });
+        }
         Ok(Self { x, y, weights, held_out, scaling })
     }
 
@@ -68,6 +65,28 @@ impl<'a> Prepared<'a> {
             None => self.x.n_rows() as f64,
         }
     }
+}
+
+/// How features are brought to one scale, if they are.
+pub(crate) fn scaling(
+    x: &Matrix,
+    schema: &Schema,
+    weights: Option<&[f32]>,
+    spec: &TrainSpec,
+) -> Option<Standardizer> {
+    let is_table = schema.columns.is_some();
+    let mut scaling = match spec.standardize {
+        Standardize::Never => return None,
+        // Numbers beside text, or under a map, have been rescaled when features were made.
+        Standardize::Numbers if !is_table || schema.made > 0 => return None,
+        Standardize::All if !is_table || schema.made > 0 => Standardizer::fit(x, weights),
+        Standardize::Numbers | Standardize::All => {
+            Standardizer::fit_columns(x, weights, &schema.number_features())
+        }
+    };
+    // Only a free bias makes up for centring; elsewhere it would be another model.
+    scaling.mean = scaling.mean.filter(|_| spec.bias == Bias::Free);
+    Some(scaling)
 }
 
 /// Examples to train on and those to hold out, both rising, or `None` for all and none.

@@ -8,22 +8,19 @@ use crate::predict::model::{Body, Model, Provenance};
 use crate::request::Request;
 use crate::request::spec::{Precision, Strategy, TrainSpec};
 use crate::train::fit::Job;
-use crate::train::prepare::example_weights;
+use crate::train::prepare::{example_weights, scaling};
 use crate::train::report::Report;
 use crate::train::warm::WarmStart;
 use crate::train::watch::Watch;
 use crate::train::{self, Trained};
-use lineal_data::{Dataset, Standardizer};
+use lineal_data::Dataset;
 use lineal_linalg::Matrix;
-use lineal_model::Bias;
 use std::borrow::Cow;
 
 /// The rows on one scale where that is asked for: of all rows, as labels have no part in it.
 pub(super) fn scaled<'d>(data: &'d Dataset, spec: &TrainSpec) -> Cow<'d, Matrix> {
     let mut x = Cow::Borrowed(&data.x);
-    if spec.standardize {
-        let mut scaling = Standardizer::fit(&x, data.weights.as_deref());
-        scaling.mean = scaling.mean.filter(|_| spec.bias == Bias::Free);
+    if let Some(scaling) = scaling(&x, &data.schema, data.weights.as_deref(), spec) {
         scaling.apply(x.to_mut());
     }
     x
@@ -67,7 +64,8 @@ impl<'d> Fold<'d> {
         }
         let mut held_out = data.select(&held);
         let is_tree = spec.strategy == Strategy::Tree;
-        if spec.standardize && !is_tree {
+        let is_scaled = !std::ptr::eq(x, &data.x);
+        if is_scaled && !is_tree {
             held_out.x = x.select(&held);
         }
         let copy = is_tree.then(|| {

@@ -1,0 +1,106 @@
+//! Whether labels that nobody said anything of are classes or numbers to predict.
+
+use crate::error::{Error, thousands};
+use crate::number::parse_number;
+use crate::options::ReadOptions;
+use crate::schema::{ColumnKind, Schema, TargetKind};
+use crate::source::Source;
+use crate::stream::{Learnt, learn_schema};
+
+/// Rows that are looked at.
+const SAMPLE: usize = 20_000;
+
+/// More whole numbers than this are hardly names of classes, if each has few rows.
+const MANY_VALUES: usize = 20;
+
+/// Fewer rows per value than this are few.
+const FEW_ROWS: usize = 10;
+
+/// What labels seem to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GuessedTarget {
+    /// [`TargetKind::Classes`] or [`TargetKind::Real`].
+    pub target: TargetKind,
+    /// For [`TargetKind::Real`]: what was seen, for people.
+    pub why: String,
+}
+
+/// Looks at the first rows: labels of fractions, or of many different whole numbers in a table, are numbers to predict. Whole numbers in
+/// LIBSVM files are classes, as there every label is a number.
+///
+/// What can be read once only must be [kept](Source::kept). What is wrong with a file is left to whoever reads it.
+pub fn guess_target(source: &Source, options: &ReadOptions) -> GuessedTarget {
+    let options = ReadOptions { target: TargetKind::Classes, ..options.clone() };
+    let looked: Result<Learnt, Error> = learn_schema(source, &options, SAMPLE);
+    let why = looked.ok().and_then(|learnt| why_numbers(&learnt.schema, learnt.n_rows));
+    match why {
+        Some(why) => GuessedTarget { target: TargetKind::Real, why },
+        None => GuessedTarget { target: TargetKind::Classes, why: String::new() },
+    }
+}
+
+fn why_numbers(schema: &Schema, n_rows: usize) -> Option<String> {
+    let label = schema.columns.iter().flatten().find(|column| column.kind == ColumnKind::Label);
+    let name = label.map_or("the label".to_owned(), |column| format!("{:?}", column.name));
+    let values: Option<Vec<f64>> = schema.classes.iter().map(|c| parse_number(c, false)).collect();
+    let values = values?;
+    let n_values = values.len();
+    if n_values <= 2 || values.iter().any(|v| !v.is_finite()) {
+        return None;
+    }
+    if let Some(at) = values.iter().position(|v| v.fract() != 0.0) {
+        return Some(format!("{name} holds fractions, such as {}", schema.classes[at]));
+    }
+    // Codes of products or occupations are whole numbers, too, and have a name that says so.
+    const NAMES_OF_CLASSES: [&str; 5] = ["label", "class", "category", "intent", "code"];
+    let is_code = |name: &str| NAMES_OF_CLASSES.iter().any(|n| name.eq_ignore_ascii_case(n));
+    let is_named = label.is_none_or(|column| is_code(&column.name));
+    let is_many = n_values > MANY_VALUES && n_rows < FEW_ROWS * n_values;
+    (is_many && !is_named).then(|| {
+        format!(
+            "{name} holds {} different numbers in {} rows",
+            thousands(n_values),
+            thousands(n_rows)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(name: &str, text: &str) -> TargetKind {
+        let source = Source::Memory { name: name.into(), bytes: text.into() };
+        guess_target(&source, &ReadOptions::default()).target
+    }
+
+    fn table(label: &str, n: usize, value: impl Fn(usize) -> String) -> String {
+        let rows = (0..n).map(|i| format!("{i},{}\n", value(i)));
+        format!("x,{label}\n{}", rows.collect::<String>())
+    }
+
+    #[test]
+    fn fractions_and_many_whole_numbers_are_numbers() {
+        let fraction = |i: usize| format!("{}.5", i % 3);
+        assert_eq!(target("a.csv", &table("y", 30, fraction)), TargetKind::Real);
+        assert_eq!(target("a.svm", "0.5 1:1\n1.5 1:2\n2 1:3\n"), TargetKind::Real);
+        let many = table("y", 60, |i| (i % 30).to_string());
+        assert_eq!(target("a.csv", &many), TargetKind::Real);
+    }
+
+    #[test]
+    fn few_values_names_and_codes_are_classes() {
+        for value in [|i: usize| (i % 3).to_string(), |i| format!("c{}", i % 30)] {
+            assert_eq!(target("a.csv", &table("y", 60, value)), TargetKind::Classes);
+        }
+        let half = |i: usize| if i.is_multiple_of(2) { "0.5".to_owned() } else { "1".to_owned() };
+        assert_eq!(target("a.csv", &table("y", 60, half)), TargetKind::Classes);
+        assert_eq!(
+            target("a.csv", &table("class", 60, |i| (i % 30).to_string())),
+            TargetKind::Classes
+        );
+        let rows: String = (0..60).map(|i| format!("{} 1:1\n", i % 30)).collect();
+        assert_eq!(target("a.svm", &rows), TargetKind::Classes);
+        assert_eq!(target("a.csv", "x,z\n1,2\n"), TargetKind::Classes);
+    }
+}

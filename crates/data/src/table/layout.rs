@@ -1,0 +1,128 @@
+//! How a delimited file is laid out where nobody said: what separates its cells, and whether its first row names the columns.
+
+use super::profile::is_missing;
+use crate::number::parse_number;
+
+/// What may separate cells, the likelier first.
+const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+
+/// Lines that are looked at.
+const LINES: usize = 50;
+
+/// The separator that cuts the first lines into equally many cells, at least two; of several, the one that makes the most. A comma if
+/// none does.
+pub(super) fn delimiter(text: &[u8]) -> u8 {
+    let best = DELIMITERS.iter().filter_map(|&d| Some((n_cells(text, d)?, d)));
+    // The first of equals is the likelier.
+    best.rev().max_by_key(|&(n, _)| n).map_or(b',', |(_, d)| d)
+}
+
+/// Whether the text could be a table: some separator cuts all of its first lines, of which there are at least two, into equally many cells.
+pub(crate) fn is_table(text: &[u8]) -> bool {
+    text.split(|&b| b == b'\n').filter(|line| !line.trim_ascii().is_empty()).nth(1).is_some()
+        && DELIMITERS.iter().any(|&d| n_cells(text, d).is_some())
+}
+
+/// The number of cells of each of the first lines, if it is the same and over one. What stands in quotes does not separate.
+fn n_cells(text: &[u8], delimiter: u8) -> Option<usize> {
+    let (mut n, mut counts) = (1, Vec::new());
+    let (mut quoted, mut at_start, mut is_blank) = (false, true, true);
+    for &b in text {
+        match b {
+            b'"' if quoted => quoted = false,
+            // A quote opens at the start of a cell only. Tabs are not quoted, but then there are no tabs in quotes either.
+            b'"' if at_start => quoted = true,
+            b'\n' if !quoted => {
+                if !is_blank {
+                    counts.push(n);
+                }
+                if counts.len() == LINES {
+                    break;
+                }
+                (n, at_start, is_blank) = (1, true, true);
+                continue;
+            }
+            _ if b == delimiter && !quoted => {
+                n += 1;
+                (at_start, is_blank) = (true, false);
+                continue;
+            }
+            _ => {}
+        }
+        is_blank &= b.is_ascii_whitespace();
+        at_start = false;
+    }
+    // The last line may be cut off, unless it is the only one.
+    if counts.is_empty() && !is_blank {
+        counts.push(n);
+    }
+    let first = *counts.first()?;
+    (first > 1 && counts.iter().all(|&n| n == first)).then_some(first)
+}
+
+/// Whether the first row names the columns of the rows after it, as far as these tell.
+///
+/// A word above numbers is a name. Without such a column, a number above numbers is data, and so is a word that comes again below.
+pub(super) fn has_header(first: &[String], rows: &[Vec<String>]) -> bool {
+    let (mut named, mut data) = (0, 0);
+    for (column, cell) in first.iter().enumerate() {
+        let below = || rows.iter().filter_map(|row| row.get(column));
+        let values = below().filter(|cell| !is_missing(cell));
+        let n_values = values.clone().count();
+        if n_values == 0 || cell.is_empty() {
+            continue;
+        }
+        let is_number = |cell: &str| parse_number(cell, false).is_some();
+        if values.clone().all(|cell| is_number(cell)) {
+            if is_number(cell) { data += 1 } else { named += 1 }
+        } else if !is_missing(cell) && values.filter(|below| *below == cell).count() >= 2 {
+            data += 1;
+        }
+    }
+    named > 0 || data == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delimiter_is_what_cuts_all_lines_alike() {
+        for (text, expected) in [
+            ("a,b\n1,2\n", b','),
+            ("a;b\n1,5;2,5\n3,5;1\n", b';'),
+            ("a\tb\tc\n1\t2\t3\n", b'\t'),
+            ("a|b\n1|2\n", b'|'),
+            ("name;note\nx;\"a, b; c\ny\"\nz;w\n", b';'),
+            ("one\n1\n2\n", b','),
+            ("a, b;c, d;e\n1, 2;3, 4;5\n", b','),
+        ] {
+            assert_eq!(delimiter(text.as_bytes()), expected, "{text:?}");
+        }
+        assert!(
+            is_table(b"a,b\n1,2\n") && !is_table(b"just words\nand more\n") && !is_table(b"a,b\n")
+        );
+    }
+
+    #[test]
+    fn a_first_row_of_data_is_not_a_header() {
+        let rows = |text: &str| -> Vec<Vec<String>> {
+            text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
+        };
+        for (text, expected) in [
+            ("a,b\n1,2\n", true),
+            ("1,2\n3,4\n", false),
+            ("39,State-gov,13\n50,Private,9\n38,Private,7\n", false),
+            ("age,work\n50,Private\n38,Private\n", true),
+            ("spam,win money\nham,see you\nspam,call now\nspam,hello\n", false),
+            ("label,text\nham,see you\nspam,call now\nspam,hello\n", true),
+            // As scikit-learn ships iris: counts and names of classes stand above numbers.
+            ("150,4,setosa\n5.1,3.5,0\n4.9,3.0,0\n", true),
+            ("2019,2020,y\n1,2,a\n2,3,b\n", false),
+            ("a,b\n", true),
+        ] {
+            let all = rows(text);
+            assert_eq!(has_header(&all[0], &all[1..]), expected, "{text:?}");
+        }
+    }
+}
