@@ -41,6 +41,16 @@ impl Standardizer {
         Self { scale, mean: Some(mean) }
     }
 
+    /// The columns that it changes.
+    pub fn columns(&self) -> Vec<ColumnScale> {
+        let of = |at: usize| {
+            let mean = self.mean.as_ref().map_or(0.0, |mean| mean[at]);
+            ColumnScale { at: at as u32, mean, scale: self.scale[at] }
+        };
+        let is_moved = |column: &ColumnScale| column.mean != 0.0 || column.scale != 1.0;
+        (0..self.scale.len()).map(of).filter(is_moved).collect()
+    }
+
     /// Rescales in place. A sparse matrix gets an entry in each row for each column that has a mean to take off; where that is most
     /// columns, it becomes dense.
     ///
@@ -52,13 +62,7 @@ impl Standardizer {
         if let (Matrix::Sparse(_), Some(mean)) = (&*x, &self.mean) {
             let n_centred = mean.iter().filter(|&&m| m != 0.0).count();
             if 2 * n_centred < n_cols {
-                let is_moved = |&j: &usize| mean[j] != 0.0 || self.scale[j] != 1.0;
-                let moved = (0..n_cols).filter(is_moved).map(|j| ColumnScale {
-                    at: j as u32,
-                    mean: mean[j],
-                    scale: self.scale[j],
-                });
-                *x = rescale_columns(x, &moved.collect::<Vec<_>>());
+                *x = rescale_columns(x, &self.columns());
                 return;
             }
             make_dense(x);

@@ -5,7 +5,7 @@
 //! A row whose gold label the model has never seen is a mistake: a false positive of the class that was predicted, and a
 //! false negative of a class that is never predicted.
 
-use crate::{Error, ReliabilityBin, auc, calibration};
+use crate::{Error, ReliabilityBin, auc, average_precision, calibration};
 use lineal_model::cost::CostMatrix;
 use serde::Serialize;
 
@@ -54,6 +54,8 @@ impl<'a> Classified<'a> {
 pub struct ClassifyMetrics {
     /// Fraction of rows with the right class.
     pub accuracy: f64,
+    /// Fraction of rows of the class that most rows have: the accuracy of predicting it always.
+    pub baseline: f64,
     /// Mean F1 over the classes that are in gold or predicted, as scikit-learn's `average="macro"`. Each unseen label is
     /// such a class, with F1 0.
     pub macro_f1: f64,
@@ -73,6 +75,10 @@ pub struct ClassifyMetrics {
     /// Area under the ROC curve of class 1, rows with unseen labels aside; `None` unless there are two classes, both in
     /// the data, and scores or probabilities.
     pub auc: Option<f64>,
+    /// Area under the precision–recall curve of class 1 (average precision, as scikit-learn has it); `None` where `auc` is.
+    pub pr_auc: Option<f64>,
+    /// Matthews' correlation of gold and predicted classes, 0 for a guess and 1 for no mistake; 0 where all rows have, or get, one class.
+    pub mcc: f64,
     /// Number of rows.
     pub examples: u64,
     /// Rows whose gold label the model does not know.
@@ -96,6 +102,8 @@ pub struct ClassScores {
     pub f1: f64,
     /// Rows of this class.
     pub support: u64,
+    /// Rows that are predicted as this class.
+    pub predicted: u64,
 }
 
 /// Computes the metrics, after checking that the parts fit together.
@@ -107,8 +115,10 @@ pub fn classify(rows: &Classified<'_>) -> Result<ClassifyMetrics, Error> {
     let accuracy = n_right as f64 / n;
     let per_class: Vec<ClassScores> = (0..rows.n_classes).map(|k| counts.scores(k)).collect();
     let calibration = rows.proba.map(|p| calibration(rows.n_classes, rows.gold, p)).transpose()?;
+    let [auc, pr_auc] = binary_areas(rows)?;
     Ok(ClassifyMetrics {
         accuracy,
+        baseline: counts.gold.iter().max().map_or(0.0, |&most| most as f64 / n),
         macro_f1: counts.macro_f1(&per_class, rows.unseen_classes),
         micro_f1: accuracy,
         log_loss: calibration.as_ref().map(|c| c.log_loss),
@@ -116,7 +126,9 @@ pub fn classify(rows: &Classified<'_>) -> Result<ClassifyMetrics, Error> {
         ece: calibration.as_ref().map(|c| c.ece),
         confusion: confusion(rows),
         mean_cost: mean_cost(rows),
-        auc: binary_auc(rows)?,
+        auc,
+        pr_auc,
+        mcc: counts.correlation(),
         examples: rows.gold.len() as u64,
         unseen: counts.unseen,
         per_class,
@@ -180,7 +192,22 @@ impl Counts {
             recall: ratio(right, gold),
             f1: ratio(2 * right, gold + predicted),
             support: gold,
+            predicted,
         }
+    }
+
+    /// Matthews' correlation coefficient for K classes (Gorodkin 2004). Rows with unseen labels are of one class more.
+    fn correlation(&self) -> f64 {
+        let float = |counts: &[u64]| counts.iter().map(|&c| c as f64).collect::<Vec<f64>>();
+        let (gold, predicted) = (float(&self.gold), float(&self.predicted));
+        let n: f64 = predicted.iter().sum();
+        let unseen = self.unseen as f64;
+        let right: f64 = float(&self.right).iter().sum();
+        let both: f64 = gold.iter().zip(&predicted).map(|(g, p)| g * p).sum();
+        let spread_gold = n * n - gold.iter().map(|g| g * g).sum::<f64>() - unseen * unseen;
+        let spread_predicted = n * n - predicted.iter().map(|p| p * p).sum::<f64>();
+        let spread = (spread_gold * spread_predicted).sqrt();
+        if spread > 0.0 { (right * n - both) / spread } else { 0.0 }
     }
 
     fn macro_f1(&self, per_class: &[ClassScores], unseen_classes: usize) -> f64 {
@@ -217,18 +244,19 @@ fn mean_cost(rows: &Classified<'_>) -> f64 {
     total / rows.gold.len() as f64
 }
 
-fn binary_auc(rows: &Classified<'_>) -> Result<Option<f64>, Error> {
+/// The areas under the ROC curve and under the precision–recall curve.
+fn binary_areas(rows: &Classified<'_>) -> Result<[Option<f64>; 2], Error> {
     if rows.n_classes != 2 {
-        return Ok(None);
+        return Ok([None; 2]);
     }
     let of_class_1 = |p: &[f64]| p.iter().skip(1).step_by(2).copied().collect::<Vec<f64>>();
     let Some(mut scores) = rows.scores.map(<[f64]>::to_vec).or_else(|| rows.proba.map(of_class_1))
     else {
-        return Ok(None);
+        return Ok([None; 2]);
     };
     Error::unless_len("scores", rows.gold.len(), scores.len())?;
     let mut seen = rows.gold.iter().map(|&y| y != UNSEEN);
     scores.retain(|_| seen.next() == Some(true));
     let positive: Vec<bool> = rows.gold.iter().filter(|&&y| y != UNSEEN).map(|&y| y == 1).collect();
-    auc(&positive, &scores)
+    Ok([auc(&positive, &scores)?, average_precision(&positive, &scores)?])
 }

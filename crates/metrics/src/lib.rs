@@ -34,7 +34,7 @@ mod regress;
 mod segmentation;
 mod spans;
 
-pub use auc::auc;
+pub use auc::{auc, average_precision};
 pub use brackets::{
     Bracket, BracketEvaluation, BracketLabelScores, BracketMetrics, BracketOptions, BracketScores,
     BracketTree, SentenceBrackets, SentenceStatus,

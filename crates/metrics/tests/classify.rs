@@ -36,6 +36,8 @@ fn three_classes_agree_with_scikit_learn() {
         close(s.f1, f1);
         assert_eq!((s.class, s.support), (class, support));
     }
+    close(m.mcc, 0.37896836447993354); // matthews_corrcoef(gold, pred)
+    close(m.baseline, 5.0 / 12.0);
     close(m.mean_cost, 1.0 - m.accuracy);
     assert_eq!((m.auc, m.examples, m.unseen), (None, 12, 0));
 }
@@ -63,6 +65,8 @@ fn two_classes_agree_with_scikit_learn() {
     let rows = Classified { proba: Some(&proba), ..Classified::new(2, &gold, &predicted) };
     let m = classify(&rows).unwrap();
     close(m.auc.unwrap(), 0.78); // roc_auc_score(gold, p1)
+    close(m.pr_auc.unwrap(), 0.8); // average_precision_score(gold, p1)
+    close(m.mcc, 0.408248290463863); // matthews_corrcoef(gold, p1 > 0.5)
     close(m.brier.unwrap(), 0.19050000000000003); // brier_score_loss(gold, p1)
     close(m.log_loss.unwrap(), 0.5440651691539207); // log_loss(gold, p1)
     // Scores take precedence, and only their order counts.

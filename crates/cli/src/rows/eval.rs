@@ -1,6 +1,7 @@
 //! Metrics of models of rows.
 
 use anyhow::bail;
+use lineal::metrics::ClassScores;
 use lineal::{Metrics, Model, Targets, Task};
 
 use serde_json::Value;
@@ -9,7 +10,7 @@ use super::by_label::ByLabel;
 use super::confusion;
 use crate::args::EvalArgs;
 use crate::table;
-use crate::talk::{Talk, rough};
+use crate::talk::{Talk, count, rough};
 
 /// What is measured: the metrics, and for labels a table of them.
 pub struct Measured {
@@ -43,6 +44,7 @@ pub fn measure(model: &Model, args: &EvalArgs, talk: Talk) -> anyhow::Result<Mea
             model.evaluate_with(&data, Some(&lineal::read_cost(path, model.classes())?))?
         }
     };
+    never_predicted(&metrics, model.classes()).iter().for_each(|warning| talk.warn(warning));
     let labels = match &data.y {
         Targets::Labels(gold) if args.json || args.report.is_some() => {
             Some(ByLabel::new(model, &data, gold)?)
@@ -76,7 +78,10 @@ pub fn json(metrics: &Metrics) -> anyhow::Result<Value> {
 /// The one or two numbers to say in a sentence.
 pub fn in_short(metrics: &Metrics) -> String {
     match metrics {
-        Metrics::Classify(m) => format!("accuracy {:.4}, macro F1 {:.4}", m.accuracy, m.macro_f1),
+        Metrics::Classify(m) => format!(
+            "accuracy {:.4} ({:.4} by the most frequent class alone), macro F1 {:.4}",
+            m.accuracy, m.baseline, m.macro_f1
+        ),
         Metrics::Multilabel(m) => {
             format!("micro F1 {:.4}, macro F1 {:.4}, p@1 {:.4}", m.micro_f1, m.macro_f1, m.p_at_1)
         }
@@ -95,15 +100,18 @@ pub fn rows(metrics: &Metrics) -> Vec<(&'static str, String)> {
             let mut rows = vec![
                 ("examples", crate::talk::thousands(m.examples as usize)),
                 ("accuracy", format!("{:.4}", m.accuracy)),
+                ("most frequent class alone", format!("{:.4}", m.baseline)),
                 ("macro_f1", format!("{:.4}", m.macro_f1)),
                 ("micro_f1", format!("{:.4}", m.micro_f1)),
                 ("log_loss", maybe(m.log_loss)),
                 ("brier", maybe(m.brier)),
                 ("ece", maybe(m.ece)),
                 ("mean_cost", format!("{:.4}", m.mean_cost)),
+                ("mcc", format!("{:.4}", m.mcc)),
             ];
             if m.auc.is_some() {
                 rows.push(("auc", maybe(m.auc)));
+                rows.push(("pr_auc", maybe(m.pr_auc)));
             }
             if m.unseen > 0 {
                 rows.push(("unseen labels", crate::talk::thousands(m.unseen as usize)));
@@ -134,6 +142,22 @@ pub fn rows(metrics: &Metrics) -> Vec<(&'static str, String)> {
             ("r2", maybe(m.r2)),
         ],
     }
+}
+
+/// What to say of classes that rows have and no row gets, though they are not rare by chance alone.
+pub fn never_predicted(metrics: &Metrics, classes: &[String]) -> Option<String> {
+    const FEW_ROWS: u64 = 5;
+    let Metrics::Classify(m) = metrics else { return None };
+    let is_missed = |s: &&ClassScores| s.support >= FEW_ROWS && s.predicted == 0;
+    let missed: Vec<&ClassScores> = m.per_class.iter().filter(is_missed).collect();
+    let first = missed.first()?;
+    let name = classes.get(first.class).map_or("?", String::as_str);
+    let rows = count(first.support as usize, "row");
+    let what = match missed.len() {
+        1 => format!("class {name:?} ({rows}) is never predicted"),
+        n => format!("{n} classes are never predicted, such as {name:?} ({rows})"),
+    };
+    Some(format!("{what}; --class-weight balanced in training gives rare classes more weight"))
 }
 
 /// A table of the metrics, then where the mistakes are.

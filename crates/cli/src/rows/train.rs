@@ -123,6 +123,10 @@ impl Learns for Model {
         eval::in_short(metrics)
     }
 
+    fn doubt(&self, metrics: &Metrics) -> Option<String> {
+        eval::never_predicted(metrics, self.classes())
+    }
+
     fn metric_rows(metrics: &Metrics) -> Vec<(&'static str, String)> {
         eval::rows(metrics)
     }

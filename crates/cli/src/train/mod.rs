@@ -85,6 +85,11 @@ pub trait Learns: Program {
     fn main_metric(metrics: &Self::Metrics) -> (&'static str, f64);
     /// The few numbers to say in a sentence.
     fn in_short(metrics: &Self::Metrics) -> String;
+    /// What the metrics give reason to doubt, in a sentence.
+    fn doubt(&self, metrics: &Self::Metrics) -> Option<String> {
+        let _ = metrics;
+        None
+    }
     /// All metrics as name and value.
     fn metric_rows(metrics: &Self::Metrics) -> Vec<(&'static str, String)>;
     /// The metrics as `eval --json` names them.

@@ -97,6 +97,7 @@ pub fn lines<M: Learns>(model: &M, outcome: &Outcome<M>, args: &TrainArgs) -> Ve
     }));
     if let (Some(test), Some(path)) = (&outcome.test, &args.test) {
         lines.push(format!("{}: {}", path.display(), M::in_short(test)));
+        lines.extend(model.doubt(test).map(|doubt| format!("warning: {doubt}")));
     }
     lines.push(format!(
         "wrote {} ({}) in {}",

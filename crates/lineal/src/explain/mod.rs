@@ -47,7 +47,7 @@ pub struct Explanation {
     pub decision: Decision,
     /// `bias − threshold + Σ contributions + rest`.
     pub lead: f64,
-    /// What is there without features.
+    /// What is there without features; where columns were standardised in training, at their means.
     pub bias: f64,
     /// Labels: the score at which the label is predicted, where that is a score.
     pub threshold: f64,
@@ -70,12 +70,14 @@ pub struct Contribution {
     pub value: f64,
     /// What a unit of it adds to the lead.
     pub weight: f64,
+    /// Its mean at training, if it was standardised; else 0.
+    pub mean: f64,
 }
 
 impl Contribution {
-    /// What it added to the lead.
+    /// What it added to the lead, against its mean.
     pub fn amount(&self) -> f64 {
-        self.value * self.weight
+        (self.value - self.mean) * self.weight
     }
 }
 
@@ -225,19 +227,32 @@ impl Model {
             (Some(winner), Some(runner_up)) => self.class_form(winner, runner_up, x),
         };
         let mut contributions = Vec::with_capacity(x.nnz());
-        x.for_each(|feature, value| {
-            let (value, weight) = (f64::from(value), self.form_weight(&form, feature));
-            if value * weight != 0.0 {
-                contributions.push(Contribution { feature, value, weight });
+        let mut bias = self.form_bias(&form);
+        let mut take = |feature: usize, value: f32, mean: f32| {
+            let (value, mean) = (f64::from(value), f64::from(mean));
+            let contribution =
+                Contribution { feature, value, weight: self.form_weight(&form, feature), mean };
+            bias += mean * contribution.weight;
+            if contribution.amount() != 0.0 {
+                contributions.push(contribution);
             }
+        };
+        // A column that was standardised counts where it is 0, too.
+        let mut scales = self.about.scales.iter().peekable();
+        x.for_each(|feature, value| {
+            while let Some(scale) = scales.next_if(|scale| (scale.at as usize) < feature) {
+                take(scale.at as usize, 0.0, scale.mean);
+            }
+            let own = scales.next_if(|scale| scale.at as usize == feature);
+            take(feature, value, own.map_or(0.0, |scale| scale.mean));
         });
+        scales.for_each(|scale| take(scale.at as usize, 0.0, scale.mean));
         contributions.sort_by(|a, b| {
             b.amount().abs().total_cmp(&a.amount().abs()).then(a.feature.cmp(&b.feature))
         });
         let rest = contributions.split_off(top.min(contributions.len()));
         let sum = |of: &[Contribution]| of.iter().map(Contribution::amount).sum::<f64>();
         let (n_rest, rest) = (rest.len(), sum(&rest));
-        let bias = self.form_bias(&form);
         let threshold = match (decision, question.winner) {
             (Decision::Label, Some(label)) => self.score_threshold(label),
             _ => 0.0,

@@ -9,7 +9,7 @@ use crate::stream::{self, AboutStream, StreamSpec, StreamTensors};
 use crate::train::report::Report;
 use crate::train::weights::{TENSOR, Weights, with_weights};
 use lineal_calibrate::Calibration;
-use lineal_data::{Dataset, Labels, ReadOptions, Schema, Source, TargetKind};
+use lineal_data::{ColumnScale, Dataset, Labels, ReadOptions, Schema, Source, TargetKind};
 use lineal_linalg::Scalar;
 use lineal_model::Bias;
 use lineal_model::cost::CostMatrix;
@@ -82,6 +82,10 @@ pub(crate) struct About {
     /// Multilabel: a label is predicted at a score of at least this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thresholds: Option<Vec<f64>>,
+    /// The features that were standardised: their means and the inverse of their deviations at training. They make explanations relative to
+    /// an average row; predictions do without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scales: Vec<ColumnScale>,
 }
 
 fn one() -> f64 {
@@ -169,6 +173,7 @@ impl Model {
             calibration,
             sharpness: 1.0,
             thresholds,
+            scales: Vec::new(),
         };
         Ok(Self { weights, tree, decoder, features, stream: None, about })
     }
@@ -230,6 +235,13 @@ impl Model {
         let sharpness_fits = about.sharpness.is_finite() && about.sharpness > 0.0;
         if !maps_fit || !thresholds_fit || !sharpness_fits {
             return Err(file.bad_model("its calibration does not fit its columns").into());
+        }
+        let is_usual = |s: &ColumnScale| s.mean.is_finite() && s.scale.is_finite() && s.scale > 0.0;
+        let scales_fit = about.scales.iter().all(is_usual)
+            && about.scales.is_sorted_by(|a, b| a.at < b.at)
+            && about.scales.last().is_none_or(|s| (s.at as usize) < about.schema.n_features);
+        if !scales_fit {
+            return Err(file.bad_model("the scales of its columns do not fit them").into());
         }
         let cost_fits =
             about.spec.cost.as_ref().is_none_or(|c| c.n_classes() == about.schema.classes.len());
@@ -506,11 +518,20 @@ impl Model {
     pub fn top_features(&self, class: usize, n: usize) -> Vec<(String, f64)> {
         let weights = self.class_weights(class).into_iter().enumerate();
         let mut order: Vec<(usize, f64)> = weights.filter(|(_, w)| *w != 0.0).collect();
-        order.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
+        // In units of its own a weight says little: what counts is what a usual difference of the feature does.
+        let effect = |&(j, w): &(usize, f64)| (w * self.deviation(j)).abs();
+        order.sort_by(|a, b| effect(b).total_cmp(&effect(a)).then(a.0.cmp(&b.0)));
         order.truncate(n);
         let turned = |j| self.features.is_turned(self.schema(), j);
         let shown = |(j, w): (usize, f64)| (self.feature_name(j), if turned(j) { -w } else { w });
         order.into_iter().map(shown).collect()
+    }
+
+    /// The standard deviation of a feature at training, where it was standardised; else 1.
+    pub fn deviation(&self, feature: usize) -> f64 {
+        let scales = &self.about.scales;
+        let found = scales.binary_search_by_key(&feature, |scale| scale.at as usize);
+        found.map_or(1.0, |at| 1.0 / f64::from(scales[at].scale))
     }
 
     pub(crate) fn n_outputs(&self) -> usize {

@@ -243,6 +243,10 @@ impl Trainable for Dataset {
         let body = Body { weights, layout, tree };
         let mut model =
             Model::new(body, spec.clone(), data.schema.clone(), features, &report, provenance)?;
+        // Of formats without columns there may be as many as features.
+        if let (Some(scaling), Some(_)) = (&prepared.scaling, &data.schema.columns) {
+            model.about.scales = scaling.columns();
+        }
         crossfit::calibrate(&mut model, data, on_fold)?;
         Ok((model, report))
     }

@@ -1,0 +1,195 @@
+"""Ordinary tables without a flag, against scikit-learn's usual pipeline: scaled numbers, indicators of categories, logistic or ridge regression."""
+
+import csv
+import datetime
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+from sklearn import datasets
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.preprocessing import StandardScaler
+
+FIRST_DAY = datetime.date(2019, 1, 1)
+
+
+class Table:
+    """Columns as they stand in a file, beside the numbers that a careful user would make of them."""
+
+    def __init__(self, y, regress=False):
+        self.y, self.regress = y, regress
+        self.columns, self.numbers, self.indicators = [], [], []
+
+    def number(self, name, values, write=repr, missing=None):
+        """A column of numbers; where `missing` is true the cell is empty and the peer has the mean."""
+        values = np.asarray(values, float)
+        gone = np.zeros(len(values), bool) if missing is None else missing
+        self.columns.append((name, ["" if g else write(float(v)) for v, g in zip(values, gone)]))
+        self.numbers.append((values, gone))
+        return self
+
+    def category(self, name, values):
+        self.columns.append((name, list(values)))
+        self.indicators.append(list(values))
+        return self
+
+    def date(self, name, days, form="%Y-%m-%d"):
+        dates = [FIRST_DAY + datetime.timedelta(int(d)) for d in days]
+        self.columns.append((name, [d.strftime(form) for d in dates]))
+        for numbers in ([d.toordinal() for d in dates], [d.year for d in dates]):
+            self.numbers.append((np.asarray(numbers, float), np.zeros(len(dates), bool)))
+        self.indicators.append([d.month for d in dates])
+        self.indicators.append([d.weekday() for d in dates])
+        return self
+
+    def design(self, train):
+        """The peer's matrix: means, deviations and categories are those of the training rows."""
+        parts = []
+        for values, gone in self.numbers:
+            filled = np.where(gone, values[train & ~gone].mean(), values)
+            scaler = StandardScaler().fit(filled[train, None])
+            parts.append(scaler.transform(filled[:, None]))
+        for values in self.indicators:
+            names = sorted({v for v, t in zip(values, train) if t}, key=str)
+            parts.append(np.array([[v == name for name in names] for v in values], float))
+        return np.hstack(parts)
+
+    def write(self, path, rows, label, delimiter=","):
+        names = [name for name, _ in self.columns] + [label]
+        cells = [column for _, column in self.columns] + [[repr(float(v)) if self.regress else v for v in self.y]]
+        with open(path, "w", newline="") as out:
+            writer = csv.writer(out, delimiter=delimiter)
+            writer.writerow(names)
+            writer.writerows([column[i] for column in cells] for i in np.flatnonzero(rows))
+
+
+def shipped(load, regress=False):
+    """A set that comes with scikit-learn."""
+
+    def make(_):
+        data = load()
+        y = data.target if regress else [f"class {t}" for t in data.target]
+        table = Table(y, regress)
+        for j in range(data.data.shape[1]):
+            table.number(f"x{j}", data.data[:, j])
+        return table
+
+    return make
+
+
+def made(n, n_numbers, n_classes, scales=1.0, offset=0.0, n_categories=0, missing=0.0, imbalance=None, dates=False, money=False, noise=1.0):
+    """Numbers of very different scales, categories, dates and holes, with classes (or a number, for `n_classes` None) that depend on all of them."""
+
+    def make(rng):
+        x = rng.normal(size=(n, n_numbers))
+        groups = rng.integers(0, max(n_categories, 1), size=n)
+        days = rng.integers(0, 1500, size=n)
+        k = n_classes or 1
+        scores = x @ rng.normal(size=(n_numbers, k)) + (rng.normal(size=(max(n_categories, 1), k)) * 1.5)[groups]
+        if dates:
+            weekend = np.array([(FIRST_DAY + datetime.timedelta(int(d))).weekday() >= 5 for d in days], float)
+            scores += np.outer(weekend, rng.normal(size=k) * 2) + np.outer(days / 700, rng.normal(size=k))
+        scores += noise * rng.normal(size=scores.shape)
+        if n_classes is None:
+            table = Table(np.round(1000 + 50 * scores[:, 0], 2), regress=True)
+        else:
+            if n_classes == 2:
+                shift = 0.0 if imbalance is None else np.quantile(scores[:, 0], 1 - imbalance)
+                y = (scores[:, 0] > shift).astype(int)
+            else:
+                y = scores.argmax(axis=1)
+            table = Table([f"kind {t}" for t in y])
+        for j in range(n_numbers):
+            scale = scales ** (j / max(n_numbers - 1, 1))
+            holes = rng.random(n) < missing if missing else None
+            pay = money and j == 0
+            table.number(f"x{j}", np.round(offset + x[:, j] * scale, 6), (lambda v: f"${v:,.2f}") if pay else repr, holes)
+            if pay:
+                values, gone = table.numbers[-1]
+                table.numbers[-1] = (np.round(values, 2), gone)
+        if n_categories:
+            table.category("group", [f"g{g}" for g in groups])
+        if dates:
+            table.date("when", days)
+        return table
+
+    return make
+
+
+SETS = {
+    "iris": shipped(datasets.load_iris),
+    "wine": shipped(datasets.load_wine),
+    "breast cancer": shipped(datasets.load_breast_cancer),
+    "digits": shipped(datasets.load_digits),
+    "diabetes": shipped(datasets.load_diabetes, regress=True),
+    "two classes": made(400, 5, 2),
+    "three classes": made(400, 5, 3),
+    "eight classes": made(900, 8, 8),
+    "scales of 1e6": made(400, 6, 2, scales=1e6),
+    "scales of 1e-6": made(400, 6, 3, scales=1e-6),
+    "far from zero": made(400, 4, 2, offset=1000.0),
+    "years": made(400, 3, 3, scales=10.0, offset=2015.0),
+    "categories": made(500, 2, 2, n_categories=8),
+    "many categories": made(1200, 2, 3, n_categories=60),
+    "categories and scales": made(500, 5, 2, scales=1e5, n_categories=6),
+    "missing": made(500, 5, 2, missing=0.1),
+    "missing and scales": made(500, 5, 3, scales=1e4, missing=0.2, n_categories=4),
+    "rare class": made(1500, 5, 2, imbalance=0.05),
+    "rarer class": made(3000, 4, 2, imbalance=0.02, n_categories=5),
+    "dates": made(700, 3, 2, dates=True),
+    "dates and classes": made(900, 3, 3, dates=True, n_categories=5),
+    "money": made(500, 4, 2, scales=1e3, money=True),
+    "one column": made(300, 1, 2),
+    "hardly any noise": made(400, 5, 2, noise=0.05),
+    "mostly noise": made(2000, 5, 2, noise=6.0),
+    "a number": made(500, 5, None),
+    "a number, scales": made(500, 6, None, scales=1e6),
+    "a number, far": made(500, 4, None, offset=500.0),
+    "a number, categories": made(600, 3, None, n_categories=10, missing=0.05),
+    "a number, dates": made(800, 3, None, dates=True, n_categories=4, money=True),
+}
+
+
+def peer_score(table, train):
+    x = table.design(train)
+    y = np.asarray(table.y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if table.regress:
+            # Lineal's squared loss is ½(y − ŷ)², so C = 1 is alpha = 1.
+            return Ridge(alpha=1.0).fit(x[train], y[train]).score(x[~train], y[~train])
+        return LogisticRegression(C=1.0, max_iter=5000).fit(x[train], y[train]).score(x[~train], y[~train])
+
+
+def whole_table(name, seed):
+    def test(checks, program, sets):
+        rng = np.random.default_rng(seed)
+        table = SETS[name](rng)
+        n = len(table.y)
+        train = np.ones(n, bool)
+        train[rng.permutation(n)[: n // 3]] = False
+        folder = Path(program.folder.name)
+        files = [folder / f"table-{seed}-{part}.csv" for part in ("train", "test")]
+        for path, rows in zip(files, (train, ~train)):
+            table.write(path, rows, "target", delimiter=";" if seed % 7 == 3 else ",")
+        model = folder / f"table-{seed}.lineal"
+        told = json.loads(program.output("train", files[0], "-o", model, "--test", files[1], "--json", "--quiet"))
+        checks.that(told["converged"], f"{name}: converged without a flag", f"{told['passes']} passes, gap {told['gap']}")
+        ours = told["test"]["r2" if table.regress else "accuracy"]
+        theirs = peer_score(table, train)
+        # One row on the border may fall on either side.
+        allowed = max(0.01, 1.01 / (~train).sum())
+        checks.that(ours >= theirs - allowed, f"{name}: as good as the peer's pipeline", f"{ours:.4f} against {theirs:.4f}")
+        again = json.loads(program.output("eval", model, files[1], "--json", "--quiet"))
+        checks.that(again == told["test"], f"{name}: eval needs no flag either")
+
+    return test
+
+
+def all_tables(checks, program, sets):
+    for seed, name in enumerate(SETS):
+        whole_table(name, seed)(checks, program, sets)
+
+
+TESTS = {"thirty tables without a flag": all_tables}
