@@ -88,4 +88,37 @@ macro_rules! with_model {
     };
 }
 
-pub(crate) use with_model;
+/// Runs `$structured` with `$model` naming the model of a structured task, or `$rows` for a task of rows.
+macro_rules! with_task {
+    ($task:expr, $model:ident => $structured:expr, rows => $rows:expr) => {
+        match $task {
+            lineal::Task::Tag => {
+                type $model = lineal::TagModel;
+                $structured
+            }
+            lineal::Task::Dependency => {
+                type $model = lineal::DependencyModel;
+                $structured
+            }
+            lineal::Task::Constituency => {
+                type $model = lineal::ConstituencyModel;
+                $structured
+            }
+            lineal::Task::Rank => {
+                type $model = lineal::RankModel;
+                $structured
+            }
+            lineal::Task::Segment => {
+                type $model = lineal::SegmentModel;
+                $structured
+            }
+            lineal::Task::Declared => {
+                type $model = lineal::DeclaredModel;
+                $structured
+            }
+            lineal::Task::Classify | lineal::Task::Multilabel | lineal::Task::Regress => $rows,
+        }
+    };
+}
+
+pub(crate) use {with_model, with_task};

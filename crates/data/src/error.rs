@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Why a file was refused, with its place.
 ///
-/// Displays as `train.svm:17:4: feature index 0; LIBSVM indices start at 1`.
+/// Displays as `train.svm:17:4: feature index 0; indices start at 1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// What sort of thing is wrong.

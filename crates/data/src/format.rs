@@ -110,7 +110,7 @@ impl Format {
     }
 }
 
-const KNOWN: &str = "libsvm, csv, tsv, jsonl, fasttext, vw, idx; conll, conllu, crfsuite with --task tag; conllu with --task dependency; brackets, sentences with --task constituency";
+const KNOWN: &str = "libsvm, csv, tsv, jsonl, fasttext, vw, idx; conll, conllu, crfsuite with --task tag; conllu with --task dependency; brackets, sentences with --task constituency; letor with --task rank";
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -108,7 +108,7 @@ fn one_label(target: TargetKind, file: &str) -> Result<(), Error> {
         TargetKind::Labels => {
             "IDX has one label an image; multilabel data comes as libsvm, csv, tsv or jsonl"
         }
-        TargetKind::Grades => "IDX has no queries; ranking data comes as libsvm, csv, tsv or jsonl",
+        TargetKind::Grades => "IDX has no queries; ranking data comes as letor, csv, tsv or jsonl",
     };
     Err(Error::new(ErrorKind::Label, file, message))
 }

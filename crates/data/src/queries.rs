@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::error::{Error, ErrorKind, quote};
+use crate::error::quote;
 
 /// Queries with their documents: rows that stand together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -99,21 +99,26 @@ impl Queries {
         self.start.push(n_rows);
     }
 
-    /// An error unless the documents of each query have the same weight.
-    pub(crate) fn check_weights(&self, weights: &[f32], file: &str) -> Result<(), Error> {
-        for (name, rows) in self.iter() {
-            let first = weights[rows.start];
-            if let Some(other) = weights[rows].iter().find(|&&weight| weight != first) {
-                let message = format!(
-                    "documents of query {} have the weights {first} and {other}; in ranking a query has a weight, so give \
-                     all its documents the same",
-                    quote(name)
-                );
-                return Err(Error::new(ErrorKind::Weight, file, message));
-            }
-        }
-        Ok(())
+    /// The first row whose weight is another than that of its query's first document.
+    pub(crate) fn uneven_weight(&self, weights: &[f32]) -> Option<usize> {
+        let uneven =
+            |rows: Range<usize>| rows.clone().find(|&row| weights[row] != weights[rows.start]);
+        self.iter().find_map(|(_, rows)| uneven(rows))
     }
+
+    /// The row where the last query began, and its name.
+    pub(crate) fn last(&self) -> Option<(usize, &str)> {
+        let start = self.start.get(self.names.len().checked_sub(1)?)?;
+        Some((*start, self.names.last()?))
+    }
+}
+
+/// Why documents of a query cannot have these weights.
+pub(crate) fn uneven_weights(query: &str, first: f32, other: f32) -> String {
+    format!(
+        "documents of query {} have the weights {first} and {other}; in ranking a query has a weight, so give all its documents the same",
+        quote(query)
+    )
 }
 
 /// The queries that a walk over a file has met, with the lines where they began. It holds their names, and nothing of their documents.

@@ -103,7 +103,7 @@ pub use segment::{
 pub use stream::{
     OnCheckpoint, OnChunk, Progressive, StreamPoint, StreamReport, StreamSpec, Streaming,
 };
-pub use structured::{Ask, Examples, Header, StructuredModel, TagsKind};
+pub use structured::{Ask, Examples, Header, Learner, StructuredModel, TagsKind};
 pub use tag::{
     Border, Notable, Ranking, Reason, SchemeKind, TagExplanation, TagFeatures, TagMetrics,
     TagModel, TagSpec, Tagged, TaggedSpan, Tagger, TypeMetrics, WeightsKind, read_forbidden,
@@ -115,7 +115,10 @@ pub use train::report::{
 };
 pub use train::watch::OnPass;
 pub use train::{Trainable, Training, train};
-pub use tune::{Choice, OnTrial, Shuffle, Trial, TuneMetric, TuneSpec, TuneTable, Tuning, folds};
+pub use tune::{
+    Choice, OnTrial, Shuffle, StructuredTuneSpec, StructuredTuned, StructuredTuning, Trial,
+    TuneMetric, TuneSpec, TuneTable, Tuning, folds,
+};
 
 /// Reads a file and learns its schema. For files with running text see [`read_features`].
 pub fn read(source: impl Into<Source>, options: &ReadOptions) -> Result<Dataset, Error> {

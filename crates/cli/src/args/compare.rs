@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use lineal::{LossKind, Strategy, Task};
+use lineal::{Strategy, Task};
 
 use super::choice::choice;
 use super::classes::{ProbaArgs, ReductionArgs};
@@ -11,7 +11,9 @@ use super::fit::{MODEL, ModelArgs, PenaltyArgs, StopArgs};
 use super::maps::MapArgs;
 use super::read::{ColumnArgs, FileArgs};
 use super::running::RunArgs;
+use super::structure::{LossName, StructureArgs};
 use super::text::TextArgs;
+use super::train::TrainArgs;
 
 const COMPARE: &str = "What to compare";
 const RUNNING: &str = "Running and output";
@@ -25,17 +27,21 @@ Data of two classes is one binary problem by any strategy: one row a loss. Label
 tree. What would be too large is left out, with the reason, unless --strategies names it. A run that fails says why in its \
 row, and the others go on.
 
+With --task tag, dependency, constituency, rank, segment or declared every learner that the structure allows is compared: perceptron, passive–aggressive updates, hinge (structured SVM), logistic (CRF), of pairs of documents squared-hinge. What the structure has no oracle for is left out, with the reason. The columns are seconds of training, microseconds that an example takes, the metrics of `eval --json`, and the gap relative to the objective.
+
 Examples:
   lineal compare letter.svm --test letter.t.svm
   lineal compare flowers.csv --label species --holdout 0.3 --report compare.html
   lineal compare letter.svm --strategies ova,ovo --losses hinge,logistic -C 10
-  lineal compare genes.svm --task multilabel --threshold f1 --json > rows.json";
+  lineal compare genes.svm --task multilabel --threshold f1 --json > rows.json
+  lineal compare train.conll --task tag --test test.conll
+  lineal compare train.letor --task rank --losses hinge,squared-hinge,logistic";
 
-/// Train every strategy × loss on the same split, and show what each takes and gives
+/// Train every strategy × loss, or every learner of a structure, on the same split, and show what each takes and gives
 #[derive(Args, Clone, Debug)]
 #[command(after_help = HELP)]
 pub struct CompareArgs {
-    /// Labelled rows: csv, tsv, jsonl, libsvm or idx; - is standard input
+    /// Labelled data, as for train; - is standard input
     pub data: PathBuf,
 
     /// Strategies to run [default: all that fit the data]
@@ -49,17 +55,17 @@ pub struct CompareArgs {
     ]))]
     pub strategies: Vec<Strategy>,
 
-    /// Losses to run
+    /// Losses to run [default: perceptron,hinge,squared-hinge,logistic; structures: all learners that they allow]
     #[arg(long, value_name = "L,…", value_delimiter = ',', help_heading = COMPARE,
-          default_value = "perceptron,hinge,squared-hinge,logistic",
-          value_parser = choice::<LossKind>(&[
+          value_parser = choice::<LossName>(&[
         ("perceptron", "0 unless the argmax is wrong; no penalty unless asked for"),
+        ("passive-aggressive", "structures: updates that are just large enough (--passive-aggressive says how large at most)"),
         ("hinge", "the large margin"),
         ("squared-hinge", "its square"),
         ("logistic", "maximum likelihood"),
         ("squared", "least squares; joint only"),
     ]))]
-    pub losses: Vec<LossKind>,
+    pub losses: Vec<LossName>,
 
     /// Measure on this labelled file
     #[arg(long, value_name = "DATA", help_heading = COMPARE)]
@@ -75,6 +81,12 @@ pub struct CompareArgs {
           value_parser = choice::<Task>(&[
         ("classify", "one of two or more classes"),
         ("multilabel", "any number of labels a row, none included"),
+        ("tag", "a label for each position of a sequence"),
+        ("dependency", "a head and a relation for each word of a sentence"),
+        ("constituency", "a bracketed tree over the words of a sentence"),
+        ("rank", "the order of the documents of a query"),
+        ("segment", "a label for each pixel of an image or node of a graph"),
+        ("declared", "labels of variables with factors and rules (--declaration)"),
     ]))]
     pub task: Task,
 
@@ -105,6 +117,9 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub text: TextArgs,
 
+    #[command(flatten)]
+    pub structure: StructureArgs,
+
     /// Seed of the split and of every random choice
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = RUNNING)]
     pub seed: u64,
@@ -119,6 +134,28 @@ pub struct CompareArgs {
 
     #[command(flatten)]
     pub run: RunArgs,
+}
+
+impl CompareArgs {
+    /// The training run that each learner varies.
+    pub fn train(&self) -> anyhow::Result<TrainArgs> {
+        Ok(TrainArgs {
+            strategy: self.strategies.first().copied(),
+            model: self.model.clone(),
+            reduction: self.reduction.clone(),
+            proba: self.proba.clone(),
+            penalty: self.penalty.clone(),
+            stop: self.stop.clone(),
+            file: self.file.clone(),
+            columns: self.columns.clone(),
+            maps: self.maps.clone(),
+            text: self.text.clone(),
+            test: self.test.clone(),
+            seed: self.seed,
+            run: self.run.clone(),
+            ..self.structure.train(&self.data, self.task)?
+        })
+    }
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -21,6 +21,17 @@ negative. Labels are explained one by one against their threshold, numbers as th
 
 Sequences, trees and rankings: the best output against the best one that differs in a part (another label, another head, no such phrase, the next document).
 
+Keys of --output jsonl:
+  rows           row, label, against, lead, decided_by, bias, features, rest, proba
+  tag            sequence, token, label, against, lead, proba, against_proba, reasons, rest
+  dependency     sentence, word, head, relation, against, lead, proba, against_proba,
+                 reasons, rest
+  constituency   sentence, phrase, against, lead, proba, reasons, rest
+  rank           query, document, rank, score, against, against_rank, lead, reasons, rest
+  segment        image, node, label, against, lead, confidence, others, reasons, rest
+  declared       example, variable, kind, label, against, lead, alone, without_rules, rules,
+                 reasons, rest
+
 Examples:
   lineal explain m.lineal test.csv --rows 1-5
   lineal explain m.lineal test.csv --class sports --top 20     why not sports?
@@ -66,7 +77,7 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "FORM", default_value = "text", help_heading = "Output",
           value_parser = choice::<ExplainOutput>(&[
         ("text", "a few lines a row"),
-        ("jsonl", "an object a row: row, label, against, lead, decided_by, bias, features, rest, proba"),
+        ("jsonl", "one object per row, or per part of a structure; the keys are listed below"),
     ]))]
     pub output: ExplainOutput,
 

@@ -16,6 +16,7 @@ mod run;
 mod running;
 mod segment;
 mod stream;
+mod structure;
 mod tag;
 mod templates;
 mod text;
@@ -28,6 +29,7 @@ pub use convert::ConvertArgs;
 pub use explain::{ExplainArgs, ExplainOutput};
 pub use read::FileArgs;
 pub use run::{DemoArgs, EvalArgs, InspectArgs, Output, PredictArgs};
+pub use structure::LossName;
 pub use text::{Lengths, TextArgs};
 pub use train::{Held, TrainArgs};
 pub use tune::TuneArgs;
@@ -43,6 +45,7 @@ Examples:
   lineal inspect flowers.lineal                   certificate, margins, top features
   lineal explain flowers.lineal new.csv           why this class, feature by feature
   lineal compare flowers.csv --label species      every strategy × loss: time and accuracy
+                                                  (structures: every learner, with --task)
   lineal tune flowers.csv --label species -o best.lineal
                                                   C and loss by cross-validation
   lineal convert tickets.csv tickets.jsonl        data in another format

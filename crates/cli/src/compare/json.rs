@@ -1,20 +1,18 @@
 //! What `compare --json` prints.
 
-use lineal::Metrics;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Comparison, Row};
 use crate::args::CompareArgs;
-use crate::rows::eval;
 
 /// One object: the circumstances, and a row a run.
-pub fn object(found: &Comparison, args: &CompareArgs) -> anyhow::Result<Value> {
-    let rows = found.rows.iter().map(row).collect::<anyhow::Result<Vec<Value>>>()?;
-    Ok(json!({
+pub fn object(found: &Comparison, args: &CompareArgs) -> Value {
+    let rows: Vec<Value> = found.rows.iter().map(row).collect();
+    json!({
         "data": found.data,
         "task": found.task,
-        "examples": found.n_rows[0],
-        "test_examples": found.n_rows[1],
+        "examples": found.n_examples[0],
+        "test_examples": found.n_examples[1],
         "features": found.n_features,
         "classes": found.n_classes,
         "test": args.test,
@@ -23,42 +21,37 @@ pub fn object(found: &Comparison, args: &CompareArgs) -> anyhow::Result<Value> {
         "rows": rows,
         "left_out": found.left_out,
         "seconds": found.seconds,
-    }))
+    })
 }
 
-fn row(row: &Row) -> anyhow::Result<Value> {
+fn row(row: &Row) -> Value {
     let ran = row.outcome.as_ref().ok();
     let report = ran.map(|m| &m.report);
-    let metric = |of: fn(&Metrics) -> Option<f64>| ran.and_then(|m| of(&m.metrics));
-    Ok(json!({
-        "strategy": row.strategy,
-        "loss": row.loss,
-        "problems": report.map(|r| r.problems),
-        "rows_touched": report.map(|r| r.rows_touched),
-        "train_seconds": ran.map(|m| m.train_seconds),
-        "predict_seconds_per_row": ran.map(|m| m.predict_seconds_per_row),
-        "accuracy": metric(|m| if let Metrics::Classify(m) = m { Some(m.accuracy) } else { None }),
-        "macro_f1": metric(|m| match m {
-            Metrics::Classify(m) => Some(m.macro_f1),
-            Metrics::Multilabel(m) => Some(m.macro_f1),
-            Metrics::Regress(_) => None,
-        }),
-        "objective": report.map(|r| r.objective),
-        "gap": report.and_then(|r| r.gap),
-        "converged": report.map(|r| r.converged),
-        "solver": report.map(|r| r.solver),
-        "passes": report.map(|r| r.passes),
-        "model_bytes": ran.map(|m| m.model_bytes),
-        "metrics": ran.map(|m| slim(&m.metrics)).transpose()?,
-        "error": row.outcome.as_ref().err(),
-    }))
-}
-
-/// The numbers of `eval --json` without its lists, which would be many times the table.
-fn slim(metrics: &Metrics) -> anyhow::Result<Value> {
-    let mut value = eval::json(metrics)?;
-    if let Some(object) = value.as_object_mut() {
-        object.retain(|_, value| !value.is_array());
+    let metric = |name: &str| ran.map_or(Value::Null, |m| m.metrics[name].clone());
+    let mut object = Map::new();
+    let mut add = |key: &str, value: Value| object.insert(key.to_owned(), value);
+    if let Some(strategy) = row.strategy {
+        add("strategy", json!(strategy));
     }
-    Ok(value)
+    add("loss", json!(row.loss));
+    if row.strategy.is_some() {
+        add("problems", json!(report.map(|r| r.problems)));
+        add("rows_touched", json!(report.map(|r| r.rows_touched)));
+    }
+    add("train_seconds", json!(ran.map(|m| m.train_seconds)));
+    let predict = if row.strategy.is_some() { "row" } else { "example" };
+    add(&format!("predict_seconds_per_{predict}"), json!(ran.map(|m| m.predict_seconds)));
+    if row.strategy.is_some() {
+        add("accuracy", metric("accuracy"));
+        add("macro_f1", metric("macro_f1"));
+    }
+    add("objective", json!(report.map(|r| r.objective)));
+    add("gap", json!(report.and_then(|r| r.gap)));
+    add("converged", json!(report.map(|r| r.converged)));
+    add("solver", json!(report.map(|r| r.solver)));
+    add("passes", json!(report.map(|r| r.passes)));
+    add("model_bytes", json!(ran.map(|m| m.model_bytes)));
+    add("metrics", json!(ran.map(|m| &m.metrics)));
+    add("error", json!(row.outcome.as_ref().err()));
+    object.into()
 }

@@ -1,23 +1,25 @@
-//! `lineal compare`: every strategy × loss on the same split.
+//! `lineal compare`: every strategy × loss, or every learner of a structure, on the same split.
 
 mod json;
 mod measure;
 mod plan;
 mod split;
+mod structured;
 pub mod table;
 
 use std::path::Path;
 
 use anyhow::bail;
-use lineal::{Dataset, Features, ReadOptions, Targets, Task, TrainSpec};
+use lineal::{Dataset, Features, LossKind, ReadOptions, Targets, Task, TrainSpec};
 
-use crate::args::CompareArgs;
+use crate::args::{CompareArgs, LossName};
 use crate::exit::usage;
+use crate::program::with_task;
 use crate::progress::Series;
-use crate::rows::eval;
 use crate::rows::request::{check_multilabel, check_proba, check_reduction, options_for};
 use crate::rows::summary;
 use crate::talk::{Talk, count, seconds};
+use crate::train::flags;
 use crate::{classes, files, html, text};
 
 use split::Split;
@@ -29,19 +31,38 @@ pub use plan::LeftOut;
 pub struct Comparison {
     pub data: String,
     pub task: Task,
-    /// Rows trained on and measured on.
-    pub n_rows: [usize; 2],
+    /// What an example is called.
+    pub example: &'static str,
+    /// Examples trained on and measured on.
+    pub n_examples: [usize; 2],
     pub n_features: usize,
     pub n_classes: usize,
+    /// The metrics to show, by their names in `eval --json`, the one to watch first.
+    pub metrics: Vec<&'static str>,
     pub rows: Vec<Row>,
     pub left_out: Vec<LeftOut>,
     pub seconds: f64,
 }
 
+impl Comparison {
+    /// What names a row.
+    pub fn heads(&self) -> &'static [&'static str] {
+        if self.task.is_structured() { &["learner"] } else { &["strategy", "loss"] }
+    }
+
+    /// The metric to watch.
+    pub fn metric(&self) -> &'static str {
+        self.metrics.first().copied().unwrap_or("accuracy")
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
     check(args)?;
-    let found = lineal::with_threads(args.run.threads, || compare(args))?;
+    let found = lineal::with_threads(
+        args.run.threads,
+        || with_task!(args.task, M => structured::compare::<M>(args), rows => compare(args)),
+    )?;
     let talk = Talk::new(args.run.quiet);
     if let Some(path) = &args.report {
         let page = html::compare_page(&found);
@@ -49,13 +70,14 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
         talk.say(format_args!("wrote {}", path.display()));
     }
     if args.json {
-        return files::json_to_stdout(&json::object(&found, args)?);
+        return files::json_to_stdout(&json::object(&found, args));
     }
     let lines = table::lines(&found);
     files::to_stdout(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))
 }
 
 fn check(args: &CompareArgs) -> anyhow::Result<()> {
+    flags::check(&args.train()?)?;
     let named = &args.strategies;
     if args.task == Task::Multilabel {
         let has_cost = args.model.cost.is_some();
@@ -106,7 +128,13 @@ fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
         count(test.n_rows(), "row")
     ));
 
-    let plan = plan::Plan::new(args, &train);
+    let losses = match args.losses.as_slice() {
+        [] => {
+            vec![LossKind::Perceptron, LossKind::Hinge, LossKind::SquaredHinge, LossKind::Logistic]
+        }
+        named => LossName::losses(named)?,
+    };
+    let plan = plan::Plan::new(args, &losses, &train);
     if plan.runs.is_empty() {
         let why = plan.left_out.first().map_or("", |left| left.reason.as_str());
         bail!("nothing is left to run: {why}; see --strategies and --losses");
@@ -124,9 +152,14 @@ fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
     Ok(Comparison {
         data: train.source.clone(),
         task: args.task,
-        n_rows: [train.n_rows(), test.n_rows()],
+        example: "row",
+        n_examples: [train.n_rows(), test.n_rows()],
         n_features: train.n_features(),
         n_classes: train.schema.classes.len(),
+        metrics: match args.task {
+            Task::Multilabel => vec!["micro_f1", "macro_f1", "p@1"],
+            _ => vec!["accuracy", "macro_f1"],
+        },
         rows,
         left_out: plan.left_out,
         seconds: start.elapsed().as_secs_f64(),
@@ -135,7 +168,7 @@ fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
 
 fn told(row: &Row) -> String {
     match &row.outcome {
-        Ok(m) => format!("{}, {}", seconds(m.train_seconds), eval::in_short(&m.metrics)),
+        Ok(m) => format!("{}, {}", seconds(m.train_seconds), m.in_short),
         Err(why) => format!("failed: {why}"),
     }
 }

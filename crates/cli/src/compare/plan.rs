@@ -19,9 +19,11 @@ pub struct Plan {
 /// What does not run.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct LeftOut {
-    pub strategy: Strategy,
+    /// Of classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<Strategy>,
     /// `null` for all.
-    pub loss: Option<LossKind>,
+    pub loss: Option<String>,
     pub reason: String,
 }
 
@@ -35,7 +37,7 @@ pub fn usual(task: Task) -> &'static [Strategy] {
 
 impl Plan {
     /// The runs that the flags ask for and the data allows.
-    pub fn new(args: &CompareArgs, data: &Dataset) -> Self {
+    pub fn new(args: &CompareArgs, losses: &[LossKind], data: &Dataset) -> Self {
         let named = &args.strategies;
         let two_classes = args.task == Task::Classify && data.schema.classes.len() == 2;
         let strategies: Vec<Strategy> = match named.as_slice() {
@@ -43,7 +45,6 @@ impl Plan {
             [] => usual(args.task).to_vec(),
             named => without_repeats(named),
         };
-        let losses = without_repeats(&args.losses);
         let mut plan = Self { runs: Vec::new(), left_out: Vec::new() };
         for (i, &strategy) in strategies.iter().enumerate() {
             if two_classes && i > 0 {
@@ -60,7 +61,7 @@ impl Plan {
                 plan.leave_out(strategy, None, &reason);
                 continue;
             }
-            for &loss in &losses {
+            for &loss in losses {
                 match unfit(strategy, loss, args, two_classes) {
                     Some(reason) => plan.leave_out(strategy, Some(loss), reason),
                     None => plan.runs.push((strategy, loss)),
@@ -71,7 +72,8 @@ impl Plan {
     }
 
     fn leave_out(&mut self, strategy: Strategy, loss: Option<LossKind>, reason: &str) {
-        self.left_out.push(LeftOut { strategy, loss, reason: reason.to_owned() });
+        let loss = loss.map(|loss| loss.to_string());
+        self.left_out.push(LeftOut { strategy: Some(strategy), loss, reason: reason.to_owned() });
     }
 }
 

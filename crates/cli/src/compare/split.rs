@@ -6,6 +6,7 @@ use lineal::{Dataset, FeatureSpec, Features, ReadOptions};
 use crate::args::CompareArgs;
 use crate::convert;
 use crate::random::Random;
+use crate::talk::count;
 
 /// Rows to train on, rows to measure on, and how both became features.
 pub struct Split {
@@ -22,7 +23,7 @@ pub fn by_share(
 ) -> anyhow::Result<Split> {
     let source = convert::source(&args.data)?;
     let (data, features) = lineal::read_features(&source, options, spec)?;
-    let [train, test] = parts(&data, args.holdout.unwrap_or(0.2), args.seed)?;
+    let [train, test] = parts(data.n_rows(), "row", &data.source, args)?;
     if features.is_empty() {
         return Ok(Split { train: data.select(&train), test: data.select(&test), features });
     }
@@ -32,16 +33,21 @@ pub fn by_share(
     Ok(Split { test: all.select(&test), train, features })
 }
 
-/// The numbers of rows to train on and to measure on.
-fn parts(data: &Dataset, share: f64, seed: u64) -> anyhow::Result<[Vec<usize>; 2]> {
-    let n_rows = data.n_rows();
-    let n_test = ((n_rows as f64 * share).round() as usize).max(1);
-    if n_test >= n_rows {
-        bail!("{}: {n_rows} rows are too few to hold out {share} of them", data.source);
+/// The numbers of rows or examples to train on and to measure on.
+pub fn parts(
+    n: usize,
+    what: &str,
+    source: &str,
+    args: &CompareArgs,
+) -> anyhow::Result<[Vec<usize>; 2]> {
+    let share = args.holdout.unwrap_or(0.2);
+    let n_test = ((n as f64 * share).round() as usize).max(1);
+    if n_test >= n {
+        bail!("{source}: {} are too few to hold out {share} of them", count(n, what));
     }
-    let mut order: Vec<usize> = (0..n_rows).collect();
-    let mut random = Random::new(seed);
-    for i in (1..n_rows).rev() {
+    let mut order: Vec<usize> = (0..n).collect();
+    let mut random = Random::new(args.seed);
+    for i in (1..n).rev() {
         order.swap(i, random.below(i + 1));
     }
     let mut train = order.split_off(n_test);

@@ -1,17 +1,30 @@
 //! The table of a comparison, with the best of each column marked.
 
-use lineal::{Metrics, Task};
-
 use super::{Comparison, LeftOut, Measured, Row};
 use crate::table::{self, Align};
 use crate::talk::{count, seconds, thousands};
 
 /// A column: its head, its value in a row, whether small is good, how it looks.
 pub struct Column {
-    pub head: &'static str,
-    value: fn(&Measured) -> f64,
+    pub head: String,
+    value: Value,
     best: Best,
     show: fn(f64) -> String,
+}
+
+/// What a column takes from a run.
+enum Value {
+    Of(fn(&Measured) -> f64),
+    Metric(&'static str),
+}
+
+impl Value {
+    fn of(&self, measured: &Measured) -> f64 {
+        match self {
+            Self::Of(value) => value(measured),
+            Self::Metric(name) => measured.metric(name),
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -30,48 +43,37 @@ pub enum Cells {
     Failed(String),
 }
 
-/// Accuracy, or micro F1 for labels.
-pub fn first_metric(metrics: &Metrics) -> f64 {
-    match metrics {
-        Metrics::Classify(m) => m.accuracy,
-        Metrics::Multilabel(m) => m.micro_f1,
-        Metrics::Regress(m) => -m.rmse,
-    }
-}
-
-fn macro_f1(metrics: &Metrics) -> f64 {
-    match metrics {
-        Metrics::Classify(m) => m.macro_f1,
-        Metrics::Multilabel(m) => m.macro_f1,
-        Metrics::Regress(_) => f64::NAN,
-    }
-}
-
-fn p_at_1(metrics: &Metrics) -> f64 {
-    if let Metrics::Multilabel(m) = metrics { m.p_at_1 } else { f64::NAN }
-}
-
-/// The columns of a task, after strategy and loss.
-pub fn columns(task: Task) -> Vec<Column> {
-    let column = |head, value, best, show| Column { head, value, best, show };
+/// The columns after strategy and loss.
+pub fn columns(found: &Comparison) -> Vec<Column> {
+    let column =
+        |head: &str, value, best, show| Column { head: head.to_owned(), value, best, show };
     let whole = |n: f64| thousands(n as usize);
-    let fraction = |x: f64| format!("{x:.4}");
-    let first = if task == Task::Multilabel { "micro F1" } else { "accuracy" };
-    let mut columns = vec![
-        column("problems", |m| m.report.problems as f64, Best::None, whole),
-        column("rows touched", |m| m.report.rows_touched as f64, Best::None, whole),
-        column("train s", |m| m.train_seconds, Best::Least, |s| format!("{s:.3}")),
-        column(
-            "predict µs/row",
-            |m| 1e6 * m.predict_seconds_per_row,
-            Best::Least,
-            |us| format!("{us:.2}"),
-        ),
-        column(first, |m| first_metric(&m.metrics), Best::Most, fraction),
-        column("macro F1", |m| macro_f1(&m.metrics), Best::Most, fraction),
-    ];
-    if task == Task::Multilabel {
-        columns.push(column("p@1", |m| p_at_1(&m.metrics), Best::Most, fraction));
+    let fraction = |x: f64| if x.is_nan() { "–".to_owned() } else { format!("{x:.4}") };
+    let structured = found.task.is_structured();
+    let mut columns = Vec::new();
+    if !structured {
+        let problems = Value::Of(|m| m.report.problems as f64);
+        columns.push(column("problems", problems, Best::None, whole));
+        let touched = Value::Of(|m| m.report.rows_touched as f64);
+        columns.push(column("rows touched", touched, Best::None, whole));
+    }
+    let train = Value::Of(|m| m.train_seconds);
+    columns.push(column("train s", train, Best::Least, |s| format!("{s:.3}")));
+    let predict = Value::Of(|m| 1e6 * m.predict_seconds);
+    let head = format!("predict µs/{}", found.example);
+    columns.push(column(&head, predict, Best::Least, |us| format!("{us:.2}")));
+    for metric in &found.metrics {
+        let head = match *metric {
+            "micro_f1" => "micro F1",
+            "macro_f1" => "macro F1",
+            name => name,
+        };
+        columns.push(column(head, Value::Metric(metric), Best::Most, fraction));
+    }
+    if structured {
+        let gap = Value::Of(|m| m.report.gap.map_or(f64::NAN, |gap| gap / m.report.objective));
+        let show = |gap: f64| if gap.is_nan() { "–".to_owned() } else { format!("{gap:.1e}") };
+        columns.push(column("relative gap", gap, Best::None, show));
     }
     columns
 }
@@ -79,8 +81,11 @@ pub fn columns(task: Task) -> Vec<Column> {
 /// The rows as text, in their order.
 pub fn cells(found: &Comparison, columns: &[Column]) -> Vec<Cells> {
     let best = |column: &Column| {
-        let values =
-            found.rows.iter().filter_map(|row| row.outcome.as_ref().ok()).map(column.value);
+        let values = found
+            .rows
+            .iter()
+            .filter_map(|row| row.outcome.as_ref().ok())
+            .map(|m| column.value.of(m));
         match column.best {
             Best::Least => values.reduce(f64::min),
             Best::Most => values.reduce(f64::max),
@@ -95,7 +100,7 @@ pub fn cells(found: &Comparison, columns: &[Column]) -> Vec<Cells> {
                 .iter()
                 .zip(&best)
                 .map(|(column, best)| {
-                    let value = (column.value)(measured);
+                    let value = column.value.of(measured);
                     ((column.show)(value), *best == Some(value))
                 })
                 .collect(),
@@ -112,12 +117,13 @@ pub fn unconverged(found: &Comparison) -> Vec<String> {
 
 /// For the screen.
 pub fn lines(found: &Comparison) -> Vec<String> {
-    let columns = columns(found.task);
-    let mut rows = vec![vec!["strategy".to_owned(), "loss".to_owned()]];
+    let columns = columns(found);
+    let heads = found.heads();
+    let mut rows = vec![heads.iter().map(|head| (*head).to_owned()).collect::<Vec<_>>()];
     rows[0].extend(columns.iter().map(|column| format!("{} ", column.head)));
     let mut failed = Vec::new();
     for (row, cells) in found.rows.iter().zip(cells(found, &columns)) {
-        let mut line = vec![row.strategy.to_string(), row.loss.to_string()];
+        let mut line = row.names();
         match cells {
             Cells::Values(values) => line.extend(
                 values
@@ -128,11 +134,13 @@ pub fn lines(found: &Comparison) -> Vec<String> {
         }
         rows.push(line);
     }
-    let mut lines = table::lines(&rows, &[Align::Left, Align::Left, Align::Right], 0);
-    let names = rows.iter().map(|row| row[1].chars().count()).max().unwrap_or(0);
+    let align =
+        vec![Align::Left; heads.len()].into_iter().chain([Align::Right]).collect::<Vec<_>>();
+    let mut lines = table::lines(&rows, &align, 0);
+    let names: Vec<Vec<String>> = rows.iter().map(|row| row[..heads.len()].to_vec()).collect();
+    let width = table::lines(&names, &align, 0).iter().map(|name| name.chars().count()).max();
     for (at, why) in failed {
-        let (strategy, loss) = (&rows[at][0], &rows[at][1]);
-        lines[at] = format!("{strategy:8}  {loss:names$}  {why}");
+        lines[at] = format!("{:w$}  {why}", lines[at], w = width.unwrap_or(0));
     }
     lines.push(String::new());
     lines.push(format!(
@@ -150,6 +158,7 @@ pub fn lines(found: &Comparison) -> Vec<String> {
 
 /// `left out: ovo: 1,016 classes are …`.
 pub fn left_out(left: &LeftOut) -> String {
-    let loss = left.loss.map(|loss| format!(" {loss}")).unwrap_or_default();
-    format!("left out: {}{loss}: {}", left.strategy, left.reason)
+    let strategy = left.strategy.map(|strategy| strategy.to_string());
+    let names: Vec<String> = strategy.into_iter().chain(left.loss.clone()).collect();
+    format!("left out: {}: {}", names.join(" "), left.reason)
 }

@@ -102,7 +102,7 @@ impl Writer {
                 .map(|tree| tree.line())
                 .map_err(io::Error::other)
         };
-        let words: Vec<&str> = sentence.words().collect();
+        let words: Vec<String> = sentence.words().map(unescaped).collect();
         let mut object = Map::new();
         object.insert("sentence".into(), json!(number + 1));
         object.insert("tokens".into(), json!(words));
@@ -132,6 +132,11 @@ impl Writer {
         serde_json::to_writer(&mut *out, &object)?;
         writeln!(out)
     }
+}
+
+/// A word as it is outside trees, where brackets are brackets.
+fn unescaped(word: &str) -> String {
+    word.replace("-LRB-", "(").replace("-RRB-", ")")
 }
 
 /// Words are counted from 1.

@@ -42,7 +42,7 @@ pub trait StructuredTask: StructuredModel {
     const CARDS: &'static [&'static str];
 
     /// How training data is read, and what else only training needs.
-    type Request: Send;
+    type Request: Send + Sync;
     /// Why a part of an output is as it is.
     type Explanation: Send;
     /// Writes answers one after the other.

@@ -11,15 +11,13 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use lineal::{
-    ConstituencyModel, CurvePoint, DeclaredModel, DependencyModel, Model, RankModel, Report,
-    SegmentModel, Source, TagModel, Task,
-};
+use lineal::{CurvePoint, Model, Report, Source};
 use serde_json::Value;
 
 use crate::args::TrainArgs;
 use crate::exit::NotConverged;
 use crate::program::Program;
+use crate::program::with_task;
 use crate::progress::Progress;
 use crate::talk::Talk;
 use crate::{files, html, stream};
@@ -134,16 +132,10 @@ impl Shown {
 /// Runs the command.
 pub fn run(args: &TrainArgs) -> anyhow::Result<()> {
     flags::check(args)?;
-    match args.task {
-        Task::Tag => learn::<TagModel>(args),
-        Task::Dependency => learn::<DependencyModel>(args),
-        Task::Constituency => learn::<ConstituencyModel>(args),
-        Task::Rank => learn::<RankModel>(args),
-        Task::Segment => learn::<SegmentModel>(args),
-        Task::Declared => learn::<DeclaredModel>(args),
-        _ if args.stream.is_on() => stream::run(args),
-        _ => learn::<Model>(args),
-    }
+    with_task!(args.task, M => learn::<M>(args), rows => match args.stream.is_on() {
+        true => stream::run(args),
+        false => learn::<Model>(args),
+    })
 }
 
 fn learn<M: Learns>(args: &TrainArgs) -> anyhow::Result<()>

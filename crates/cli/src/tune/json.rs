@@ -1,20 +1,22 @@
 //! What `tune --json` prints.
 
-use lineal::{Task, Trial, TuneMetric};
+use std::fmt::Display;
+
+use lineal::Trial;
 use serde_json::{Value, json};
 
 use super::Found;
 use crate::args::TuneArgs;
-use crate::rows::eval;
 
-/// One object: the circumstances, a row a trial, what was chosen and what came of it.
-pub fn object(found: &Found, args: &TuneArgs) -> anyhow::Result<Value> {
-    let (metric, task) = (args.metric.0, args.task);
-    let trial = |t: &Trial| row(t, metric, task);
+/// One object: the circumstances, one row per trial, what was chosen and what came of it.
+pub fn object<L: Display + PartialEq>(found: &Found<L>, args: &TuneArgs) -> Value {
+    let trial = |t: &Trial<L>| row(t, found);
+    let left_out =
+        |(learner, reason): &(L, String)| json!({"loss": learner.to_string(), "reason": reason});
     let trained = match &found.trained {
         None => Value::Null,
         Some(trained) => {
-            let report = trained.model.report();
+            let report = &trained.report;
             json!({
                 "objective": report.objective,
                 "gap": report.gap,
@@ -22,19 +24,19 @@ pub fn object(found: &Found, args: &TuneArgs) -> anyhow::Result<Value> {
                 "solver": report.solver,
                 "passes": report.passes,
                 "model_bytes": trained.bytes,
-                "test": trained.test.as_ref().map(eval::json).transpose()?,
+                "test": trained.test,
             })
         }
     };
-    Ok(json!({
+    let mut object = json!({
         "data": args.data,
-        "task": task,
-        "examples": found.n_rows,
+        "task": args.task,
+        "examples": found.n_examples,
         "classes": found.n_classes,
         "folds": args.folds,
         "shuffled": !args.no_shuffle,
         "seed": args.seed,
-        "metric": metric.name(task),
+        "metric": found.metric,
         "trials": found.table.trials.iter().map(trial).collect::<Vec<_>>(),
         "left_out": found.table.left_out,
         "best": found.table.best().map(trial),
@@ -42,15 +44,19 @@ pub fn object(found: &Found, args: &TuneArgs) -> anyhow::Result<Value> {
         "chosen": trial(&found.chosen),
         "trained": trained,
         "seconds": {"search": found.search_seconds, "total": found.total_seconds},
-    }))
+    });
+    if args.task.is_structured() {
+        object["refused"] = found.refused.iter().map(left_out).collect();
+    }
+    object
 }
 
-fn row(trial: &Trial, metric: TuneMetric, task: Task) -> Value {
-    let sign = if metric.is_loss(task) { -1.0 } else { 1.0 };
+fn row<L: Display>(trial: &Trial<L>, found: &Found<L>) -> Value {
+    let sign = found.sign();
     let features = Some(&trial.features).filter(|f| !f.is_empty());
     json!({
         "features": features,
-        "loss": trial.loss,
+        "loss": trial.loss.to_string(),
         "C": trial.c,
         "mean": sign * trial.mean,
         "se": trial.standard_error,

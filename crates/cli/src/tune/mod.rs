@@ -2,19 +2,23 @@
 
 mod json;
 mod search;
+mod structured;
 mod table;
 
+use std::fmt::Display;
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::bail;
 use lineal::{
-    Dataset, FeatureSpec, Features, Metrics, Model, Penalty, ReadOptions, Targets, TrainSpec,
-    Training, Trial, TuneTable,
+    Dataset, FeatureSpec, Features, LossKind, Metrics, Model, Penalty, ReadOptions, Report,
+    Targets, TrainSpec, Training, Trial, TuneTable,
 };
+use serde_json::Value;
 
 use crate::args::TuneArgs;
 use crate::files;
+use crate::program::with_task;
 use crate::rows::eval;
 use crate::rows::request::options_for;
 use crate::talk::{Talk, bytes, count, seconds};
@@ -22,43 +26,68 @@ use crate::train::write_model;
 use search::Search;
 
 /// What a search found, and what came of it.
-pub struct Found {
-    pub table: TuneTable,
-    pub chosen: Trial,
-    pub n_rows: usize,
-    pub n_classes: usize,
+pub struct Found<L> {
+    pub table: TuneTable<L>,
+    /// Learners that the structure does not allow, and why.
+    pub refused: Vec<(L, String)>,
+    pub chosen: Trial<L>,
+    /// What counts, as `eval --json` names it.
+    pub metric: String,
+    /// Whether it should be small: its values are kept with a minus.
+    pub is_loss: bool,
+    pub n_examples: usize,
+    /// Where it is known without training.
+    pub n_classes: Option<usize>,
     pub trained: Option<Trained>,
     pub search_seconds: f64,
     pub total_seconds: f64,
 }
 
-/// The chosen one on all rows.
+impl<L> Found<L> {
+    /// What gives values back their sign.
+    fn sign(&self) -> f64 {
+        if self.is_loss { -1.0 } else { 1.0 }
+    }
+}
+
+/// The chosen one on all examples.
 pub struct Trained {
-    pub model: Model,
+    pub report: Report,
     pub bytes: u64,
-    pub test: Option<Metrics>,
+    /// The metrics of `--test` as `eval --json` has them, and in short.
+    pub test: Option<Value>,
+    pub test_in_short: Option<String>,
 }
 
 /// Runs the command.
 pub fn run(args: &TuneArgs) -> anyhow::Result<()> {
     search::check(args)?;
-    let found = lineal::with_threads(args.run.threads, || tune(args))?;
+    with_task!(args.task, M => {
+        let found = lineal::with_threads(args.run.threads, || structured::tune::<M>(args))?;
+        show(&found, args)
+    }, rows => {
+        let found = lineal::with_threads(args.run.threads, || tune(args))?;
+        show(&found, args)
+    })
+}
+
+fn show<L: Display + PartialEq>(found: &Found<L>, args: &TuneArgs) -> anyhow::Result<()> {
     if args.json {
-        return files::json_to_stdout(&json::object(&found, args)?);
+        return files::json_to_stdout(&json::object(found, args));
     }
-    let lines = table::lines(&found, args);
+    let lines = table::lines(found);
     files::to_stdout(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))
 }
 
-fn tune(args: &TuneArgs) -> anyhow::Result<Found> {
-    let start = Instant::now();
-    let talk = Talk::new(args.run.quiet);
-    let mut search = Search::new(args)?;
-    let table = search.run(talk)?;
+/// What a table means, said when the search has ended.
+fn choose<L: Display + PartialEq + Clone>(
+    table: &TuneTable<L>,
+    args: &TuneArgs,
+    talk: Talk,
+) -> anyhow::Result<Trial<L>> {
     let Some(chosen) = table.chosen(args.choose.0).cloned() else {
         bail!("nothing was measured: every mean is undefined; is the data labelled?");
     };
-    let search_seconds = start.elapsed().as_secs_f64();
     if table.left_out > 0 {
         talk.warn(format_args!(
             "the budget left out {}; what was measured was measured on all folds",
@@ -66,16 +95,15 @@ fn tune(args: &TuneArgs) -> anyhow::Result<Found> {
         ));
     }
     talk.say(format_args!("took {}", table::name(&chosen)));
-    let (n_rows, n_classes) = search.size();
-    let trained = match &args.out {
-        Some(out) => Some(train(args, &mut search, &chosen, out, talk)?),
-        None => None,
-    };
-    let total_seconds = start.elapsed().as_secs_f64();
-    if let (Some(trained), Some(out)) = (&trained, &args.out) {
-        if let (Some(test), Some(path)) = (&trained.test, &args.test) {
-            talk.say(format_args!("{}: {}", path.display(), eval::in_short(test)));
-        }
+    Ok(chosen)
+}
+
+/// What was written, said at the end.
+fn say_trained(trained: &Trained, args: &TuneArgs, total_seconds: f64, talk: Talk) {
+    if let (Some(test), Some(path)) = (&trained.test_in_short, &args.test) {
+        talk.say(format_args!("{}: {test}", path.display()));
+    }
+    if let Some(out) = &args.out {
         talk.say(format_args!(
             "wrote {} ({}) in {}",
             out.display(),
@@ -83,7 +111,37 @@ fn tune(args: &TuneArgs) -> anyhow::Result<Found> {
             seconds(total_seconds)
         ));
     }
-    Ok(Found { table, chosen, n_rows, n_classes, trained, search_seconds, total_seconds })
+}
+
+fn tune(args: &TuneArgs) -> anyhow::Result<Found<LossKind>> {
+    let start = Instant::now();
+    let talk = Talk::new(args.run.quiet);
+    let metric = args.metric.of_rows()?;
+    let mut search = Search::new(args)?;
+    let table = search.run(talk)?;
+    let search_seconds = start.elapsed().as_secs_f64();
+    let chosen = choose(&table, args, talk)?;
+    let (n_examples, n_classes) = search.size();
+    let trained = match &args.out {
+        Some(out) => Some(train(args, &mut search, &chosen, out, talk)?),
+        None => None,
+    };
+    let total_seconds = start.elapsed().as_secs_f64();
+    if let Some(trained) = &trained {
+        say_trained(trained, args, total_seconds, talk);
+    }
+    Ok(Found {
+        table,
+        refused: Vec::new(),
+        chosen,
+        metric: metric.name(args.task).to_owned(),
+        is_loss: metric.is_loss(args.task),
+        n_examples,
+        n_classes: Some(n_classes),
+        trained,
+        search_seconds,
+        total_seconds,
+    })
 }
 
 fn train(
@@ -104,7 +162,12 @@ fn train(
         None => None,
     };
     let bytes = write_model(&model, out)?;
-    Ok(Trained { model, bytes, test })
+    Ok(Trained {
+        report,
+        bytes,
+        test_in_short: test.as_ref().map(eval::in_short),
+        test: test.as_ref().map(eval::json).transpose()?,
+    })
 }
 
 fn measure(

@@ -11,16 +11,18 @@ use lineal::{
 };
 
 use super::{Made, Setting, table};
-use crate::args::{Lengths, TuneArgs};
+use crate::args::{Lengths, LossName, TuneArgs};
 use crate::exit::usage;
 use crate::progress::Series;
 use crate::rows::request::{check_multilabel, check_reduction};
 use crate::rows::summary;
 use crate::talk::Talk;
+use crate::train::flags;
 use crate::{classes, files, text};
 
 /// Flags against one another, and the output before any work.
 pub fn check(args: &TuneArgs) -> anyhow::Result<()> {
+    flags::check(&args.train()?)?;
     let strategy = strategy(args);
     check_reduction(&args.reduction, |s| s == strategy)?;
     if args.task == Task::Multilabel {
@@ -45,6 +47,19 @@ pub fn check(args: &TuneArgs) -> anyhow::Result<()> {
         Some(out) => files::check_output(out, &inputs),
         None => Ok(()),
     }
+}
+
+/// Each once, from the smallest on.
+pub fn rising(cs: &[f64]) -> Vec<f64> {
+    let mut cs = cs.to_vec();
+    cs.sort_by(f64::total_cmp);
+    cs.dedup();
+    cs
+}
+
+/// How examples are dealt to folds.
+pub fn shuffle(args: &TuneArgs) -> Shuffle {
+    if args.no_shuffle { Shuffle::InOrder } else { Shuffle::Seeded(args.seed) }
 }
 
 fn strategy(args: &TuneArgs) -> Strategy {
@@ -134,9 +149,10 @@ impl<'a> Search<'a> {
                 found.left_out += (n_settings - at) * spec.cs.len() * spec.losses.len();
                 break;
             }
+            let (metric, is_loss) = (spec.metric.name(args.task), spec.metric.is_loss(args.task));
             let mut see = |trial: &Trial| {
                 series.begin(&table::name(trial));
-                series.end(&table::name(trial), &table::measured(trial, spec.metric, args.task));
+                series.end(&table::name(trial), &table::measured(trial, metric, is_loss));
                 ControlFlow::Continue(())
             };
             let tuning = Tuning::new(data, &spec).features(name).budget(share).monitor(&mut see);
@@ -174,18 +190,17 @@ impl<'a> Search<'a> {
 
     fn spec(&self, data: &Dataset) -> anyhow::Result<TuneSpec> {
         let (args, defaults) = (self.args, TuneSpec::default());
-        let mut cs = if args.cs.is_empty() { defaults.cs } else { args.cs.clone() };
-        cs.sort_by(f64::total_cmp);
-        cs.dedup();
+        let cs = if args.cs.is_empty() { defaults.cs } else { rising(&args.cs) };
+        let metric = args.metric.of_rows()?;
         let losses = match (args.losses.as_slice(), args.task) {
             ([], Task::Regress) => vec![LossKind::Squared],
-            ([], _) if args.metric.0 == lineal::TuneMetric::LogLoss => vec![LossKind::Logistic],
+            ([], _) if metric == lineal::TuneMetric::LogLoss => vec![LossKind::Logistic],
             ([], _) => defaults.losses,
-            (given, _) => given.to_vec(),
+            (given, _) => LossName::losses(given)?,
         };
-        let shuffle = if args.no_shuffle { Shuffle::InOrder } else { Shuffle::Seeded(args.seed) };
+        let shuffle = shuffle(args);
         let base = self.base(data)?;
-        Ok(TuneSpec { base, cs, losses, folds: args.folds, shuffle, metric: args.metric.0 })
+        Ok(TuneSpec { base, cs, losses, folds: args.folds, shuffle, metric })
     }
 
     /// Everything that is not searched.

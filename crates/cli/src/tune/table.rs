@@ -1,46 +1,41 @@
 //! The table of a search.
 
-use lineal::{Task, Trial, TuneMetric};
+use std::fmt::Display;
+
+use lineal::Trial;
 
 use super::Found;
-use crate::args::TuneArgs;
 use crate::table::{self, Align};
 use crate::talk::{number, rough};
 
 /// `words 1-2, logistic, C 0.3`.
-pub fn name(trial: &Trial) -> String {
+pub fn name<L: Display>(trial: &Trial<L>) -> String {
     let features =
         if trial.features.is_empty() { String::new() } else { format!("{}, ", trial.features) };
     format!("{features}{}, C {}", trial.loss, number(trial.c))
 }
 
 /// `accuracy 0.8492 ± 0.0019`.
-pub fn measured(trial: &Trial, metric: TuneMetric, task: Task) -> String {
-    let sign = if metric.is_loss(task) { -1.0 } else { 1.0 };
+pub fn measured<L>(trial: &Trial<L>, metric: &str, is_loss: bool) -> String {
     let stopped = if trial.converged { "" } else { " (stopped before the tolerance)" };
-    format!(
-        "{} {} ± {}{stopped}",
-        metric.name(task),
-        shown(sign * trial.mean, metric, task),
-        shown(trial.standard_error, metric, task)
-    )
+    let mean = if is_loss { -trial.mean } else { trial.mean };
+    format!("{metric} {} ± {}{stopped}", shown(mean, is_loss), shown(trial.standard_error, is_loss))
 }
 
-fn shown(x: f64, metric: TuneMetric, task: Task) -> String {
-    if metric.is_loss(task) { rough(x) } else { format!("{x:.4}") }
+fn shown(x: f64, is_loss: bool) -> String {
+    if is_loss { rough(x) } else { format!("{x:.4}") }
 }
 
-/// A line a trial, by features and loss, C rising.
-pub fn lines(found: &Found, args: &TuneArgs) -> Vec<String> {
-    let (metric, task) = (args.metric.0, args.task);
-    let sign = if metric.is_loss(task) { -1.0 } else { 1.0 };
-    let mut trials: Vec<&Trial> = found.table.trials.iter().collect();
+/// One line per trial, by features and loss, C rising.
+pub fn lines<L: Display + PartialEq>(found: &Found<L>) -> Vec<String> {
+    let (sign, is_loss) = (found.sign(), found.is_loss);
+    let mut trials: Vec<&Trial<L>> = found.table.trials.iter().collect();
     trials.sort_by(|a, b| {
-        let key = |t: &Trial| (found.order(t), t.loss.as_str());
+        let key = |t: &Trial<L>| (found.order(t), t.loss.to_string());
         key(a).cmp(&key(b)).then(a.c.total_cmp(&b.c))
     });
     let has_features = trials.iter().any(|t| !t.features.is_empty());
-    let mut head = vec!["loss", "C", metric.name(task), "± se", "passes", "seconds", ""];
+    let mut head = vec!["loss", "C", &found.metric, "± se", "passes", "seconds", ""];
     let mut align = vec![Align::Left, Align::Right];
     if has_features {
         head.insert(0, "features");
@@ -58,8 +53,8 @@ pub fn lines(found: &Found, args: &TuneArgs) -> Vec<String> {
         let mut row = vec![
             trial.loss.to_string(),
             number(trial.c),
-            shown(sign * trial.mean, metric, task),
-            shown(trial.standard_error, metric, task),
+            shown(sign * trial.mean, is_loss),
+            shown(trial.standard_error, is_loss),
             trial.passes.to_string(),
             format!("{:.2}", trial.seconds),
             mark.to_owned(),
@@ -71,13 +66,15 @@ pub fn lines(found: &Found, args: &TuneArgs) -> Vec<String> {
     }
     let mut lines = table::lines(&rows, &align, 0);
     lines.push(String::new());
+    let left_out = |(loss, why): &(L, String)| format!("left out: {loss}: {why}");
+    lines.extend(found.refused.iter().map(left_out));
     lines.push(format!("chosen: {}", name(&found.chosen)));
     lines
 }
 
-impl Found {
+impl<L> Found<L> {
     /// Features come in the order in which they were tried.
-    fn order(&self, trial: &Trial) -> usize {
+    fn order(&self, trial: &Trial<L>) -> usize {
         self.table.trials.iter().position(|t| t.features == trial.features).unwrap_or(0)
     }
 }

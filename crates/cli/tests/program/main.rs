@@ -11,6 +11,7 @@ mod explain;
 mod help;
 #[cfg(unix)]
 mod interrupt;
+mod learners;
 mod maps;
 mod multilabel;
 mod output;

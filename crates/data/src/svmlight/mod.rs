@@ -122,7 +122,12 @@ fn parse(text: &[u8], file: &str, rule: LabelRule) -> Result<Parsed, Error> {
     }
     let n_rows: usize = pieces.iter().map(|piece| piece.row_ends.len()).sum();
     if n_rows == 0 {
-        let message = "no rows; a LIBSVM file has one `label index:value …` a line";
+        let message = match rule.target {
+            TargetKind::Grades => {
+                "no rows; a LETOR file has one `grade qid:N index:value …` per line"
+            }
+            _ => "no rows; a LIBSVM file has one `label index:value …` per line",
+        };
         return Err(Error::new(ErrorKind::Empty, file, message));
     }
     Ok(join(pieces, &room, idx, val, n_rows, text))

@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-use super::Parsed;
 use super::scan::{Fault, Piece, skip_blanks};
+use super::{Parsed, stream};
 use crate::error::{Error, ErrorKind, quote};
 use crate::number::token;
-use crate::queries::{Queries, QueryIndex};
+use crate::queries::{Queries, QueryIndex, uneven_weights};
 use crate::schema::TargetKind;
 
 const PREFIX: &[u8] = b"qid:";
@@ -80,8 +80,16 @@ pub(super) fn collect(
         queries.push(name.into_owned(), *row);
     }
     queries.end(parsed.indptr.len() - 1);
-    if let Some(weights) = &parsed.weights {
-        queries.check_weights(weights, file)?;
+    if let Some(weights) = &parsed.weights
+        && let Some(row) = queries.uneven_weight(weights)
+    {
+        let at = queries.start().partition_point(|&start| start <= row) - 1;
+        let first = weights[queries.rows(at).start];
+        let message = uneven_weights(queries.name(at), first, weights[row]);
+        let lines = text.split(|&b| b == b'\n').enumerate();
+        let mut rows = lines.filter(|(_, line)| stream::is_row(line, TargetKind::Grades));
+        let line = n_lines_before + rows.nth(row).map_or(0, |(line, _)| line) + 1;
+        return Err(Error::in_line(ErrorKind::Weight, file, line, Some(1), message));
     }
     Ok(queries)
 }
@@ -139,7 +147,7 @@ mod tests {
             ("1 qid:1 qid:2 1:1\n", "t.letor:1:9: `qid:2` marks ranking data"),
             (
                 "1 qid:1 1:1\n1|2 qid:1\n",
-                "t.letor: documents of query `1` have the weights 1 and 2",
+                "t.letor:2:1: documents of query `1` have the weights 1 and 2",
             ),
         ] {
             let error = rank(text).unwrap_err().to_string();

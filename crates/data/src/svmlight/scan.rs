@@ -204,16 +204,14 @@ fn bad_feature(text: &[u8], p: usize) -> Fault {
     let word = token(text, p);
     let fault = |kind, at: usize, message| Fault { kind, offset: p + at, message };
     let Some(colon) = word.iter().position(|&b| b == b':') else {
-        let message = format!(
-            "{} is not a feature; LIBSVM features are index:value, as in 3:0.5",
-            quote(word)
-        );
+        let message =
+            format!("{} is not a feature; features are index:value, as in 3:0.5", quote(word));
         return fault(ErrorKind::Syntax, 0, message);
     };
     let (index, value) = (&word[..colon], &word[colon + 1..]);
     if index == b"qid" {
         let message = format!(
-            "{} marks ranking data (LETOR, SVMrank), where it stands once, right after the grade: say --task rank; or \
+            "{} marks ranking data (LETOR, SVMrank), where it stands once, right after the grade: train on it with --task rank; or \
              remove the qid words to use it as classification or regression data",
             quote(word)
         );
@@ -225,8 +223,7 @@ fn bad_feature(text: &[u8], p: usize) -> Fault {
         return fault(ErrorKind::Value, 0, message);
     }
     if index.iter().all(|&b| b == b'0') {
-        let message =
-            "feature index 0; LIBSVM indices start at 1, so add 1 to every index of the file";
+        let message = "feature index 0; indices start at 1, so add 1 to every index of the file";
         return fault(ErrorKind::Value, 0, message.to_owned());
     }
     if long_index(text, p).is_none_or(|(index, _)| index > MAX_INDEX.into()) {

@@ -176,7 +176,7 @@ impl Chunk {
 }
 
 /// Whether the scanner makes a row of a line.
-fn is_row(line: &[u8], target: TargetKind) -> bool {
+pub(super) fn is_row(line: &[u8], target: TargetKind) -> bool {
     match line.iter().find(|b| !matches!(b, b' ' | b'\t' | b'\r')) {
         Some(b'#') => false,
         None | Some(b'\n') => {

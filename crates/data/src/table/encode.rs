@@ -13,7 +13,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, ErrorKind, count, quote};
 use crate::format::Format;
 use crate::number::{parse_f32, parse_f64, parse_number};
-use crate::queries::{Queries, QueryIndex};
+use crate::queries::{Queries, QueryIndex, uneven_weights};
 use crate::schema::{ColumnKind, Schema, TargetKind, bucket_of};
 use crate::text::TextBatch;
 
@@ -143,9 +143,6 @@ impl<'a> Encoder<'a> {
         let mut queries = std::mem::take(&mut self.queries);
         queries.end(self.x.n_rows());
         let queries = Some(queries).filter(|_| self.schema.target == TargetKind::Grades);
-        if let (Some(queries), Some(weights)) = (&queries, &weights) {
-            queries.check_weights(weights, file)?;
-        }
         let x = self.x.take().map_err(|e| Error::new(ErrorKind::Schema, file, e.to_string()))?;
         let (schema, source) = (self.schema(), file.to_owned());
         Ok(Dataset { x, y, weights, queries, schema, warnings: Vec::new(), source })
@@ -157,6 +154,7 @@ impl<'a> Encoder<'a> {
             let (column, kind) = self.use_of[k];
             self.add(row, column, kind)?;
         }
+        self.check_weight_of_query(row)?;
         self.hashed.sort_unstable();
         for same in self.hashed.chunk_by(|a, b| a == b) {
             self.x.push(same[0], same.len() as f32);
@@ -253,6 +251,23 @@ impl<'a> Encoder<'a> {
                 };
                 Err(self.error(row, column, ErrorKind::Weight, message))
             }
+        }
+    }
+
+    /// The documents of a query have one weight.
+    fn check_weight_of_query(&self, row: &dyn TableRow) -> Result<(), Error> {
+        let (Some((start, name)), Some(&weight)) = (self.queries.last(), self.weights.last())
+        else {
+            return Ok(());
+        };
+        let first = self.weights[start];
+        let is_weight = |(_, kind): &&(usize, &ColumnKind)| **kind == ColumnKind::Weight;
+        match self.use_of.iter().find(is_weight) {
+            Some((column, _)) if weight != first => {
+                let message = uneven_weights(name, first, weight);
+                Err(self.error(row, *column, ErrorKind::Weight, message))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -214,6 +214,7 @@ impl StructuredModel for ConstituencyModel {
     type Options = BracketReadOptions;
     type Answer = ParsedTree;
     type Metrics = BracketMetrics;
+    const METRICS: &'static [&'static str] = &["f1", "precision", "recall", "exact"];
 
     fn header(&self) -> &Header {
         &self.about.header
@@ -250,8 +251,8 @@ impl StructuredModel for ConstituencyModel {
     }
 
     fn shrink(&self, max_bytes: u64) -> Result<Self, Error> {
-        let size = |tables: &Tables| Ok(self.bytes_with(tables)?.len() as u64);
-        Ok(Self { tables: self.tables.shrink(max_bytes, size)?, ..self.clone() })
+        let tables = self.tables.shrink(max_bytes, |tables| self.bytes_with(tables))?;
+        Ok(Self { tables, ..self.clone() })
     }
 
     fn n_weights(&self) -> usize {
@@ -284,8 +285,7 @@ impl StructuredModel for ConstituencyModel {
             ));
         }
         let tags = self.tags(data)?;
-        let wide: Option<Vec<f64>> = (ask.needs_proba() || ask.n_best > 0)
-            .then(|| self.tables.trees().iter().map(|&w| f64::from(w)).collect());
+        let wide = self.tables.trees_in_double(ask);
         in_chunks(
             data.len(),
             || (),

@@ -182,6 +182,7 @@ impl StructuredModel for DeclaredModel {
     type Options = ();
     type Answer = DeclaredAnswer;
     type Metrics = DeclaredMetrics;
+    const METRICS: &'static [&'static str] = &["accuracy", "exact"];
 
     fn header(&self) -> &Header {
         &self.about.header
@@ -214,8 +215,8 @@ impl StructuredModel for DeclaredModel {
     }
 
     fn shrink(&self, max_bytes: u64) -> Result<Self, Error> {
-        let size = |tables: &Tables| Ok(self.bytes_with(tables)?.len() as u64);
-        Ok(Self { tables: self.tables.shrink(max_bytes, size)?, ..self.clone() })
+        let tables = self.tables.shrink(max_bytes, |tables| self.bytes_with(tables))?;
+        Ok(Self { tables, ..self.clone() })
     }
 
     fn n_weights(&self) -> usize {

@@ -202,6 +202,8 @@ impl StructuredModel for DependencyModel {
     type Options = TreebankOptions;
     type Answer = Parsed;
     type Metrics = DependencyMetrics;
+    const METRICS: &'static [&'static str] =
+        &["las", "uas", "label_accuracy", "las_no_punct", "uas_no_punct", "exact"];
 
     fn header(&self) -> &Header {
         &self.about.header
@@ -243,8 +245,8 @@ impl StructuredModel for DependencyModel {
     }
 
     fn shrink(&self, max_bytes: u64) -> Result<Self, Error> {
-        let size = |tables: &Tables| Ok(self.bytes_with(tables)?.len() as u64);
-        Ok(Self { tables: self.tables.shrink(max_bytes, size)?, ..self.clone() })
+        let tables = self.tables.shrink(max_bytes, |tables| self.bytes_with(tables))?;
+        Ok(Self { tables, ..self.clone() })
     }
 
     fn n_weights(&self) -> usize {
@@ -274,8 +276,7 @@ impl StructuredModel for DependencyModel {
             return Err(Error::request("trees are not drawn at random; ask for the best ones"));
         }
         let (data, tags) = tags::tagged(self.tagger(), data)?;
-        let wide: Option<Vec<f64>> = (ask.needs_proba() || ask.n_best > 0)
-            .then(|| self.parser().trees.iter().map(|&w| f64::from(w)).collect());
+        let wide = self.tables.trees_in_double(ask);
         let mut parsed = in_chunks(
             data.len(),
             || (),

@@ -14,6 +14,9 @@ use lineal_ranking::{Reason, order};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
+/// Documents that are answered together, and those of the last query among them.
+const DOCUMENTS: usize = 4096;
+
 /// A model that orders the documents of a query.
 #[derive(Debug)]
 pub struct RankModel {
@@ -179,6 +182,8 @@ impl StructuredModel for RankModel {
     type Options = ReadOptions;
     type Answer = RankedQuery;
     type Metrics = RankMetrics;
+    const METRICS: &'static [&'static str] =
+        &["ndcg@10", "ndcg@1", "ndcg@5", "ndcg", "map", "mrr", "pairwise_accuracy"];
 
     fn header(&self) -> &Header {
         &self.header
@@ -206,15 +211,29 @@ impl StructuredModel for RankModel {
         Ok(RankedRows { data, features: Features::default() })
     }
 
-    /// All queries are one block: documents of a query must be known before they are ordered, and files of them are small.
+    /// Queries are not cut: memory is that of a block, or of the largest query if that is more, and of the names of all queries.
     fn stream(
         &self,
         source: impl Into<Source>,
         options: &ReadOptions,
         on_block: &mut dyn FnMut(&RankedRows) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        let _ = on_block(&self.read(source, options)?);
-        Ok(())
+        let (schema, features) = (self.rows.schema(), self.rows.features());
+        let mut failed = None;
+        let walked =
+            lineal_data::stream(source, options, schema, DOCUMENTS, &mut |mut data, text| {
+                match features.encode(&mut data, text) {
+                    Ok(()) => Ok(on_block(&RankedRows { data, features: Features::default() })),
+                    Err(error) => {
+                        failed = Some(error);
+                        Ok(ControlFlow::Break(()))
+                    }
+                }
+            });
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(walked.map(|_| ())?),
+        }
     }
 
     fn answer(&self, data: &RankedRows, ask: &Ask) -> Result<Vec<RankedQuery>, Error> {

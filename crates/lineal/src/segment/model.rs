@@ -256,6 +256,7 @@ impl StructuredModel for SegmentModel {
     type Options = SceneOptions;
     type Answer = Segmented;
     type Metrics = SegmentMetrics;
+    const METRICS: &'static [&'static str] = &["foreground_iou", "iou", "pixel_accuracy", "exact"];
 
     fn header(&self) -> &Header {
         &self.about.header

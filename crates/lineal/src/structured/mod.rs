@@ -1,11 +1,13 @@
 //! What the tasks with structured outputs share: the request to the learners, the run and its report, the model and its file.
 
+mod learner;
 mod model;
 mod request;
 mod run;
 mod tables;
 pub(crate) mod tags;
 
+pub use learner::Learner;
 pub use model::{Ask, Examples, Header, StructuredModel};
 pub(crate) use model::{check_word, description, encode, in_chunks, unfit};
 pub(crate) use request::Learning;

@@ -108,6 +108,8 @@ pub trait StructuredModel: Sized + Send + Sync {
     type Answer: Send;
     /// What is measured.
     type Metrics: Serialize;
+    /// Metrics that a search can make as large as possible, by their names in `eval --json`: the first that the data has is the one to watch.
+    const METRICS: &'static [&'static str];
 
     /// What its file says of it.
     fn header(&self) -> &Header;
@@ -152,6 +154,13 @@ pub trait StructuredModel: Sized + Send + Sync {
     /// Predicts and compares with the data.
     fn evaluate(&self, data: &Self::Data) -> Result<Self::Metrics, Error> {
         self.compare(data, &self.answer(data, &Ask::default())?)
+    }
+
+    /// The values of [`METRICS`](Self::METRICS), in their order; none where the data does not define one.
+    fn metric_values(metrics: &Self::Metrics) -> Result<Vec<Option<f64>>, Error> {
+        let all = serde_json::to_value(metrics)
+            .map_err(|e| Error::request(format!("the metrics cannot be told by name: {e}")))?;
+        Ok(Self::METRICS.iter().map(|&name| all[name].as_f64()).collect())
     }
 
     /// Maps a model file. Nothing in it is believed before it is checked.

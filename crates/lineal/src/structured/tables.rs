@@ -4,7 +4,7 @@
 //! NAME_places, NAME   U8, F32 or U8 [weights that are not zero]: see `lineal_model::packed`
 //! ```
 
-use super::{StructuredModel, encode, unfit};
+use super::{Ask, StructuredModel, encode, unfit};
 use crate::Error;
 use crate::tag::TagModel;
 use lineal_model::file::{ModelFile, TensorData};
@@ -60,6 +60,12 @@ impl Tables {
         self.get(TREES).unwrap_or_default()
     }
 
+    /// The same in double precision, where sums over trees or several of them are asked for.
+    pub(crate) fn trees_in_double(&self, ask: &Ask) -> Option<Vec<f64>> {
+        let wanted = ask.needs_proba() || ask.n_best > 0;
+        wanted.then(|| self.trees().iter().map(|&w| f64::from(w)).collect())
+    }
+
     /// The file of a parser with these tables, its tagger, and what else it has.
     pub(crate) fn encode(
         &self,
@@ -112,12 +118,13 @@ impl Tables {
         Ok(tables)
     }
 
-    /// Weights in a byte each, without as many of the smallest as it takes for `size`, the bytes of the model's file, to be at most `max_bytes`.
+    /// Weights in a byte each, without as many of the smallest as it takes for the model's file, which `bytes_with` makes, to have at most `max_bytes`.
     pub(crate) fn shrink(
         &self,
         max_bytes: u64,
-        size: impl Fn(&Self) -> Result<u64, Error>,
+        bytes_with: impl Fn(&Self) -> Result<Vec<u8>, Error>,
     ) -> Result<Self, Error> {
+        let size = |tables: &Self| Ok::<_, Error>(bytes_with(tables)?.len() as u64);
         if size(self)? <= max_bytes {
             return Ok(self.clone());
         }

@@ -86,6 +86,8 @@ impl StructuredModel for TagModel {
     type Options = SequenceOptions;
     type Answer = Tagged;
     type Metrics = TagMetrics;
+    const METRICS: &'static [&'static str] =
+        &["span_f1", "token_accuracy", "sentence_accuracy", "span_precision", "span_recall"];
 
     fn header(&self) -> &Header {
         &self.about.header

@@ -1,6 +1,7 @@
 //! One fold: a view of the training rows, a copy of those to measure, and where the last run ended.
 
 use super::TuneMetric;
+use super::path::Measured;
 use crate::Error;
 use crate::features::Features;
 use crate::predict::evaluate::Metrics;
@@ -35,13 +36,6 @@ pub(super) struct Fold<'d> {
     /// A label tree is shaped by rows and their labels, whatever these weigh: it gets a copy of its rows.
     copy: Option<Dataset>,
     warm: WarmStart,
-}
-
-/// What a fold found at one step of the path.
-pub(super) struct Measured {
-    pub score: f64,
-    pub passes: usize,
-    pub converged: bool,
 }
 
 impl<'d> Fold<'d> {

@@ -22,30 +22,9 @@ pub fn folds(
     n_folds: usize,
     shuffle: Shuffle,
 ) -> Result<Vec<u32>, Error> {
-    if !(2..=1000).contains(&n_folds) {
-        return Err(Error::request(format!("--folds must be from 2 to 1000, not {n_folds}")));
-    }
-    if n_rows < n_folds {
-        return Err(Error::request(format!(
-            "{n_folds} folds need as many rows, and there are {n_rows}; give fewer --folds"
-        )));
-    }
-    let mut order: Vec<usize> = (0..n_rows).collect();
-    if let Shuffle::Seeded(seed) = shuffle {
-        order.shuffle(&mut Pcg64Mcg::seed_from_u64(seed ^ 0xf01d));
-    }
+    let Targets::Classes(y) = y else { return plain_folds(n_rows, n_folds, shuffle) };
+    let order = order(n_rows, n_folds, shuffle)?;
     let mut fold = vec![0; n_rows];
-    let Targets::Classes(y) = y else {
-        // The first folds have one row more where they cannot be alike.
-        let (each, more) = (n_rows / n_folds, n_rows % n_folds);
-        let mut at = 0;
-        for f in 0..n_folds {
-            let size = each + usize::from(f < more);
-            order[at..at + size].iter().for_each(|&i| fold[i] = f as u32);
-            at += size;
-        }
-        return Ok(fold);
-    };
     // Classes are numbered as they come. Sorted by that number, every n_folds-th row tells how many rows of which class a fold gets.
     let mut number = vec![usize::MAX; y.iter().map(|&c| c as usize + 1).max().unwrap_or(0)];
     let mut rows_of: Vec<Vec<usize>> = Vec::new();
@@ -72,6 +51,37 @@ pub fn folds(
         rows.iter().zip(dealt).for_each(|(&i, f)| fold[i] = f);
     }
     Ok(fold)
+}
+
+/// The fold of each of `n` examples, whatever they are. The first folds have one more where they cannot be alike.
+pub(super) fn plain_folds(n: usize, n_folds: usize, shuffle: Shuffle) -> Result<Vec<u32>, Error> {
+    let order = order(n, n_folds, shuffle)?;
+    let mut fold = vec![0; n];
+    let (each, more) = (n / n_folds, n % n_folds);
+    let mut at = 0;
+    for f in 0..n_folds {
+        let size = each + usize::from(f < more);
+        order[at..at + size].iter().for_each(|&i| fold[i] = f as u32);
+        at += size;
+    }
+    Ok(fold)
+}
+
+/// In which order examples are dealt.
+fn order(n: usize, n_folds: usize, shuffle: Shuffle) -> Result<Vec<usize>, Error> {
+    if !(2..=1000).contains(&n_folds) {
+        return Err(Error::request(format!("--folds must be from 2 to 1000, not {n_folds}")));
+    }
+    if n < n_folds {
+        return Err(Error::request(format!(
+            "{n_folds} folds need as many examples, and there are {n}; give fewer --folds"
+        )));
+    }
+    let mut order: Vec<usize> = (0..n).collect();
+    if let Shuffle::Seeded(seed) = shuffle {
+        order.shuffle(&mut Pcg64Mcg::seed_from_u64(seed ^ 0xf01d));
+    }
+    Ok(order)
 }
 
 #[cfg(test)]

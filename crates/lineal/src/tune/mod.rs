@@ -8,17 +8,22 @@
 
 mod fold;
 mod folds;
+mod path;
+mod structured;
 mod table;
 
 use crate::Error;
 use crate::request::spec::{LossKind, Penalty, Task, TrainSpec};
 use fold::Fold;
 use lineal_data::{Dataset, Targets};
+use path::Walk;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub use folds::{Shuffle, folds};
+pub use path::OnTrial;
+pub use structured::{StructuredTuneSpec, StructuredTuned, StructuredTuning};
 pub use table::{Choice, Trial, TuneTable};
 
 /// A search, but for the data.
@@ -80,9 +85,6 @@ impl TuneMetric {
     }
 }
 
-/// Called after each step of a path; `Break` ends the search.
-pub type OnTrial<'a> = dyn FnMut(&Trial) -> ControlFlow<()> + 'a;
-
 /// A search over one set of features that is about to start.
 ///
 /// ```
@@ -131,53 +133,36 @@ impl<'a> Tuning<'a> {
 
     /// Searches, and adds to the table. `Break` if the budget or the monitor ended it.
     pub fn run(self, table: &mut TuneTable) -> Result<ControlFlow<()>, Error> {
-        let Self { data, spec, features, budget, mut on_trial } = self;
+        let Self { data, spec, features, budget, on_trial } = self;
         check(data, spec)?;
-        let started = Instant::now();
         let assigned = folds(&data.y, data.n_rows(), spec.folds, spec.shuffle)?;
         let x = fold::scaled(data, &spec.base);
-        let mut paths: Vec<(LossKind, Vec<Fold<'_>>)> = Vec::new();
-        for &loss in &spec.losses {
-            let of = |f: usize| Fold::new(data, &x, &assigned, f, &spec.base);
-            paths.push((loss, (0..spec.folds).map(of).collect::<Result<_, _>>()?));
-        }
-        let mut longest = Duration::ZERO;
-        let n_steps = spec.cs.len() * paths.len();
-        let mut n_done = 0;
-        // All losses move along the path together, so that a budget is fair to them.
-        for &c in &spec.cs {
-            for (loss, folds) in &mut paths {
-                if n_done > 0 && budget.is_some_and(|b| started.elapsed() + longest > b) {
-                    table.left_out += n_steps - n_done;
-                    return Ok(ControlFlow::Break(()));
-                }
-                let begun = Instant::now();
-                let run = TrainSpec {
-                    loss: Some(*loss),
-                    penalty: Penalty::C(c),
-                    calibrate: None,
-                    validation: 0.0,
-                    patience: None,
-                    curve: false,
-                    ..spec.base.clone()
-                };
-                let measured: Vec<_> = folds
-                    .par_iter_mut()
-                    .map(|fold| fold.measure(&run, spec.metric))
-                    .collect::<Result<_, _>>()?;
-                longest = begun.elapsed();
-                n_done += 1;
-                let seconds = longest.as_secs_f64();
-                let trial = Trial::new(&features, *loss, c, measured, seconds);
-                let step = on_trial.as_mut().map_or(ControlFlow::Continue(()), |see| see(&trial));
-                table.trials.push(trial);
-                if step.is_break() {
-                    table.left_out += n_steps - n_done;
-                    return Ok(step);
-                }
-            }
-        }
-        Ok(ControlFlow::Continue(()))
+        let of = |f: usize| Fold::new(data, &x, &assigned, f, &spec.base);
+        let of_loss = |_: &LossKind| (0..spec.folds).map(of).collect::<Result<Vec<_>, _>>();
+        let mut all = spec.losses.iter().map(of_loss).collect::<Result<Vec<_>, _>>()?;
+        let paths = spec.losses.iter().map(|&loss| (loss, spec.cs.clone())).collect();
+        let walk = Walk { features, paths, budget, on_trial };
+        walk.run(table, &mut |at, loss, c| {
+            let run = TrainSpec {
+                loss: Some(loss),
+                penalty: Penalty::C(c),
+                calibrate: None,
+                validation: 0.0,
+                patience: None,
+                curve: false,
+                ..spec.base.clone()
+            };
+            let folds = all[at].par_iter_mut();
+            Ok(Some(folds.map(|fold| fold.measure(&run, spec.metric)).collect::<Result<_, _>>()?))
+        })
+    }
+}
+
+/// Refuses values of C that are no path.
+fn check_cs(cs: &[f64]) -> Result<(), Error> {
+    match cs.iter().find(|c| !(c.is_finite() && **c > 0.0)) {
+        Some(c) => Err(Error::request(format!("-C must be numbers above 0, not {c}"))),
+        None => Ok(()),
     }
 }
 
@@ -185,9 +170,7 @@ fn check(data: &Dataset, spec: &TuneSpec) -> Result<(), Error> {
     if spec.cs.is_empty() || spec.losses.is_empty() {
         return Err(Error::request("there is nothing to search: give values of C and losses"));
     }
-    if let Some(c) = spec.cs.iter().find(|c| !(c.is_finite() && **c > 0.0)) {
-        return Err(Error::request(format!("-C must be numbers above 0, not {c}")));
-    }
+    check_cs(&spec.cs)?;
     if spec.metric == TuneMetric::LogLoss
         && let Some(loss) = spec.losses.iter().find(|l| **l != LossKind::Logistic)
     {

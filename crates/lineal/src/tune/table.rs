@@ -1,18 +1,18 @@
 //! What was measured, and which of it to take.
 
-use super::fold::Measured;
+use super::path::Measured;
 use crate::request::spec::LossKind;
 
-/// One loss at one C on all folds.
+/// One loss, or learner of structures, at one C on all folds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trial {
+pub struct Trial<L = LossKind> {
     /// Which features.
     pub features: String,
     /// The loss.
-    pub loss: LossKind,
+    pub loss: L,
     /// C.
     pub c: f64,
-    /// The metric on each fold's held-out rows; larger is better.
+    /// The metric on each fold's held-out examples; larger is better.
     pub scores: Vec<f64>,
     /// Their mean.
     pub mean: f64,
@@ -26,10 +26,10 @@ pub struct Trial {
     pub seconds: f64,
 }
 
-impl Trial {
+impl<L> Trial<L> {
     pub(super) fn new(
         features: &str,
-        loss: LossKind,
+        loss: L,
         c: f64,
         measured: Vec<Measured>,
         seconds: f64,
@@ -63,17 +63,23 @@ pub enum Choice {
 }
 
 /// All trials of a search, in the order in which they ran.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TuneTable {
+#[derive(Clone, Debug, PartialEq)]
+pub struct TuneTable<L = LossKind> {
     /// What was measured.
-    pub trials: Vec<Trial>,
+    pub trials: Vec<Trial<L>>,
     /// What the budget did not allow.
     pub left_out: usize,
 }
 
-impl TuneTable {
+impl<L> Default for TuneTable<L> {
+    fn default() -> Self {
+        Self { trials: Vec::new(), left_out: 0 }
+    }
+}
+
+impl<L: PartialEq> TuneTable<L> {
     /// The best mean; among equals the smaller C, then what ran first.
-    pub fn best(&self) -> Option<&Trial> {
+    pub fn best(&self) -> Option<&Trial<L>> {
         let known = self.trials.iter().filter(|t| !t.mean.is_nan());
         known.reduce(|best, t| {
             let better = t.mean > best.mean || (t.mean == best.mean && t.c < best.c);
@@ -82,16 +88,16 @@ impl TuneTable {
     }
 
     /// The smallest C of the best one's features and loss whose mean is within one standard error of the best.
-    pub fn one_standard_error(&self) -> Option<&Trial> {
+    pub fn one_standard_error(&self) -> Option<&Trial<L>> {
         let best = self.best()?;
         let enough = best.mean - best.standard_error;
-        let same = |t: &&Trial| t.features == best.features && t.loss == best.loss;
+        let same = |t: &&Trial<L>| t.features == best.features && t.loss == best.loss;
         let good = self.trials.iter().filter(same).filter(|t| t.mean >= enough);
         good.min_by(|a, b| a.c.total_cmp(&b.c))
     }
 
     /// The trial that a choice means.
-    pub fn chosen(&self, choice: Choice) -> Option<&Trial> {
+    pub fn chosen(&self, choice: Choice) -> Option<&Trial<L>> {
         match choice {
             Choice::Best => self.best(),
             Choice::OneStandardError => self.one_standard_error(),
@@ -121,6 +127,6 @@ mod tests {
         let table = TuneTable { trials, left_out: 0 };
         assert_eq!(table.best().map(|t| t.c), Some(10.0));
         assert_eq!(table.chosen(Choice::OneStandardError).map(|t| t.c), Some(1.0));
-        assert!(TuneTable::default().best().is_none());
+        assert!(TuneTable::<LossKind>::default().best().is_none());
     }
 }

@@ -5,9 +5,11 @@
 
 mod explain;
 mod prune;
+mod score;
 
 pub use explain::PhraseExplanation;
-pub use prune::{f1, prune};
+pub use prune::prune;
+pub use score::f1;
 
 use crate::features::{Sentences, Templates};
 use crate::problem::{
