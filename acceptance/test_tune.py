@@ -1,7 +1,8 @@
-"""`lineal tune` against scikit-learn's GridSearchCV on the same folds."""
+"""`lineal tune` against scikit-learn's GridSearchCV on the same folds, and against `train` and `eval` on folds of queries."""
 
 import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -56,7 +57,36 @@ def grid(name, losses, n_rows):
     return test
 
 
+def rankings(checks, program, sets):
+    """Folds of queries: what the search measures is what `train` and `eval` find on the same queries, fold by fold."""
+    folder = Path(program.folder.name)
+    rng = np.random.default_rng(7)
+    queries = []
+    for q in range(40):
+        x = np.round(rng.random((rng.integers(2, 12), 4)), 3)
+        grades = np.clip(np.round(x @ [2.0, 1.0, 0.0, -1.0] + 0.4 * rng.normal(size=len(x))), 0, 2).astype(int)
+        lines = [f"{g} qid:{q} " + " ".join(f"{j}:{v:g}" for j, v in enumerate(row, 1)) for g, row in zip(grades, x)]
+        queries.append("\n".join(lines) + "\n")
+    data = folder / "queries.letor"
+    data.write_text("".join(queries))
+    flags = ["--task", "rank", "--tol", "1e-8"]
+    search = ["-C", "0.001,1", "--losses", "squared-hinge,logistic", "--folds", FOLDS, "--no-shuffle", "--metric", "map"]
+    found = json.loads(program.output("tune", data, *flags, *search, "--json", "--quiet"))
+    checks.that(len(found["trials"]) == 4, "tune rankings: every learner at every C", str(len(found["trials"])))
+    per_fold = len(queries) // FOLDS
+    for trial in found["trials"]:
+        for fold, value in enumerate(trial["folds"]):
+            held = range(fold * per_fold, (fold + 1) * per_fold)
+            kept_file, held_file, model = folder / "kept.letor", folder / "held.letor", folder / "fold.lineal"
+            kept_file.write_text("".join(text for q, text in enumerate(queries) if q not in held))
+            held_file.write_text("".join(queries[q] for q in held))
+            program.output("train", kept_file, *flags, "-C", trial["C"], "--loss", trial["loss"], "-o", model, "--quiet")
+            told = json.loads(program.output("eval", model, held_file, "--json", "--quiet"))["map"]
+            checks.close(value, told, 1e-6, f"tune rankings: {trial['loss']} at C {trial['C']}, fold {fold + 1}")
+
+
 TESTS = {
+    "tune rankings": rankings,
     "tune on a9a": grid("a9a", ("logistic", "squared-hinge"), 600),
     "tune on usps": grid("usps", ("logistic", "squared-hinge"), 250),
     "tune on newsgroups": grid("newsgroups", ("logistic",), 400),

@@ -71,7 +71,10 @@ pub fn columns(found: &Comparison) -> Vec<Column> {
         columns.push(column(head, Value::Metric(metric), Best::Most, fraction));
     }
     if structured {
-        let gap = Value::Of(|m| m.report.gap.map_or(f64::NAN, |gap| gap / m.report.objective));
+        let gap = Value::Of(|m| {
+            let relative = |gap: f64| gap / m.report.objective.max(f64::MIN_POSITIVE);
+            m.report.gap.map_or(f64::NAN, relative)
+        });
         let show = |gap: f64| if gap.is_nan() { "–".to_owned() } else { format!("{gap:.1e}") };
         columns.push(column("relative gap", gap, Best::None, show));
     }

@@ -1,6 +1,6 @@
 //! `tune` and `compare` for every structured task, and what rankings have of their own.
 
-use crate::world::World;
+use crate::world::{TINY, World};
 use serde_json::Value;
 
 /// Queries of three or four documents; the first two features tell the grade, more or less.
@@ -98,8 +98,8 @@ fn declared(n: usize) -> String {
 const TASKS: [(&str, &[&str], &str, &[&str]); 6] = [
     ("rank", &["a.letor"], "ndcg@10", &[]),
     ("tag", &["a.conll"], "span_f1", &[]),
-    ("dependency", &["a.conllu"], "las", &[]),
-    ("constituency", &["a.mrg"], "f1", &[]),
+    ("dependency", &["a.conllu", "--hash", "12"], "las", &[]),
+    ("constituency", &["a.mrg", "--hash", "12"], "f1", &[]),
     ("segment", &["a.jsonl"], "foreground_iou", &["logistic"]),
     ("declared", &["d.jsonl", "--declaration", "d.declared"], "accuracy", &["logistic"]),
 ];
@@ -233,12 +233,15 @@ fn a_search_has_metrics_losses_and_a_budget() {
             "--metric las is not there for this task: choose one of ndcg@10,",
         ),
         (vec!["--losses", "squared"], "--losses squared: it is a loss of rows"),
-        (vec!["--folds", "31"], "31 folds need as many examples, and there are 30"),
         (vec!["--rank", "ndcg", "--losses", "logistic"], "has no sum over all orders"),
     ] {
         let run = world.run(&[&tune[..], &flags].concat());
         assert!(run.code > 0 && run.err.contains(said), "{}", run.err);
     }
+    world
+        .run(&["tune", "a.letor", "--task", "rank", "--folds", "31", "-q"])
+        .failed(1, &["31 folds need as many examples, and there are 30"]);
+    world.file("a.svm", TINY);
     let usage = |args: &[&str], said: &str| {
         world.run(args).failed(2, &[said]);
     };
@@ -247,7 +250,7 @@ fn a_search_has_metrics_losses_and_a_budget() {
     usage(&[&tune[..], &["--try-ngrams", "1"]].concat(), "--try-ngrams");
     usage(&["tune", "a.conll", "--task", "tag", "--max-size", "1MB"], "give it to train");
     usage(&["tune", "a.svm", "--query", "q"], "--query is for --task rank");
-    usage(&["compare", "a.svm", "--losses", "passive-aggressive"], "rows have other losses");
+    usage(&["compare", "a.svm", "--losses", "passive-aggressive", "-q"], "rows have other losses");
 }
 
 #[test]
