@@ -8,6 +8,16 @@ use anyhow::{Context, bail};
 use crate::exit::usage;
 use crate::interrupt;
 
+/// The text of a file, without the byte order mark that some editors put first; `what` names the file in messages.
+pub fn read_text(path: &Path, what: &str) -> anyhow::Result<String> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the {what} {}", path.display()))?;
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
+}
+
 /// Fails early on an output that cannot be written or that would overwrite one of the inputs.
 pub fn check_output(output: &Path, inputs: &[&Path]) -> anyhow::Result<()> {
     let shown = output.display();

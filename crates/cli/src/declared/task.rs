@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use lineal::declared::Declaration;
 use lineal::{
     Ask, DeclaredAnswer, DeclaredData, DeclaredExplanation, DeclaredMetrics, DeclaredModel,
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::write::Writer;
 use crate::args::{ExplainArgs, FileArgs, Output, PredictArgs, TrainArgs};
 use crate::exit::usage;
+use crate::files::read_text;
 use crate::structured::{MetricTable, Pairs, Reason, StructuredTask, shares, shares_header};
 use crate::talk::{count, rough, thousands};
 use crate::train::request::{self, Request};
@@ -37,9 +38,7 @@ impl StructuredTask for DeclaredModel {
                 "--task declared needs --declaration FILE: which variables, labels, features and rules there are",
             );
         };
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read the declaration {}", path.display()))?;
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
+        let text = read_text(path, "declaration")?;
         let declaration = match Declaration::parse(&text) {
             Ok(declaration) => Arc::new(declaration),
             Err(error) => bail!("{}:{error}", path.display()),

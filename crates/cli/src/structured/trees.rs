@@ -1,11 +1,12 @@
 //! What parsers of both kinds share, and reasons by parts.
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use lineal::PartReason;
 use serde_json::json;
 
 use super::Reason;
 use crate::args::{Output, PredictArgs, TrainArgs};
+use crate::files::read_text;
 
 /// The text of the template file. Mistakes in it are told with its name, before any data is read.
 pub fn template_file<T, E: std::fmt::Display>(
@@ -13,9 +14,7 @@ pub fn template_file<T, E: std::fmt::Display>(
     parse: impl FnOnce(&str) -> Result<T, E>,
 ) -> anyhow::Result<Option<String>> {
     let Some(path) = &args.tag.template else { return Ok(None) };
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the template {}", path.display()))?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
+    let text = read_text(path, "template")?;
     if let Err(error) = parse(&text) {
         bail!("{}: {error}", path.display());
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use lineal::metrics::{Classified, ClassifyMetrics, UNSEEN, classify};
 use lineal::{
     Bias, SequenceOptions, Sequences, Source, StructuredModel, TagExplanation, TagFeatures,
@@ -14,6 +14,7 @@ use super::write::Writer;
 use super::{inspect, metrics};
 use crate::args::{EvalArgs, ExplainArgs, FileArgs, PredictArgs, TrainArgs};
 use crate::exit::usage;
+use crate::files::read_text;
 use crate::html;
 use crate::structured::{MetricTable, Pairs, Reason, StructuredTask};
 use crate::table::cut;
@@ -287,8 +288,7 @@ impl StructuredTask for TagModel {
 fn features(args: &TrainArgs) -> anyhow::Result<TagFeatures> {
     Ok(match (&args.tag.template, &args.tag.features) {
         (Some(path), _) => {
-            let text = std::fs::read_to_string(path)
-                .with_context(|| format!("cannot read the template {}", path.display()))?;
+            let text = read_text(path, "template")?;
             // Mistakes in it are told with its name, before any data is read.
             if let Err(error) = lineal::sequence::Templates::parse(&text) {
                 bail!("{}: {error}", path.display());
@@ -318,7 +318,5 @@ fn bias(args: &TrainArgs) -> anyhow::Result<Option<bool>> {
 /// The text of the rules.
 fn rules(args: &TrainArgs) -> anyhow::Result<Option<String>> {
     let Some(path) = &args.tag.rules else { return Ok(None) };
-    let text = std::fs::read_to_string(path)
-        .map_err(|e| anyhow::anyhow!("cannot read the rules {}: {e}", path.display()))?;
-    Ok(Some(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned()))
+    Ok(Some(read_text(path, "rules")?))
 }
