@@ -79,8 +79,8 @@ pub use encoding::Encoding;
 pub use error::{Error, ErrorKind};
 pub use format::Format;
 pub use graphs::{
-    FeatureNames, Graph, GraphReadOptions, GraphSchema, Graphs, read_graphs, read_graphs_with,
-    stream_graphs,
+    FeatureNames, Graph, GraphReadOptions, GraphSchema, Graphs, LeftOut, read_graphs,
+    read_graphs_with, stream_graphs,
 };
 pub use guess_target::{GuessedTarget, guess_target};
 pub use images::{

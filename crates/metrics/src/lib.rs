@@ -52,7 +52,5 @@ pub use ranking::{
     ranking,
 };
 pub use regress::{RegressMetrics, regress};
-pub use segmentation::{
-    AreaScores, ImageScores, SegmentationEvaluation, SegmentationMetrics, VOID,
-};
+pub use segmentation::{AreaScores, ImageScores, SegmentationEvaluation, SegmentationMetrics};
 pub use spans::{Span, SpanCounts, SpanEvaluation, TagSet};

@@ -3,33 +3,35 @@
 //! Of label k, gold are the pixels that have it, found those that were given it, and right those that are both. Over all pixels of all images,
 //!
 //! ```text
-//! accuracy = Σₖ right / pixels      IoU(k) = right / (gold + found − right)      mean IoU = mean of IoU(k) over labels that are gold or found somewhere
+//! pixel accuracy = Σₖ right / pixels      IoU(k) = right / (gold + found − right)      IoU = mean of IoU(k) over labels that are gold or found somewhere
 //! ```
 //!
 //! The *foreground IoU* is counted image by image and averaged, as is usual where each image shows one object: a small object counts as much as a large one. An image without
 //! foreground, in gold and prediction alike, has the IoU 1. Void pixels, whose gold label nobody knows, are not counted anywhere.
 
-use crate::{Error, MAX_CONFUSION, UNSEEN};
+use crate::{Error, MAX_CONFUSION};
+use lineal_model::VOID;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Counts labels image by image; memory does not grow with the images.
 ///
 /// ```
-/// use lineal_metrics::{SegmentationEvaluation, VOID};
+/// use lineal_metrics::SegmentationEvaluation;
+/// use lineal_model::VOID;
 ///
 /// let labels = ["background".to_owned(), "horse".to_owned()];
 /// let mut evaluation = SegmentationEvaluation::new(&labels, 2, Some(1));
 /// let image = evaluation.add(&[0, 1, 1, VOID], &[0, 1, 0, 1])?;
 /// assert_eq!((image.accuracy, image.foreground_iou), (Some(2.0 / 3.0), Some(0.5)));
-/// assert_eq!(evaluation.metrics()?.mean_iou, 0.5);
+/// assert_eq!(evaluation.metrics()?.iou, 0.5);
 /// # Ok::<(), lineal_metrics::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct SegmentationEvaluation {
     labels: Vec<String>,
     n_known: usize,
-    foreground: Option<u32>,
+    foreground: Option<u8>,
     /// Gold × found.
     counts: Vec<u64>,
     /// One image's, of which only what it touches is looked at.
@@ -39,16 +41,15 @@ pub struct SegmentationEvaluation {
     images: u64,
 }
 
-/// The gold label of a pixel that is not counted.
-pub const VOID: u32 = UNSEEN;
-
 /// Metrics of segmentation. Pixels count alike but in `foreground_iou`, in which images do.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SegmentationMetrics {
     /// Fraction of pixels with the right label.
-    pub accuracy: f64,
+    pub pixel_accuracy: f64,
     /// Mean IoU over the labels that are gold or found somewhere.
-    pub mean_iou: f64,
+    pub iou: f64,
+    /// IoU of each of these labels.
+    pub iou_by_label: BTreeMap<String, f64>,
     /// Mean over images of the IoU of the foreground; `None` where no label is said to be that.
     pub foreground_iou: Option<f64>,
     /// Fraction of images in which every pixel that counts is right.
@@ -97,12 +98,12 @@ pub struct ImageScores {
 
 impl SegmentationEvaluation {
     /// No image yet. The first `n_known` labels are those of the model, others come from gold masks and are never found.
-    pub fn new(labels: &[String], n_known: usize, foreground: Option<u32>) -> Self {
+    pub fn new(labels: &[String], n_known: usize, foreground: Option<u8>) -> Self {
         let n = labels.len();
         Self {
             labels: labels.to_vec(),
             n_known,
-            foreground: foreground.filter(|&label| (label as usize) < n),
+            foreground: foreground.filter(|&label| usize::from(label) < n),
             counts: vec![0; n * n],
             of_image: vec![0; n * n],
             iou_sum: 0.0,
@@ -112,21 +113,24 @@ impl SegmentationEvaluation {
     }
 
     /// Counts an image: the gold label of each pixel, or [`VOID`], and the predicted one.
-    pub fn add(&mut self, gold: &[u32], predicted: &[u32]) -> Result<ImageScores, Error> {
+    pub fn add(&mut self, gold: &[u8], predicted: &[u8]) -> Result<ImageScores, Error> {
         Error::unless_len("predicted labels", gold.len(), predicted.len())?;
         let n_labels = self.labels.len();
-        let unknown = |what, labels: &[u32], may_be_void| {
-            let is_known = |l: u32| (l as usize) < n_labels || (may_be_void && l == VOID);
+        let unknown = |what, labels: &[u8], may_be_void| {
+            let is_known = |l: u8| usize::from(l) < n_labels || (may_be_void && l == VOID);
             match labels.iter().position(|&label| !is_known(label)) {
                 None => Ok(()),
-                Some(at) => Err(Error::Label { row: at + 1, what, label: labels[at], n_labels }),
+                Some(at) => {
+                    let label = u32::from(labels[at]);
+                    Err(Error::Label { row: at + 1, what, label, n_labels })
+                }
             }
         };
         unknown("gold", gold, true)?;
         unknown("predicted", predicted, false)?;
         self.of_image.fill(0);
         for (&y, &y_hat) in gold.iter().zip(predicted).filter(|&(&y, _)| y != VOID) {
-            self.of_image[y as usize * n_labels + y_hat as usize] += 1;
+            self.of_image[usize::from(y) * n_labels + usize::from(y_hat)] += 1;
         }
         let pixels: u64 = self.of_image.iter().sum();
         let right: u64 = self.of_image.iter().step_by(n_labels + 1).sum();
@@ -134,7 +138,7 @@ impl SegmentationEvaluation {
             return Ok(ImageScores { accuracy: None, foreground_iou: None, pixels, right });
         }
         let foreground_iou = self.foreground.map(|label| {
-            let scores = area(&self.of_image, n_labels, label as usize);
+            let scores = area(&self.of_image, n_labels, usize::from(label));
             if scores.gold + scores.found == 0 { 1.0 } else { scores.iou }
         });
         self.iou_sum += foreground_iou.unwrap_or(0.0);
@@ -159,8 +163,9 @@ impl SegmentationEvaluation {
             .collect();
         let rows = self.counts.chunks_exact(n_labels);
         Ok(SegmentationMetrics {
-            accuracy: right as f64 / pixels as f64,
-            mean_iou: scores.iter().map(|(_, s)| s.iou).sum::<f64>() / scores.len() as f64,
+            pixel_accuracy: right as f64 / pixels as f64,
+            iou: scores.iter().map(|(_, s)| s.iou).sum::<f64>() / scores.len() as f64,
+            iou_by_label: scores.iter().map(|(name, s)| ((*name).clone(), s.iou)).collect(),
             foreground_iou: self.foreground.map(|_| self.iou_sum / self.images as f64),
             exact: self.exact as f64 / self.images as f64,
             images: self.images,
@@ -213,10 +218,10 @@ mod tests {
         evaluation.add(&[0, 0, 1, 1, VOID], &[0, 1, 1, 1, 2]).unwrap();
         evaluation.add(&[2, 2, 2, 0], &[2, 0, 2, 0]).unwrap();
         let metrics = evaluation.metrics().unwrap();
-        assert_eq!(metrics.accuracy, 0.75);
+        assert_eq!(metrics.pixel_accuracy, 0.75);
         let ious: Vec<f64> = metrics.by_label.values().map(|s| s.iou).collect();
         assert_eq!(ious, [0.5, 2.0 / 3.0, 2.0 / 3.0]);
-        assert!((metrics.mean_iou - 0.611_111_111).abs() < 1e-8);
+        assert!((metrics.iou - 0.611_111_111).abs() < 1e-8);
         assert_eq!(metrics.confusion, [[2, 1, 0], [0, 2, 0], [1, 0, 2]]);
         // By image: 2/3 in the first, and none at all in the second.
         assert_eq!(metrics.foreground_iou, Some((2.0 / 3.0 + 1.0) / 2.0));
@@ -236,7 +241,7 @@ mod tests {
         let mut evaluation = SegmentationEvaluation::new(&names(3), 2, None);
         evaluation.add(&[0, 2, 2], &[0, 1, 0]).unwrap();
         let metrics = evaluation.metrics().unwrap();
-        assert_eq!((metrics.unseen, metrics.accuracy), (2, 1.0 / 3.0));
+        assert_eq!((metrics.unseen, metrics.pixel_accuracy), (2, 1.0 / 3.0));
         assert_eq!(metrics.foreground_iou, None);
         assert_eq!(metrics.by_label["label2"].iou, 0.0);
     }
@@ -254,8 +259,8 @@ mod tests {
     proptest! {
         /// Against counting sets of pixels.
         #[test]
-        fn areas_are_those_of_sets(pixels in prop::collection::vec((0u32..4, 0u32..4), 1..60)) {
-            let (gold, predicted): (Vec<u32>, Vec<u32>) = pixels.iter().copied().unzip();
+        fn areas_are_those_of_sets(pixels in prop::collection::vec((0u8..4, 0u8..4), 1..60)) {
+            let (gold, predicted): (Vec<u8>, Vec<u8>) = pixels.iter().copied().unzip();
             let mut evaluation = SegmentationEvaluation::new(&names(4), 4, Some(2));
             let image = evaluation.add(&gold, &predicted).unwrap();
             let metrics = evaluation.metrics().unwrap();

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::bail;
-use lineal::data::{ImageReadOptions, ImageSet, png};
+use lineal::data::{ImageReadOptions, ImageSet, LeftOut, png};
 use lineal::{
     Ask, Scene, SceneKind, SceneOptions, SceneSchema, Scenes, SegmentExplanation, SegmentMetrics,
     SegmentModel, SegmentSpec, Segmented, Source, StructuredModel, TrainSpec,
@@ -95,6 +95,10 @@ impl StructuredTask for SegmentModel {
         let new = data.labels.get(data.schema.labels().len())?;
         let n = data.n_unseen();
         (n > 0).then(|| (count(n, "node"), new.clone()))
+    }
+
+    fn left_out(data: &Scenes) -> LeftOut {
+        data.left_out.clone()
     }
 
     fn options(file: &FileArgs) -> SceneOptions {
@@ -195,28 +199,29 @@ impl StructuredTask for SegmentModel {
     }
 
     fn in_short(metrics: &SegmentMetrics) -> String {
-        let foreground = metrics.foreground_iou.map(|iou| format!(", of the foreground {iou:.4}"));
+        let foreground =
+            metrics.all.foreground_iou.map(|iou| format!(", of the foreground {iou:.4}"));
         let foreground = foreground.unwrap_or_default();
-        format!("IoU {:.4}{foreground}, pixels {:.4}", metrics.iou, metrics.pixel_accuracy)
+        format!("IoU {:.4}{foreground}, pixels {:.4}", metrics.all.iou, metrics.all.pixel_accuracy)
     }
 
     fn metric_rows(metrics: &SegmentMetrics) -> Pairs {
         let mut rows = vec![
-            ("images", thousands(metrics.images as usize)),
-            ("pixels", thousands(metrics.pixels as usize)),
-            ("pixel_accuracy", format!("{:.4}", metrics.pixel_accuracy)),
-            ("iou", format!("{:.4}", metrics.iou)),
-            ("foreground_iou", maybe(metrics.foreground_iou)),
-            ("exact", format!("{:.4}", metrics.exact)),
+            ("images", thousands(metrics.all.images as usize)),
+            ("pixels", thousands(metrics.all.pixels as usize)),
+            ("pixel_accuracy", format!("{:.4}", metrics.all.pixel_accuracy)),
+            ("iou", format!("{:.4}", metrics.all.iou)),
+            ("foreground_iou", maybe(metrics.all.foreground_iou)),
+            ("exact", format!("{:.4}", metrics.all.exact)),
         ];
-        rows.retain(|(name, _)| *name != "foreground_iou" || metrics.foreground_iou.is_some());
+        rows.retain(|(name, _)| *name != "foreground_iou" || metrics.all.foreground_iou.is_some());
         rows
     }
 
     fn metric_tables(metrics: &SegmentMetrics) -> Vec<MetricTable> {
         let header = ["label", "IoU", "precision", "recall", "gold", "found"];
         let mut labels = vec![header.map(str::to_owned).to_vec()];
-        labels.extend(metrics.by_label.iter().map(|(name, area)| {
+        labels.extend(metrics.all.by_label.iter().map(|(name, area)| {
             let shares = [area.iou, area.precision, area.recall].map(|x| format!("{x:.4}"));
             let counts = [area.gold, area.found].map(|n| thousands(n as usize));
             [name.clone()].into_iter().chain(shares).chain(counts).collect()

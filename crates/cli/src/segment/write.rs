@@ -94,6 +94,17 @@ impl<'m> Writer<'m> {
                     }
                     None => {
                         object.insert("id".into(), json!(scene.name));
+                        // The graph as it was read, so that the lines are data to train on or to compare with.
+                        if let (SceneKind::Graph(graph), SceneSchema::Graphs(schema)) =
+                            (&scene.kind, self.model.schema())
+                        {
+                            let [nodes, edges] = graph.to_json(schema);
+                            object.insert("nodes".into(), nodes);
+                            object.insert("edges".into(), edges);
+                        }
+                        if scene.weight != 1.0 {
+                            object.insert("weight".into(), json!(scene.weight));
+                        }
                         let names: Vec<&str> =
                             found.labels.iter().map(|&l| self.label(l)).collect();
                         object.insert("labels".into(), json!(names));

@@ -132,6 +132,9 @@ pub fn check_labelled<M: StructuredTask>(data: &M::Data, talk: Talk) -> anyhow::
     if let Some(why) = M::cannot_compare(data) {
         bail!("{}: {why}", data.source());
     }
+    if let Some(said) = M::left_out(data).in_words() {
+        talk.warn(format_args!("{}: {said}", data.source()));
+    }
     if let Some((n, name)) = M::unseen(data) {
         talk.warn(format_args!(
             "{}: {n} with a {} that training did not see, such as `{name}`: counted as wrong",

@@ -13,6 +13,7 @@ mod trees;
 
 use std::io::{self, Write};
 
+use lineal::data::LeftOut;
 use lineal::{Ask, Source, StructuredModel, Training};
 use serde_json::Value;
 
@@ -75,6 +76,11 @@ pub trait StructuredTask: StructuredModel {
     fn cannot_compare(data: &Self::Data) -> Option<&'static str>;
     /// What the data has whose class training did not see (`3 words`), and one such class.
     fn unseen(data: &Self::Data) -> Option<(String, String)>;
+    /// Features that training did not have, and that play no part.
+    fn left_out(data: &Self::Data) -> LeftOut {
+        let _ = data;
+        LeftOut::default()
+    }
     /// Adds what a run needs beside data and spec.
     fn prepare<'a>(
         training: Training<'a, Self::Data>,

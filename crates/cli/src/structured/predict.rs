@@ -4,6 +4,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use anyhow::bail;
+use lineal::data::LeftOut;
 use lineal::{Examples, Task};
 
 use super::StructuredTask;
@@ -70,7 +71,9 @@ fn stream<M: StructuredTask>(
     let mut ask = M::ask(args);
     let mut writer = model.writer(args);
     let mut failed: Option<anyhow::Error> = None;
+    let mut left_out = LeftOut::default();
     let mut write = |block: &M::Data| -> anyhow::Result<()> {
+        left_out.merge(&M::left_out(block));
         for (i, answer) in model.answer(block, &ask)?.iter().enumerate() {
             M::write(&mut writer, out, block, i, ask.first as usize + i, answer)?;
         }
@@ -85,6 +88,9 @@ fn stream<M: StructuredTask>(
             ControlFlow::Break(())
         }
     })?;
+    if let Some(said) = left_out.in_words() {
+        Talk::new(args.run.quiet).warn(format_args!("{}: {said}", args.data.display()));
+    }
     failed.map_or(Ok(()), Err)
 }
 

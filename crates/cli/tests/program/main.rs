@@ -16,6 +16,7 @@ mod maps;
 mod multilabel;
 mod output;
 mod predict;
+mod segment;
 mod strategies;
 mod stream;
 mod tags;

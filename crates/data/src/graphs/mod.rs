@@ -19,7 +19,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use schema::{FeatureNames, GraphSchema};
+pub use schema::{FeatureNames, GraphSchema, LeftOut};
 pub use table::{Graph, Graphs};
 
 use std::ops::ControlFlow;
@@ -65,7 +65,7 @@ pub fn read_graphs(source: impl Into<Source>, options: &GraphReadOptions) -> Res
     Ok(data)
 }
 
-/// Reads graphs as a schema that was learnt before understands them. Features that it does not have are left out, with a warning; labels that it does not have get numbers after those
+/// Reads graphs as a schema that was learnt before understands them. Features that it does not have are left out and counted ([`LeftOut`]); labels that it does not have get numbers after those
 /// that it has.
 pub fn read_graphs_with(
     source: impl Into<Source>,

@@ -271,7 +271,7 @@ impl Parser {
                             feature
                         }
                         None => {
-                            warn_once(&mut data.warnings, name, is_edge);
+                            data.left_out.add(name, if is_edge { "edges" } else { "nodes" });
                             continue;
                         }
                     };
@@ -375,17 +375,6 @@ fn label_of(
     labels.push(name.clone().into_owned());
     index.insert(name.into_owned(), new);
     Ok(new)
-}
-
-/// The first few features that a model does not know.
-fn warn_once(warnings: &mut Vec<String>, name: &str, is_edge: bool) {
-    const MOST: usize = 20;
-    let what = if is_edge { "edges" } else { "nodes" };
-    let warning =
-        format!("the feature {} of {what} was not there in training; it is left out", quote(name));
-    if warnings.len() < MOST && !warnings.contains(&warning) {
-        warnings.push(warning);
-    }
 }
 
 fn fault<T>(kind: ErrorKind, message: impl Into<String>) -> Result<T, Fault> {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::quote;
+use crate::error::{count, quote};
 
 /// Features of nodes or of edges: as many as a list has, or by name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +69,51 @@ impl GraphSchema {
         unique(&self.labels, "label")?;
         self.nodes.check("feature of nodes")?;
         self.edges.check("feature of edges")
+    }
+}
+
+/// Values of features that training did not have: nothing has been learnt about them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// How many.
+    pub n_values: usize,
+    /// The first few of the features, and what they are features of.
+    pub names: Vec<String>,
+}
+
+impl LeftOut {
+    /// Features that are named.
+    const SHOWN: usize = 3;
+
+    pub(super) fn add(&mut self, name: &str, of: &str) {
+        self.n_values += 1;
+        if self.names.len() < Self::SHOWN {
+            self.name(format!("{} of {of}", quote(name)));
+        }
+    }
+
+    /// Adds what another part of the data has.
+    pub fn merge(&mut self, other: &Self) {
+        self.n_values += other.n_values;
+        other.names.iter().for_each(|name| self.name(name.clone()));
+    }
+
+    fn name(&mut self, name: String) {
+        if self.names.len() < Self::SHOWN && !self.names.contains(&name) {
+            self.names.push(name);
+        }
+    }
+
+    /// In one sentence; nothing if nothing was left out.
+    pub fn in_words(&self) -> Option<String> {
+        let more = if self.names.len() == Self::SHOWN { ", …" } else { "" };
+        (self.n_values > 0).then(|| {
+            format!(
+                "{} of features that training did not have left out: {}{more}",
+                count(self.n_values, "value"),
+                self.names.join(", ")
+            )
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use lineal_linalg::SparseRow;
 
-use super::schema::{FeatureNames, GraphSchema};
+use super::schema::{FeatureNames, GraphSchema, LeftOut};
 use crate::images::VOID;
 
 /// Some graphs with features of their nodes and edges, and labels where these are known.
@@ -17,8 +17,8 @@ pub struct Graphs {
     pub labels: Vec<String>,
     /// The name that they were read from.
     pub source: String,
-    /// What was odd but could be read.
-    pub warnings: Vec<String>,
+    /// Features that the schema does not have.
+    pub left_out: LeftOut,
     pub(super) places: Vec<Place>,
     pub(super) nodes: Rows,
     pub(super) edges: Rows,
@@ -85,7 +85,7 @@ impl Graphs {
             label_index: schema.labels.iter().cloned().zip(0..).collect(),
             schema,
             source,
-            warnings: Vec::new(),
+            left_out: LeftOut::default(),
             places: Vec::new(),
             ends: Vec::new(),
             gold: Vec::new(),
@@ -133,6 +133,7 @@ impl Graphs {
         self.edges.clear();
         self.ends.clear();
         self.gold.clear();
+        self.left_out = LeftOut::default();
     }
 }
 

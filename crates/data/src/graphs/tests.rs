@@ -46,11 +46,9 @@ fn a_schema_is_kept_at_prediction() {
     assert_eq!(other.labels, ["x", "7", "z"]);
     assert_eq!(other.get(0).node(0).idx(), [1]);
     assert_eq!(other.get(0).labels(), [2, 0]);
-    assert_eq!(other.warnings.len(), 2);
-    assert!(
-        other.warnings[0].contains("`new` of nodes")
-            && other.warnings[1].contains("`odd` of edges")
-    );
+    let said =
+        "2 values of features that training did not have left out: `new` of nodes, `odd` of edges";
+    assert_eq!(other.left_out.in_words().as_deref(), Some(said));
     // Lists do not fit it.
     let error =
         read_graphs_with(source(r#"{"nodes": [[1]]}"#), &GraphReadOptions::default(), &data.schema);

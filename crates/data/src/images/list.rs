@@ -98,10 +98,12 @@ fn list(source: &Source, name: &str, ignore_masks: bool) -> Result<Vec<Entry>, E
                 && let Err(e) = fs::metadata(path)
             {
                 let shown = path.display().to_string();
+                let spaced = cells.len() == 1 && cells[0].contains(char::is_whitespace);
                 let message = format!(
-                    "the {what} {} cannot be read: {}; paths are relative to the list",
+                    "the {what} {} cannot be read: {}; paths are relative to the list{}",
                     quote(shown),
-                    explain(&e)
+                    explain(&e),
+                    if spaced { ", and columns are separated by tabs" } else { "" }
                 );
                 return refuse(ErrorKind::Io, message);
             }

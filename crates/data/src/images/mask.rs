@@ -194,7 +194,7 @@ impl MaskSchema {
         }
         if self.labels.len() < 2 {
             return Err(format!(
-                "it has {} labels; at least two are needed to tell apart",
+                "there must be at least two labels to tell apart, and the number of labels is {}",
                 self.labels.len()
             ));
         }

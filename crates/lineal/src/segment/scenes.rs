@@ -3,12 +3,13 @@
 use crate::Error;
 use crate::structured::Examples;
 use lineal_data::{
-    Format, Graph, GraphReadOptions, GraphSchema, Graphs, ImageReadOptions, ImageSet, MaskSchema,
-    RgbPixels, Source, read_graphs, stream_graphs,
+    FeatureNames, Format, Graph, GraphReadOptions, GraphSchema, Graphs, ImageReadOptions, ImageSet,
+    LeftOut, MaskSchema, RgbPixels, Source, read_graphs, stream_graphs,
 };
 use lineal_graph::VOID;
-use lineal_linalg::{Csr, Matrix};
+use lineal_linalg::{Csr, Matrix, Row};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -83,6 +84,26 @@ pub struct SceneGraph {
 const MOST_VALUES: usize = 1 << 28;
 
 impl SceneGraph {
+    /// Nodes and edges as the lines that they are read from have them: features by the names of the schema, or in lists.
+    pub fn to_json(&self, schema: &GraphSchema) -> [Value; 2] {
+        let row = |names: &FeatureNames, row: Row<'_>| {
+            let mut values = vec![0.0; names.len()];
+            row.for_each(|j, x| values[j] = x);
+            match names {
+                FeatureNames::Numbered(_) => values.into_iter().map(shortest).collect(),
+                FeatureNames::Named(names) => {
+                    let some = names.iter().zip(values).filter(|(_, x)| *x != 0.0);
+                    Value::Object(some.map(|(name, x)| (name.clone(), shortest(x))).collect())
+                }
+            }
+        };
+        let nodes = (0..self.nodes.n_rows()).map(|node| row(&schema.nodes, self.nodes.row(node)));
+        let features = self.edges.chunks_exact(schema.edges.len().max(1));
+        let edges = self.ends.iter().zip(features);
+        let edges = edges.map(|((a, b), x)| json!([a, b, row(&schema.edges, Row::Dense(x))]));
+        [nodes.collect(), edges.collect()]
+    }
+
     fn new(graph: Graph<'_>, schema: &GraphSchema) -> Result<Self, Error> {
         let (mut ends, mut idx, mut val) = (vec![0], Vec::new(), Vec::new());
         for node in 0..graph.n_nodes() {
@@ -109,6 +130,11 @@ impl SceneGraph {
         let ends = graph.edges().iter().map(|&[a, b]| (a, b)).collect();
         Ok(Self { nodes: Matrix::Sparse(nodes), ends, edges })
     }
+}
+
+/// The shortest number that is read as this one.
+fn shortest(x: f32) -> Value {
+    x.to_string().parse::<f64>().map_or(Value::Null, |x| json!(x))
 }
 
 /// An image or a graph with its labels.
@@ -156,6 +182,8 @@ pub struct Scenes {
     pub labels: Vec<String>,
     /// The file, for messages.
     pub source: String,
+    /// Of graphs: features that the schema does not have.
+    pub left_out: LeftOut,
     scenes: Vec<Arc<Scene>>,
 }
 
@@ -191,6 +219,7 @@ impl Scenes {
                 Some(all) => {
                     all.scenes.extend(block.scenes.iter().cloned());
                     all.labels.clone_from(&block.labels);
+                    all.left_out.merge(&block.left_out);
                 }
                 none => *none = Some(block.clone()),
             }
@@ -214,6 +243,7 @@ impl Scenes {
                 stream_graphs(source, &read, graphs, &mut |block| {
                     let mut scenes = Self::empty(schema.clone(), &block.source);
                     scenes.labels.clone_from(&block.labels);
+                    scenes.left_out.clone_from(&block.left_out);
                     match scenes.push_graphs(block) {
                         Ok(()) => on_block(&scenes),
                         Err(error) => {
@@ -240,7 +270,8 @@ impl Scenes {
 
     fn empty(schema: SceneSchema, source: &str) -> Self {
         let labels = schema.labels();
-        Self { schema, labels, source: source.to_owned(), scenes: Vec::new() }
+        let left_out = LeftOut::default();
+        Self { schema, labels, source: source.to_owned(), left_out, scenes: Vec::new() }
     }
 
     fn push_image(&mut self, set: &ImageSet, i: usize, known: bool) -> Result<(), Error> {
@@ -333,9 +364,7 @@ impl Examples for Scenes {
 
 impl Scenes {
     fn empty_like(other: &Self) -> Self {
-        let Self { schema, labels, source, .. } = other;
-        let (schema, labels) = (schema.clone(), labels.clone());
-        Self { schema, labels, source: source.clone(), scenes: Vec::new() }
+        Self { scenes: Vec::new(), ..other.clone() }
     }
 }
 

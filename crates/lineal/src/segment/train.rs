@@ -49,7 +49,11 @@ impl Trainable for Scenes {
         let problem = Labelling::new(model, examples, options)
             .map_err(|e| Error::request(format!("{}: {e}", data.source)))?;
         let n_known: usize = prepared.iter().map(n_known).sum();
-        let learning = spec.learning(n_known as f64)?;
+        let unlabelled = prepared.iter().map(|p| p.gold.len()).sum::<usize>() - n_known;
+        let mut learning = spec.learning(n_known as f64)?;
+        if unlabelled > 0 && spec.max_passes.is_none() && spec.n_epochs().is_none() {
+            learning.request.passes = learning.request.passes.min(PASSES_WITHOUT_A_GAP);
+        }
         let start = start.map(|old| old.start(&model, data)).transpose()?;
         let held_out = match &held_out {
             Some(held_out) => Some((&**held_out, prepare(spec, held_out)?)),
@@ -71,6 +75,7 @@ impl Trainable for Scenes {
         };
         let more = StructuredReport {
             tokens: data.n_nodes(),
+            unlabelled,
             weights: weights.len(),
             ..StructuredReport::default()
         };
@@ -80,6 +85,9 @@ impl Trainable for Scenes {
         Ok((SegmentModel::new(weights, about), report))
     }
 }
+
+/// Where some labels are not known there is no gap to stop by. After so many passes the loss hardly falls any more.
+const PASSES_WITHOUT_A_GAP: usize = 100;
 
 /// Sees that the choices fit each other and the data.
 fn check(spec: &TrainSpec, data: &Scenes) -> Result<(), Error> {

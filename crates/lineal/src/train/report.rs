@@ -113,6 +113,17 @@ impl Report {
     /// The certificate in words: "objective 0.35, within 0.04 % of the optimum (duality gap 1.4e-4)".
     pub fn certificate(&self) -> String {
         match &self.structured {
+            Some(more)
+                if !self.objective.is_nan()
+                    && more.unlabelled > 0
+                    && self.gap.is_none()
+                    && self.grad_norm.is_none() =>
+            {
+                format!(
+                    "objective {:.6}, no certificate: where gold labels are not known, the loss has no dual and so no gap",
+                    self.objective
+                )
+            }
             _ if !self.objective.is_nan() => certificate(self.objective, self.gap, self.grad_norm),
             None => "none: the rows went by in a stream".to_owned(),
             Some(_) if self.best_pass.is_some() => {

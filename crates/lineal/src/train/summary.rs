@@ -73,7 +73,10 @@ pub(crate) fn unconverged(report: &Report, spec: &TrainSpec) -> Option<String> {
         (None, Some(norm)) => format!("the gradient norm is {norm:.1e}"),
         _ => "there is no certificate".into(),
     };
+    let partial = report.structured.as_ref().is_some_and(|more| more.unlabelled > 0);
     let remedy = match (report.solver, &report.structured) {
+        // Known in part, gold outputs have no dual.
+        (SolverKind::Sgd, _) if partial => "raise --epochs",
         (SolverKind::Sgd, _) if report.l2 > 0.0 => {
             "raise --epochs or use --solver dual, which ends with a proof"
         }
