@@ -25,7 +25,7 @@ fn graphs(n: usize) -> String {
 fn predicted_graphs_are_gold_for_eval_and_train() {
     let world = World::new();
     world.file("g.jsonl", graphs(6));
-    let train = ["train", "g.jsonl", "--task", "segment", "-o", "m.lineal", "-q"];
+    let train = ["train", "g.jsonl", "--task", "segment", "-C", "10", "-o", "m.lineal", "-q"];
     world.run(&train).done();
     let lines = world.run(&["predict", "m.lineal", "g.jsonl", "--output", "jsonl"]).done().out;
     let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
@@ -36,7 +36,8 @@ fn predicted_graphs_are_gold_for_eval_and_train() {
     let eval = world.run(&["eval", "m.lineal", "found.jsonl", "--json", "-q"]).done().out;
     let told: Value = serde_json::from_str(&eval).unwrap();
     assert_eq!(told["pixel_accuracy"], 1.0);
-    let again = ["train", "found.jsonl", "--task", "segment", "-o", "again.lineal", "-q"];
+    let again =
+        ["train", "found.jsonl", "--task", "segment", "-C", "10", "-o", "again.lineal", "-q"];
     world.run(&again).done();
     // The same graphs, predicted by a model of themselves.
     let same = world.run(&["predict", "again.lineal", "found.jsonl", "--output", "text"]).done();
@@ -48,9 +49,11 @@ fn predicted_graphs_are_gold_for_eval_and_train() {
 fn features_that_training_did_not_have_are_said_once() {
     let world = World::new();
     world.file("g.jsonl", graphs(6));
-    world.run(&["train", "g.jsonl", "--task", "segment", "-o", "m.lineal", "-q"]).done();
+    world
+        .run(&["train", "g.jsonl", "--task", "segment", "-C", "10", "-o", "m.lineal", "-q"])
+        .done();
     world.file("new.jsonl", graphs(2).replace("warm", "hot"));
-    let said = "warning: new.jsonl: 4 values of features that training did not have left out: `hot` of nodes";
+    let said = "warning: new.jsonl: left out 4 values of features that training did not have: `hot` of nodes";
     let run = world.run(&["predict", "m.lineal", "new.jsonl"]).done();
     assert_eq!(run.out.lines().count(), 2);
     run.says(&[said]);

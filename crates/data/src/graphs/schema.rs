@@ -109,7 +109,7 @@ impl LeftOut {
         let more = if self.names.len() == Self::SHOWN { ", …" } else { "" };
         (self.n_values > 0).then(|| {
             format!(
-                "{} of features that training did not have left out: {}{more}",
+                "left out {} of features that training did not have: {}{more}",
                 count(self.n_values, "value"),
                 self.names.join(", ")
             )

@@ -47,7 +47,7 @@ fn a_schema_is_kept_at_prediction() {
     assert_eq!(other.get(0).node(0).idx(), [1]);
     assert_eq!(other.get(0).labels(), [2, 0]);
     let said =
-        "2 values of features that training did not have left out: `new` of nodes, `odd` of edges";
+        "left out 2 values of features that training did not have: `new` of nodes, `odd` of edges";
     assert_eq!(other.left_out.in_words().as_deref(), Some(said));
     // Lists do not fit it.
     let error =
