@@ -142,6 +142,59 @@ def hostile(checks, program, sets):
     checks.that(done.returncode == 1, "no logistic loss", done.stderr)
 
 
+JOBS = """
+variable person { a b c d e f g h }
+features person: names[start]
+rule exactly 1 person = a
+rule exactly 1 person = b
+rule exactly 1 person = c
+rule exactly 1 person = d
+rule exactly 1 person = e
+rule exactly 1 person = f
+rule exactly 1 person = g
+rule exactly 1 person = h
+"""
+
+
+def jobs(checks, program, sets):
+    """Eight people and eight jobs: each job once, proved; labels that nobody declared, names of examples, limits, both ways to learn."""
+    folder = Path(program.folder.name)
+    declared, train, test, model = (folder / name for name in ("jobs.declared", "jobs-train.jsonl", "jobs-test.jsonl", "jobs.lineal"))
+    declared.write_text(JOBS)
+    rng = random.Random(7)
+
+    def example(number, wrong):
+        labels = rng.sample("abcdefgh", 8)
+        names = [label + str(rng.randint(0, 3)) if rng.random() > wrong else "x" for label in labels]
+        people = [{"start": i, "label": label} for i, label in enumerate(labels)]
+        return {"id": f"day {number}", "names": names, "person": people}
+
+    train.write_text("".join(json.dumps(example(i, 0.1)) + "\n" for i in range(60)))
+    rows = [example(i, 0.2) for i in range(30)]
+    rows[0]["person"][0]["label"] = "z"
+    test.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = program.output("train", train, *TASK, "--declaration", declared, "-o", model, "--test", test, "--compare-local", "--json", "--quiet")
+    both = json.loads(out)["compare_local"]
+    checks.that(set(both) == {"rules", "local"} and both["rules"]["accuracy"] > 0.9, "both ways are compared", str(both)[:300])
+    checks.that(both["local"]["violations"] > 0 and both["local"]["unproved"] == 0, "rules that nobody kept", str(both["local"])[:300])
+    told = json.loads(program.output("eval", model, test, "--json", "--quiet"))
+    checks.that(told["unseen"] == 1 and told["accuracy"] < 1 and told["variables"] == 240, "a label that is not declared counts as wrong", str(told)[:200])
+    said = program.run("eval", model, test).stderr
+    checks.that("`z`" in said and "counted as wrong" in said, "and is said", said)
+    found = [json.loads(line) for line in program.output("predict", model, test, "--output", "jsonl", "--max-nodes", 50, "--time-limit", 5, "--quiet").splitlines()]
+    checks.that([row["id"] for row in found] == [f"day {i}" for i in range(30)], "names of examples come back")
+    checks.that(all(sorted(p["label"] for p in row["person"]) == list("abcdefgh") and row["slack"] == 0 for row in found), "each job once, proved")
+    text = program.output("predict", model, test, "--quiet").splitlines()
+    checks.that(text[3].startswith("day 3\tperson[0]="), "names of examples in text", text[3])
+    done = program.run("predict", model, test, "--known", "--quiet")
+    checks.that(done.returncode == 1 and "jobs-test.jsonl:1" in done.stderr and "`z`" in done.stderr, "an unknown label cannot be kept", done.stderr)
+    done = program.run("train", test, *TASK, "--declaration", declared, "-o", model, "--quiet")
+    checks.that(done.returncode == 1 and "jobs-test.jsonl:1" in done.stderr, "nor learnt", done.stderr)
+    train.write_text(train.read_text() + json.dumps({"names": ["a0"] * 2, "person": [{"start": i, "label": "a"} for i in range(2)] + [{"label": c} for c in "bcdefg"]}) + "\n")
+    done = program.run("train", train, *TASK, "--declaration", declared, "-o", model)
+    checks.that(done.returncode == 0 and "break the rule in line 4" in done.stderr and "jobs-train.jsonl:61" in done.stderr, "labels that break rules are told", done.stderr[-600:])
+
+
 def tags(checks, program, sets):
     """Rules of the same language hold for a tagger."""
     folder = Path(program.folder.name)
@@ -180,6 +233,7 @@ TESTS = {
     "declared: outputs": outputs,
     "declared: brute force": brute_force,
     "declared: hostile": hostile,
+    "declared: jobs": jobs,
     "declared: tags": tags,
     "declared: accuracy": accuracy,
 }

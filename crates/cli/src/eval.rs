@@ -1,5 +1,7 @@
 //! `lineal eval`: metrics of a model of any task on labelled data.
 
+use lineal::StructuredModel;
+
 use crate::args::EvalArgs;
 use crate::files;
 use crate::program::{Program, with_model};
@@ -12,6 +14,7 @@ pub fn run(args: &EvalArgs) -> anyhow::Result<()> {
     }
     let talk = Talk::new(args.run.quiet);
     with_model!(&args.model, model => {
+        args.limits.check(model.task())?;
         lineal::with_threads(args.run.threads, || {
             let found = model.measure(args, talk)?;
             if let Some(path) = &args.report {

@@ -1,5 +1,7 @@
 //! `lineal explain`: why a model of any task answers as it does.
 
+use lineal::StructuredModel;
+
 use crate::args::{ExplainArgs, ExplainOutput};
 use crate::files;
 use crate::program::{Program, with_model};
@@ -12,6 +14,7 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<()> {
     }
     let talk = Talk::new(args.run.quiet);
     with_model!(&args.model, model => {
+        args.limits.check(model.task())?;
         let found = lineal::with_threads(args.run.threads, || model.reasons(args, talk))?;
         if let Some(path) = &args.html {
             let page = model.explained_page(&found, args);

@@ -6,7 +6,6 @@ use std::path::Path;
 use anyhow::{Context, bail};
 
 use crate::exit::usage;
-use crate::interrupt;
 
 /// The text of a file, without the byte order mark that some editors put first; `what` names the file in messages.
 pub fn read_text(path: &Path, what: &str) -> anyhow::Result<String> {
@@ -46,7 +45,7 @@ pub fn write_output(
     match path.filter(|path| *path != Path::new("-")) {
         None => to_stdout(write),
         // Its errors name the file.
-        Some(path) => Ok(interrupt::hold(|| lineal::write_atomically(path, write))?),
+        Some(path) => Ok(lineal::write_atomically(path, write)?),
     }
 }
 

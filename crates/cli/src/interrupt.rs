@@ -1,15 +1,13 @@
-//! Ctrl-C: exit code 130 at once, but never in the middle of writing a file.
+//! Ctrl-C: exit code 130 at once, whatever is under way.
 //!
-//! A run that can be taken up again asks for the chance to keep what it has ([`defer`]).
+//! A run that can be taken up again asks for the chance to keep what it has ([`defer`]); a second Ctrl-C does not wait for that.
 //!
-//! Files are written beside and renamed, so stopping anywhere leaves the old file or none. Waiting for a write that has
-//! begun only avoids leaving its temporary file behind. A second Ctrl-C does not wait.
+//! Files are written beside and renamed, so stopping anywhere leaves the old file or none. The temporary ones are removed on the way out.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::talk;
 
-static WRITERS: AtomicUsize = AtomicUsize::new(0);
 static ASKED: AtomicBool = AtomicBool::new(false);
 static DEFERRED: AtomicBool = AtomicBool::new(false);
 
@@ -18,22 +16,10 @@ pub fn install() {
     // Where there can be no handler, the system's default ends the program just as well.
     let _ = ctrlc::set_handler(|| {
         let again = ASKED.swap(true, Ordering::SeqCst);
-        let busy = WRITERS.load(Ordering::SeqCst) > 0 || DEFERRED.load(Ordering::SeqCst);
-        if again || !busy {
+        if again || !DEFERRED.load(Ordering::SeqCst) {
             stop();
         }
     });
-}
-
-/// Runs `write` to its end before an interruption counts.
-pub fn hold<R>(write: impl FnOnce() -> R) -> R {
-    WRITERS.fetch_add(1, Ordering::SeqCst);
-    let done = write();
-    WRITERS.fetch_sub(1, Ordering::SeqCst);
-    if ASKED.load(Ordering::SeqCst) && !DEFERRED.load(Ordering::SeqCst) {
-        stop();
-    }
-    done
 }
 
 /// From here on the first interruption only makes [`asked`] true.
@@ -47,6 +33,7 @@ pub fn asked() -> bool {
 }
 
 fn stop() -> ! {
+    let _none_after = lineal::discard_temporaries();
     talk::line("\ninterrupted");
     std::process::exit(130)
 }

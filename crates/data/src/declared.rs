@@ -4,7 +4,7 @@
 //! {"tokens": ["Booth", "shot", "Lincoln"], "entities": [{"start": 0, "end": 1, "type": "Peop"}, {"start": 2, "end": 3, "type": "Peop"}], "relations": [{"head": 0, "tail": 1, "type": "Kill"}]}
 //! ```
 //!
-//! A list of texts is a column, a list of objects is a list of records, and `weight` is the weight of the example. Fields of a record are numbers, texts, or (`features`) names
+//! A list of texts is a column, a list of objects is a list of records, `weight` is the weight of the example, and `id` names it. Fields of a record are numbers, texts, or (`features`) names
 //! with numbers, or a list of names that count 1; null is as if the field were not there. Everything else is left alone. What the lists mean is up to the declaration.
 
 use crate::blocks::RowEnd;
@@ -18,6 +18,8 @@ use std::ops::ControlFlow;
 pub struct DeclaredExample {
     /// Its line, from 1.
     pub line: usize,
+    /// The field `id`, if it is a number or a text.
+    pub id: Option<DeclaredValue>,
     /// The field `weight`, or 1.
     pub weight: f64,
     /// Lists of texts by name.
@@ -107,14 +109,26 @@ fn example(line: &str, file: &str, n_line: usize) -> Result<DeclaredExample, Err
             return Err(Error::in_line(ErrorKind::Syntax, file, n_line, Some(e.column()), message));
         }
     };
-    let mut example =
-        DeclaredExample { line: n_line, weight: 1.0, columns: Vec::new(), lists: Vec::new() };
+    let mut example = DeclaredExample {
+        line: n_line,
+        id: None,
+        weight: 1.0,
+        columns: Vec::new(),
+        lists: Vec::new(),
+    };
     for (key, value) in entries {
         if key == "weight" {
             let weight = value.number().filter(|weight| weight.is_finite() && *weight >= 0.0);
             let message =
                 || format!("the weight is {value}; it must be a number that is 0 or more");
             example.weight = weight.ok_or_else(|| wrong(ErrorKind::Weight, message()))?;
+            continue;
+        }
+        if key == "id" && !matches!(value, Json::List(_)) {
+            example.id = match value {
+                Json::Number(number) => Some(DeclaredValue::Number(number)),
+                other => other.name().map(|name| DeclaredValue::Text(name.into_owned())),
+            };
             continue;
         }
         let Json::List(list) = value else { continue };
@@ -197,6 +211,7 @@ mod tests {
         let text = "{\"id\": 3, \"tokens\": [\"a\", \"1\"], \"pos\": null, \"weight\": 0.5, \"xs\": [], \"es\": [{\"n\": 1, \"l\": \"x\", \"z\": null, \"features\": [\"f\", \"g\"]}]}\n\n{\"es\": [{}]}\n";
         let examples = read(text).unwrap();
         assert_eq!((examples.len(), examples[1].line, examples[0].weight), (2, 3, 0.5));
+        assert_eq!((&examples[0].id, &examples[1].id), (&Some(DeclaredValue::Number(3.0)), &None));
         assert_eq!(
             examples[0].columns,
             [("tokens".to_owned(), vec!["a".to_owned(), "1".to_owned()])]

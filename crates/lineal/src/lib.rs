@@ -66,7 +66,7 @@ pub use lineal_model::Bias;
 pub use lineal_model::cost as costs;
 pub use lineal_model::cost::CostMatrix;
 pub use lineal_model::explain::PartReason;
-pub use lineal_model::file::write_atomically;
+pub use lineal_model::file::{discard_temporaries, write_atomically};
 pub use lineal_model::space;
 pub use lineal_ranking as ranking;
 pub use lineal_reduce as reduce;
@@ -76,7 +76,7 @@ pub use any::AnyModel;
 pub use constituency::{ConstituencyModel, ConstituencySpec, constituency_options};
 pub use declare::{
     DeclaredAnswer, DeclaredData, DeclaredExplanation, DeclaredMetrics, DeclaredModel,
-    DeclaredSpec, KindMetrics, LabelScores, RankedLabels, declaration,
+    DeclaredOptions, DeclaredSpec, RankedLabels, declaration,
 };
 pub use dependency::{DecoderKind, DependencyModel, DependencySpec, LabellerKind};
 pub use error::Error;

@@ -7,7 +7,7 @@
 //! This crate must not know how a prediction was made: no weights, features, losses or solvers. It does not print, and
 //! it reads no file. A further task gets a file of its own beside [`classify`](ClassifyMetrics),
 //! [`multilabel`](MultilabelMetrics), [`regress`](RegressMetrics), [`ranking`](RankingMetrics), [`dependencies`](DependencyMetrics),
-//! [brackets](BracketEvaluation), [segmentation](SegmentationEvaluation) and [spans](SpanEvaluation).
+//! [brackets](BracketEvaluation), [segmentation](SegmentationEvaluation), [spans](SpanEvaluation) and [labels of variables](LabelEvaluation).
 //!
 //! ```
 //! use lineal_metrics::{Classified, classify};
@@ -28,6 +28,7 @@ mod calibration;
 mod classify;
 mod dependencies;
 mod error;
+mod labels;
 mod multilabel;
 mod ranking;
 mod regress;
@@ -46,6 +47,7 @@ pub use dependencies::{
     SentenceLengthScores, dependencies,
 };
 pub use error::Error;
+pub use labels::{LabelEvaluation, LabelMetrics, LabelScores};
 pub use multilabel::{LabelLists, MultilabelMetrics, MultilabelRows, Ranking, multilabel};
 pub use ranking::{
     MAX_GRADE, QueryScores, RankedQueries, RankingMeans, RankingMetrics, RankingOptions, ScoreTies,

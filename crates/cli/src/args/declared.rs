@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use lineal::{DeclaredOptions, Task};
 
 use super::choice::at_least_one;
+use crate::exit::usage;
 
 /// The heading of everything about declared structures.
 pub const DECLARED: &str = "Declared structures (--task declared)";
@@ -20,13 +22,45 @@ pub struct DeclaredArgs {
     #[arg(long, help_heading = DECLARED)]
     pub local: bool,
 
-    /// The most nodes of a search for the best output; when it strikes, the best one that was met comes with a bound [default: 2000]
+    /// Learn both with rules and without (--local), and compare the two on --test in a table; the model that is written is the one that the other flags ask for
+    #[arg(long, requires = "test", help_heading = DECLARED)]
+    pub compare_local: bool,
+
+    #[command(flatten)]
+    pub limits: LimitArgs,
+}
+
+/// How long the best output of an example may take to find.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct LimitArgs {
+    /// The most nodes of a search for the best output; when it strikes, the best one that was met comes with a bound [default: 2000, or as in training]
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = DECLARED)]
     pub max_nodes: Option<usize>,
 
     /// The most seconds of a search; answers may then differ from run to run
     #[arg(long, value_name = "S", value_parser = seconds, help_heading = DECLARED)]
     pub time_limit: Option<f64>,
+}
+
+impl LimitArgs {
+    /// Refuses limits where nothing is searched.
+    pub fn check(&self, task: Task) -> anyhow::Result<()> {
+        let given = [
+            ("--max-nodes", self.max_nodes.is_some()),
+            ("--time-limit", self.time_limit.is_some()),
+        ];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((flag, _)) if task != Task::Declared => {
+                usage(format!("{flag} is for models of --task declared; leave it out"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// For answers.
+    pub fn options(&self) -> DeclaredOptions {
+        DeclaredOptions { max_nodes: self.max_nodes, seconds: self.time_limit }
+    }
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use clap::Args;
 
 use super::choice::{at_least_one, choice};
+use super::declared::LimitArgs;
 use super::read::FileArgs;
 use super::running::RunArgs;
 
@@ -88,6 +89,9 @@ pub struct ExplainArgs {
     /// Write an HTML page with a bar a feature and, of text, the words that counted lit up
     #[arg(long, value_name = "FILE.html", help_heading = "Output", conflicts_with_all = ["output", "json", "out"])]
     pub html: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub limits: LimitArgs,
 
     #[command(flatten)]
     pub file: FileArgs,

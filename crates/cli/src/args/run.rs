@@ -6,6 +6,7 @@ use std::str::FromStr;
 use clap::Args;
 
 use super::choice::{at_least_one, choice};
+use super::declared::LimitArgs;
 use super::read::FileArgs;
 use super::running::RunArgs;
 use super::segment::SegmentAskArgs;
@@ -76,6 +77,9 @@ pub struct PredictArgs {
     #[command(flatten)]
     pub segment: SegmentAskArgs,
 
+    #[command(flatten)]
+    pub limits: LimitArgs,
+
     /// Seed of --sample
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "What to give")]
     pub seed: u64,
@@ -131,7 +135,7 @@ Classes: accuracy, macro_f1, micro_f1, log_loss, brier, ece (expected calibratio
 log_loss, brier and ece are null where the model has no probabilities; reliability, the points of the reliability diagram. \
 Labels: micro_f1, macro_f1, hamming_loss, subset_accuracy, p@1, p@3, p@5, ndcg@5, reliability. Numbers: rmse, mae, r2. Sequences: token_accuracy, sentence_accuracy, span_precision, span_recall, span_f1, types. \
 Dependency trees: uas, las, label_accuracy, exact, by relation and length. Bracketed trees: precision, recall, f1, exact, crossing brackets, by label. \
-Images: pixel_accuracy, iou (mean over labels), iou_by_label, foreground_iou (mean over images), by_image. Rankings: ndcg@1, ndcg@5, ndcg@10 (queries with a relevant document), map, mrr (all queries), pairwise_accuracy, by_query. A label \
+Images: pixel_accuracy, iou (mean over labels), iou_by_label, foreground_iou (mean over images), by_image. Declared structures: accuracy, exact (whole examples), unproved (a limit struck), kinds (by kind of variables: accuracy, micro_f1, macro_f1, by label). Rankings: ndcg@1, ndcg@5, ndcg@10 (queries with a relevant document), map, mrr (all queries), pairwise_accuracy, by_query. A label \
 that training did not see counts as wrong.";
 
 /// Measure a model on labelled data
@@ -160,6 +164,9 @@ pub struct EvalArgs {
     /// constituency: leave out punctuation and take ADVP and PRT for the same, as EVALB's usual parameters do
     #[arg(long, help_heading = "Output")]
     pub evalb: bool,
+
+    #[command(flatten)]
+    pub limits: LimitArgs,
 
     #[command(flatten)]
     pub file: FileArgs,

@@ -1,4 +1,5 @@
 //! `--task declared`.
 
+mod compare_local;
 mod task;
 mod write;

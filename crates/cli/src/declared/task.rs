@@ -7,15 +7,18 @@ use anyhow::bail;
 use lineal::declared::Declaration;
 use lineal::{
     Ask, DeclaredAnswer, DeclaredData, DeclaredExplanation, DeclaredMetrics, DeclaredModel,
-    DeclaredSpec, Source, StructuredModel, TrainSpec,
+    DeclaredOptions, DeclaredSpec, Source, StructuredModel, TrainSpec,
 };
 use serde_json::{Value, json};
 
+use super::compare_local;
 use super::write::Writer;
-use crate::args::{ExplainArgs, FileArgs, Output, PredictArgs, TrainArgs};
+use crate::args::{EvalArgs, ExplainArgs, FileArgs, Output, PredictArgs, TrainArgs};
 use crate::exit::usage;
 use crate::files::read_text;
-use crate::structured::{MetricTable, Pairs, Reason, StructuredTask, shares, shares_header};
+use crate::structured::{
+    Beside, MetricTable, Pairs, Reason, StructuredTask, shares, shares_header,
+};
 use crate::talk::{count, rough, thousands};
 use crate::train::request::{self, Request};
 
@@ -48,8 +51,8 @@ impl StructuredTask for DeclaredModel {
             declaration: text,
             local: args.declared.local,
             min_count: args.tag.min_count.unwrap_or(defaults.min_count),
-            max_nodes: args.declared.max_nodes.unwrap_or(defaults.max_nodes),
-            seconds: args.declared.time_limit,
+            max_nodes: args.declared.limits.max_nodes.unwrap_or(defaults.max_nodes),
+            seconds: args.declared.limits.time_limit,
         };
         let spec = TrainSpec { declared, ..request::spec(args)? };
         Request::new(args, spec, declaration, [path.clone()])
@@ -76,18 +79,47 @@ impl StructuredTask for DeclaredModel {
         request: &Request<Arc<Declaration>>,
         _: &DeclaredData,
     ) -> anyhow::Result<DeclaredData> {
-        Ok(DeclaredData::read(source, &request.options)?)
+        let options = DeclaredOptions::default();
+        Ok(DeclaredData::read_any(source, &request.options, options)?)
     }
 
     fn cannot_compare(data: &DeclaredData) -> Option<&'static str> {
         (!data.has_labels()).then_some("there are no labels to compare with")
     }
 
-    fn unseen(_: &DeclaredData) -> Option<(String, String)> {
-        None
+    fn unseen(data: &DeclaredData) -> Option<(String, String)> {
+        let (n, label) = data.unknown()?;
+        Some((count(n, Self::PART), label.to_owned()))
     }
 
-    fn options(_: &FileArgs) {}
+    fn beside(
+        &self,
+        args: &TrainArgs,
+        data: &DeclaredData,
+        [held_out, test]: [Option<&DeclaredData>; 2],
+        train_seconds: f64,
+    ) -> anyhow::Result<Option<Beside>> {
+        match args.declared.compare_local {
+            true => compare_local::compare(self, data, held_out, test, train_seconds).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn options(_: &FileArgs) -> DeclaredOptions {
+        DeclaredOptions::default()
+    }
+
+    fn predict_options(args: &PredictArgs) -> DeclaredOptions {
+        args.limits.options()
+    }
+
+    fn eval_options(args: &EvalArgs) -> DeclaredOptions {
+        args.limits.options()
+    }
+
+    fn explain_options(args: &ExplainArgs) -> DeclaredOptions {
+        args.limits.options()
+    }
 
     fn ask(args: &PredictArgs) -> Ask {
         Ask {
@@ -158,6 +190,9 @@ impl StructuredTask for DeclaredModel {
             ("accuracy", format!("{:.4}", metrics.accuracy)),
             ("exact", format!("{:.4}", metrics.exact)),
         ];
+        if metrics.unseen > 0 {
+            rows.push(("unseen", thousands(metrics.unseen)));
+        }
         if metrics.unproved > 0 {
             rows.push(("unproved", thousands(metrics.unproved)));
         }

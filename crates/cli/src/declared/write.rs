@@ -34,24 +34,25 @@ impl<'m> Writer<'m> {
         let first = !std::mem::replace(&mut self.begun, true);
         match self.form {
             Output::Text => {
-                let words: Vec<String> = (0..ground.kinds.len())
-                    .filter(|&v| self.is_told(ground, v, &found.labels))
-                    .map(|v| {
-                        format!("{}={}", self.name(ground, v), self.label(ground, v, &found.labels))
-                    })
-                    .collect();
+                let told =
+                    (0..ground.kinds.len()).filter(|&v| self.is_told(ground, v, &found.labels));
+                let words = told.map(|v| {
+                    format!("{}={}", self.name(ground, v), self.label(ground, v, &found.labels))
+                });
+                let words: Vec<String> = raw.id.iter().map(id_text).chain(words).collect();
                 writeln!(out, "{}", words.join("\t"))
             }
             Output::Csv => {
                 if first {
                     writeln!(out, "example,variable,label")?;
                 }
+                let example = raw.id.as_ref().map_or((number + 1).to_string(), id_text);
                 let mut told =
                     (0..ground.kinds.len()).filter(|&v| self.is_told(ground, v, &found.labels));
                 told.try_for_each(|v| {
                     let (name, label) =
                         (self.name(ground, v), self.label(ground, v, &found.labels));
-                    writeln!(out, "{},{},{}", number + 1, quoted(&name), quoted(label))
+                    writeln!(out, "{},{},{}", quoted(&example), quoted(&name), quoted(label))
                 })
             }
             Output::Jsonl => {
@@ -110,6 +111,7 @@ impl<'m> Writer<'m> {
         confidence: Option<&[f64]>,
     ) -> Map<String, Value> {
         let mut object = Map::new();
+        object.extend(raw.id.as_ref().map(|id| ("id".to_owned(), as_json(id))));
         for (name, column) in &raw.columns {
             object.insert(name.clone(), json!(column));
         }
@@ -145,6 +147,14 @@ impl<'m> Writer<'m> {
             object.insert(kind.source.clone(), list.into());
         }
         object
+    }
+}
+
+/// What an example is called, in a cell.
+fn id_text(id: &DeclaredValue) -> String {
+    match as_json(id) {
+        Value::String(text) => text.replace(['\t', '\n', '\r'], " "),
+        other => other.to_string(),
     }
 }
 

@@ -37,7 +37,7 @@ pub fn explain<M: StructuredTask>(
     args: &ExplainArgs,
     talk: Talk,
 ) -> anyhow::Result<Explained<M>> {
-    let data = model.read(&args.data, &M::options(&args.file))?;
+    let data = model.read(&args.data, &M::explain_options(args))?;
     let n = data.n_examples();
     let examples = match &args.rows {
         None if args.html.is_some() && n > ON_A_PAGE => {

@@ -12,7 +12,7 @@ use super::{Pairs, StructuredTask};
 use crate::args::TrainArgs;
 use crate::talk::{Talk, count, seconds};
 use crate::train::request::Request;
-use crate::train::{Learns, Shown};
+use crate::train::{Beside, Learns, Shown};
 
 impl<M: StructuredTask> Learns for M {
     type Data = M::Data;
@@ -116,6 +116,16 @@ impl<M: StructuredTask> Learns for M {
 
     fn more_json(&self) -> Vec<(&'static str, Value)> {
         self.train_json()
+    }
+
+    fn beside(
+        &self,
+        args: &TrainArgs,
+        data: &M::Data,
+        others: [Option<&M::Data>; 2],
+        train_seconds: f64,
+    ) -> anyhow::Result<Option<Beside>> {
+        StructuredTask::beside(self, args, data, others, train_seconds)
     }
 
     fn parts() -> &'static str {

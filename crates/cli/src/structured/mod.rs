@@ -20,6 +20,7 @@ use serde_json::Value;
 use crate::args::{EvalArgs, ExplainArgs, FileArgs, PredictArgs, TrainArgs};
 use crate::train::request::Request;
 
+pub use crate::train::Beside;
 pub use explain::lines as explanation_lines;
 pub use metrics::{maybe, shares, shares_header};
 pub use program::metric_lines;
@@ -96,6 +97,14 @@ pub trait StructuredTask: StructuredModel {
     fn predict_options(args: &PredictArgs) -> Self::Options {
         Self::options(&args.file)
     }
+    /// The same for `eval`.
+    fn eval_options(args: &EvalArgs) -> Self::Options {
+        Self::options(&args.file)
+    }
+    /// The same for `explain`.
+    fn explain_options(args: &ExplainArgs) -> Self::Options {
+        Self::options(&args.file)
+    }
     /// What `predict` has in place of scores and costs of classes.
     const HAS: &'static str = "--proba, --n-best and --min-cost, which counts wrong parts";
     /// What the flags of `predict` ask for.
@@ -162,6 +171,17 @@ pub trait StructuredTask: StructuredModel {
         Ok(Vec::new())
     }
 
+    /// What `train` shows beside the new model: runs of the same request another way.
+    fn beside(
+        &self,
+        args: &TrainArgs,
+        data: &Self::Data,
+        others: [Option<&Self::Data>; 2],
+        train_seconds: f64,
+    ) -> anyhow::Result<Option<Beside>> {
+        let _ = (args, data, others, train_seconds);
+        Ok(None)
+    }
     /// What to say of a new model before its stages and its certificate, and after it.
     fn about(&self) -> [Vec<String>; 2];
     /// What `train --json` has besides the keys of every task.

@@ -18,6 +18,7 @@ const N_BEST: usize = 10_000;
 
 /// Refuses flags that the model has no answer to.
 pub fn check<M: StructuredTask>(model: &M, args: &PredictArgs) -> anyhow::Result<()> {
+    args.limits.check(model.task())?;
     let of_classes = [("--scores", args.scores), ("--cost", args.cost.is_some())];
     if let Some((flag, _)) = of_classes.into_iter().find(|(_, given)| *given) {
         let task = model.task();

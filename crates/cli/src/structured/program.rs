@@ -53,7 +53,7 @@ impl<M: StructuredTask> Program for M {
         if args.evalb && self.task() != Task::Constituency {
             bail!("--evalb is for bracketed trees; leave it out");
         }
-        let data = self.read(&args.data, &M::options(&args.file))?;
+        let data = self.read(&args.data, &M::eval_options(args))?;
         learn::check_labelled::<M>(&data, talk)?;
         let answers = StructuredModel::answer(self, &data, &Default::default())?;
         let sections = match args.report.is_some() {

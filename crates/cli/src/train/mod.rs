@@ -97,12 +97,30 @@ pub trait Learns: Program {
     fn said(&self, report: &Report) -> [Vec<String>; 2];
     /// What `train --json` has besides the keys of every task.
     fn more_json(&self) -> Vec<(&'static str, Value)>;
+    /// What is shown beside the new model: runs of the same request another way. `others` are the examples to watch and those to test with.
+    fn beside(
+        &self,
+        args: &TrainArgs,
+        data: &Self::Data,
+        others: [Option<&Self::Data>; 2],
+        train_seconds: f64,
+    ) -> anyhow::Result<Option<Beside>> {
+        let _ = (args, data, others, train_seconds);
+        Ok(None)
+    }
     /// What the parts of an example are called on the report's page.
     fn parts() -> &'static str {
         "rows"
     }
     /// The large numbers of the report's page: what the examples, features and classes of the task are called.
     fn nouns() -> [&'static str; 3];
+}
+
+/// What is shown beside a new model, as lines and as a member of `train --json`.
+pub struct Beside {
+    pub lines: Vec<String>,
+    pub name: &'static str,
+    pub json: Value,
 }
 
 /// The progress of a run, from any thread.
@@ -173,6 +191,7 @@ fn train<M: Learns>(args: &TrainArgs, request: &mut Request<M::Options>) -> anyh
         }
         None => (model, None),
     };
+    let beside = model.beside(args, &data, [held_out.as_ref(), test.as_ref()], train)?;
     let test = test.map(|data| model.evaluate(&data)).transpose()?;
     let model_bytes = write_model(&model, &args.out)?;
     let seconds = Seconds { read, train, total: start.elapsed().as_secs_f64() };
@@ -182,8 +201,15 @@ fn train<M: Learns>(args: &TrainArgs, request: &mut Request<M::Options>) -> anyh
         files::write_output(Some(path), |out| out.write_all(page.as_bytes()))?;
     }
     talk.say_all(&outcome::lines(&model, &outcome, args));
+    if let Some(beside) = &beside {
+        talk.say_all(&beside.lines);
+    }
     if args.json {
-        files::json_to_stdout(&json::object(&model, &outcome)?)?;
+        let mut object = json::object(&model, &outcome)?;
+        if let Some(beside) = beside {
+            object[beside.name] = beside.json;
+        }
+        files::json_to_stdout(&object)?;
     }
     if args.require_convergence && !outcome.report.converged {
         return Err(not_converged(&outcome.report, &args.out).into());

@@ -54,6 +54,29 @@ fn ctrl_c_leaves_the_old_file() {
 }
 
 #[test]
+fn ctrl_c_ends_a_prediction_that_is_under_way() {
+    let world = World::new();
+    world.file("a.svm", TINY);
+    world.run(&["train", "a.svm", "-o", "m.lineal", "-q"]).done();
+    // Its input never ends, so its output file is begun and not finished.
+    let mut child = world
+        .child()
+        .args(["predict", "m.lineal", "-", "--format", "libsvm", "-o", "out.txt"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (input, err) = (child.stdin.take(), child.stderr.take().unwrap());
+    while !world.names().iter().any(|name| name.ends_with(".tmp")) {
+        assert!(child.try_wait().unwrap().is_none(), "it ended");
+    }
+    let (code, text) = interrupt(child, err);
+    assert_eq!(code, 130, "{text}");
+    assert_eq!(world.names(), ["a.svm", "m.lineal"]);
+    drop(input);
+}
+
+#[test]
 fn a_broken_pipe_is_success() {
     let world = World::new();
     // More than a pipe holds.

@@ -1,5 +1,6 @@
 //! Examples of a declared structure.
 
+use super::spec::DeclaredOptions;
 use crate::Error;
 use crate::structured::Examples;
 use lineal_data::{DeclaredExample, DeclaredValue, Source, stream_declared};
@@ -16,21 +17,33 @@ pub struct DeclaredData {
     declaration: Arc<Declaration>,
     examples: Vec<Arc<DeclaredExample>>,
     grounds: declared::Examples,
+    options: DeclaredOptions,
 }
 
 /// Examples that are read at a time.
 const BLOCK: usize = 256;
 
 impl DeclaredData {
-    /// Reads JSON lines.
+    /// Reads JSON lines to learn from: every label must be in the declaration.
     pub fn read(source: impl Into<Source>, declaration: &Arc<Declaration>) -> Result<Self, Error> {
+        let data = Self::read_any(source, declaration, DeclaredOptions::default())?;
+        data.check_known()?;
+        Ok(data)
+    }
+
+    /// Reads JSON lines to answer or to measure: labels that the declaration does not have count as wrong.
+    pub fn read_any(
+        source: impl Into<Source>,
+        declaration: &Arc<Declaration>,
+        options: DeclaredOptions,
+    ) -> Result<Self, Error> {
         let source = source.into();
         let (name, mut examples) = (source.name(), Vec::new());
         stream_declared(source, &mut |example| {
             examples.push(Arc::new(example));
             ControlFlow::Continue(())
         })?;
-        let data = Self::new(name, declaration, examples)?;
+        let data = Self::new(name, declaration, examples, options)?;
         data.check_lists()?;
         Ok(data)
     }
@@ -57,17 +70,41 @@ impl DeclaredData {
         Ok(())
     }
 
-    /// Reads JSON lines a few at a time.
+    /// Refuses labels that the declaration does not have.
+    pub(super) fn check_known(&self) -> Result<(), Error> {
+        for (ground, raw) in self.iter().zip(&self.examples) {
+            if let Some((v, label)) = ground.unknown.first() {
+                let why = ground.unknown_label(&self.declaration, *v as usize, label);
+                return Err(lineal_data::Error::at_line(&self.source, raw.line, why).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Variables whose label is not in the declaration: how many, and one such label.
+    pub fn unknown(&self) -> Option<(usize, &str)> {
+        let n = self.iter().map(|ground| ground.unknown.len()).sum();
+        let (_, label) = self.iter().flat_map(|ground| &ground.unknown).next()?;
+        Some((n, label))
+    }
+
+    /// How long answers may take.
+    pub(super) fn options(&self) -> DeclaredOptions {
+        self.options
+    }
+
+    /// Reads JSON lines a few at a time, as [`read_any`](Self::read_any) does.
     pub fn stream(
         source: impl Into<Source>,
         declaration: &Arc<Declaration>,
+        options: DeclaredOptions,
         on_block: &mut dyn FnMut(&Self) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let source = source.into();
         let (name, mut block, mut failed) = (source.name(), Vec::new(), None);
         let mut flush = |block: &mut Vec<Arc<DeclaredExample>>| {
             let examples = std::mem::take(block);
-            match Self::new(name.clone(), declaration, examples) {
+            match Self::new(name.clone(), declaration, examples, options) {
                 Ok(data) => on_block(&data),
                 Err(error) => {
                     failed = Some(error);
@@ -89,13 +126,15 @@ impl DeclaredData {
         source: String,
         declaration: &Arc<Declaration>,
         examples: Vec<Arc<DeclaredExample>>,
+        options: DeclaredOptions,
     ) -> Result<Self, Error> {
         let plain = examples.iter().map(|example| plain(example)).collect();
-        let grounds = declared::Examples::new(declaration, plain).map_err(|error| {
+        let grounds = declared::Examples::with_unknown_labels(declaration, plain);
+        let grounds = grounds.map_err(|error| {
             let line = examples[error.example].line;
             lineal_data::Error::at_line(&source, line, error.message)
         })?;
-        Ok(Self { source, declaration: declaration.clone(), examples, grounds })
+        Ok(Self { source, declaration: declaration.clone(), examples, grounds, options })
     }
 
     /// How they are understood.
@@ -141,7 +180,9 @@ impl DeclaredData {
 
     /// Whether any label is known.
     pub fn has_labels(&self) -> bool {
-        self.iter().any(|ground| ground.gold.iter().any(Option::is_some))
+        let is_any =
+            |ground: &Ground| !ground.unknown.is_empty() || ground.gold.iter().any(Option::is_some);
+        self.iter().any(is_any)
     }
 
     pub(super) fn grounds(&self) -> &declared::Examples {
@@ -166,6 +207,7 @@ impl Examples for DeclaredData {
             declaration: self.declaration.clone(),
             examples,
             grounds,
+            options: self.options,
         }
     }
 

@@ -3,6 +3,7 @@
 use super::data::DeclaredData;
 use super::model::DeclaredAnswer;
 use crate::Error;
+use lineal_metrics::{LabelEvaluation, LabelMetrics};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -17,78 +18,40 @@ pub struct DeclaredMetrics {
     pub examples: usize,
     /// Variables that count.
     pub variables: usize,
+    /// Variables whose label is not in the declaration: they count as wrong.
+    pub unseen: usize,
     /// Examples whose best output is not proved to be the best: a limit struck.
     pub unproved: usize,
     /// By kind of variables.
-    pub kinds: BTreeMap<String, KindMetrics>,
-}
-
-/// Figures of the variables of one kind.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct KindMetrics {
-    /// The share of variables with the right label.
-    pub accuracy: f64,
-    /// Over all labels together; of pairs without the first label, which says that there is nothing.
-    pub micro_f1: f64,
-    /// The mean over these labels.
-    pub macro_f1: f64,
-    /// Variables that count.
-    pub variables: usize,
-    /// By label.
-    pub labels: BTreeMap<String, LabelScores>,
-}
-
-/// Figures of one label.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct LabelScores {
-    /// Of the variables that were given it, the share that is right.
-    pub precision: f64,
-    /// Of the variables that have it, the share that was found.
-    pub recall: f64,
-    /// Their harmonic mean.
-    pub f1: f64,
-    /// Variables that have it.
-    pub gold: usize,
-    /// Variables that were given it.
-    pub found: usize,
-    /// Variables that are both.
-    pub right: usize,
-}
-
-impl LabelScores {
-    fn new(gold: usize, found: usize, right: usize) -> Self {
-        let share = |of: usize| if of == 0 { 0.0 } else { right as f64 / of as f64 };
-        let f1 = if gold + found == 0 { 0.0 } else { 2.0 * right as f64 / (gold + found) as f64 };
-        Self { precision: share(found), recall: share(gold), f1, gold, found, right }
-    }
+    pub kinds: BTreeMap<String, LabelMetrics>,
 }
 
 impl DeclaredMetrics {
     /// Compares answers at hand with the labels of the data.
     pub(super) fn new(data: &DeclaredData, answers: &[DeclaredAnswer]) -> Result<Self, Error> {
         let kinds = data.declaration().variables();
-        // Gold, found and right, by kind and label.
-        let mut counts: Vec<Vec<[usize; 3]>> =
-            kinds.iter().map(|kind| vec![[0; 3]; kind.labels.len()]).collect();
+        let mut by_kind: Vec<LabelEvaluation> =
+            kinds.iter().map(|kind| LabelEvaluation::new(kind.labels.len())).collect();
         let (mut metrics, mut n_right, mut n_exact) = (Self::default(), 0, 0);
         for (ground, answer) in data.iter().zip(answers) {
-            let (mut known, mut wrong) = (0, 0);
+            let (mut known, mut right) = (ground.unknown.len(), 0);
             for ((&kind, gold), &found) in ground.kinds.iter().zip(&ground.gold).zip(&answer.labels)
             {
                 let Some(gold) = *gold else { continue };
-                let counts = &mut counts[kind as usize];
-                counts[gold as usize][0] += 1;
-                counts[found as usize][1] += 1;
-                counts[gold as usize][2] += usize::from(gold == found);
                 known += 1;
-                wrong += usize::from(gold != found);
+                right += usize::from(by_kind[kind as usize].add(gold, found));
+            }
+            for (v, label) in &ground.unknown {
+                let v = *v as usize;
+                by_kind[ground.kinds[v] as usize].add_unseen(label, answer.labels[v]);
             }
             if known > 0 {
                 metrics.examples += 1;
                 metrics.variables += known;
+                metrics.unseen += ground.unknown.len();
                 metrics.unproved += usize::from(answer.slack > 0.0);
-                n_right += known - wrong;
-                n_exact += usize::from(wrong == 0);
+                n_right += right;
+                n_exact += usize::from(right == known);
             }
         }
         if metrics.variables == 0 {
@@ -99,27 +62,10 @@ impl DeclaredMetrics {
         }
         metrics.accuracy = n_right as f64 / metrics.variables as f64;
         metrics.exact = n_exact as f64 / metrics.examples as f64;
-        for (kind, counts) in kinds.iter().zip(&counts) {
-            let variables: usize = counts.iter().map(|c| c[0]).sum();
-            if variables == 0 {
-                continue;
-            }
-            let right: usize = counts.iter().map(|c| c[2]).sum();
-            let skipped = usize::from(kind.all_pairs);
-            let told = &counts[skipped..];
-            let sum = |at: usize| told.iter().map(|c| c[at]).sum::<usize>();
-            let scores = |c: &[usize; 3]| LabelScores::new(c[0], c[1], c[2]);
-            let met: Vec<LabelScores> =
-                told.iter().filter(|c| c[0] + c[1] > 0).map(scores).collect();
-            let labels = kind.labels.iter().cloned().zip(counts.iter().map(scores)).collect();
-            let of_kind = KindMetrics {
-                accuracy: right as f64 / variables as f64,
-                micro_f1: LabelScores::new(sum(0), sum(1), sum(2)).f1,
-                macro_f1: met.iter().map(|s| s.f1).sum::<f64>() / met.len().max(1) as f64,
-                variables,
-                labels,
-            };
-            metrics.kinds.insert(kind.name.clone(), of_kind);
+        for (kind, counted) in kinds.iter().zip(&by_kind) {
+            // Of pairs the first label says that there is nothing.
+            let found = counted.metrics(&kind.labels, usize::from(kind.all_pairs));
+            metrics.kinds.extend(found.map(|found| (kind.name.clone(), found)));
         }
         Ok(metrics)
     }

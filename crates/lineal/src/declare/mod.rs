@@ -26,9 +26,9 @@ mod spec;
 mod train;
 
 pub use data::DeclaredData;
-pub use metrics::{DeclaredMetrics, KindMetrics, LabelScores};
+pub use metrics::DeclaredMetrics;
 pub use model::{DeclaredAnswer, DeclaredExplanation, DeclaredModel, RankedLabels};
-pub use spec::DeclaredSpec;
+pub use spec::{DeclaredOptions, DeclaredSpec};
 
 use crate::Error;
 use lineal_declared::Declaration;

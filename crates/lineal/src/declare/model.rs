@@ -2,11 +2,14 @@
 
 use super::data::DeclaredData;
 use super::metrics::DeclaredMetrics;
+use super::spec::DeclaredOptions;
 use crate::Error;
 use crate::request::spec::Task;
 use crate::structured::{self, Ask, Header, StructuredModel, TREES, TableInfo, Tables, in_chunks};
 use lineal_data::Source;
-use lineal_declared::{Declaration, Explanation, Ground, PredictError, Predictor, Vocabulary};
+use lineal_declared::{
+    AnswerCache, Declaration, Explanation, Ground, PredictError, Predictor, Vocabulary,
+};
 use lineal_model::file::{ModelFile, TensorData};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
@@ -24,6 +27,8 @@ pub struct DeclaredModel {
     about: About,
     /// The labels of all kinds, as `kind=label`.
     labels: Vec<String>,
+    /// Answers to problems that came before.
+    cache: Arc<AnswerCache>,
 }
 
 /// The JSON inside the model file.
@@ -82,7 +87,8 @@ impl DeclaredModel {
         tables.push(TREES, weights);
         let features = vocabulary.hashes().iter().map(|hashes| hashes.len()).collect();
         let about = About { header, features, tables: tables.infos() };
-        Self { labels: labels(&declaration), declaration, vocabulary, tables, about }
+        let cache = Arc::default();
+        Self { labels: labels(&declaration), declaration, vocabulary, tables, about, cache }
     }
 
     /// What was declared.
@@ -114,8 +120,30 @@ impl DeclaredModel {
 
     /// The weights with what they mean.
     pub fn predictor(&self) -> Predictor<'_> {
-        let options = self.spec().declared.solving();
-        Predictor::new(&self.declaration, &self.vocabulary, self.tables.trees(), options)
+        self.predictor_with(DeclaredOptions::default())
+    }
+
+    fn predictor_with(&self, options: DeclaredOptions) -> Predictor<'_> {
+        let options = options.over(self.spec().declared.solving());
+        let weights = self.tables.trees();
+        Predictor::new(&self.declaration, &self.vocabulary, weights, options)
+            .with_cache(&self.cache)
+    }
+
+    /// How often the best outputs without rules break one: a count of broken rules, each where it applies, for each example.
+    pub fn violations(&self, data: &DeclaredData) -> Result<Vec<usize>, Error> {
+        let predictor = self.predictor_with(data.options());
+        in_chunks(
+            data.len(),
+            || (),
+            |(), which| {
+                let one = |i: usize| {
+                    let found = predictor.violations(data.get(i));
+                    found.map_err(|e| place(data, i, &e))
+                };
+                which.map(one).collect()
+            },
+        )
     }
 
     /// The best output of each example: [`answer`](StructuredModel::answer) to a plain question.
@@ -138,7 +166,7 @@ impl DeclaredModel {
                 v + 1
             )));
         }
-        let predictor = self.predictor();
+        let predictor = self.predictor_with(data.options());
         let asked = variable.map_or(0..n, |v| v..v + 1);
         let one = |variable: usize| {
             let found = predictor.explain(ground, variable);
@@ -179,7 +207,7 @@ impl DeclaredModel {
 
 impl StructuredModel for DeclaredModel {
     type Data = DeclaredData;
-    type Options = ();
+    type Options = DeclaredOptions;
     type Answer = DeclaredAnswer;
     type Metrics = DeclaredMetrics;
     const METRICS: &'static [&'static str] = &["accuracy", "exact"];
@@ -207,7 +235,8 @@ impl StructuredModel for DeclaredModel {
         if tables.trees().len() != vocabulary.dim() {
             return Err(bad("its weights do not fit its features"));
         }
-        Ok(Self { labels: labels(&declaration), declaration, vocabulary, tables, about })
+        let cache = Arc::default();
+        Ok(Self { labels: labels(&declaration), declaration, vocabulary, tables, about, cache })
     }
 
     fn to_bytes(&self) -> Result<Vec<u8>, Error> {
@@ -216,24 +245,28 @@ impl StructuredModel for DeclaredModel {
 
     fn shrink(&self, max_bytes: u64) -> Result<Self, Error> {
         let tables = self.tables.shrink(max_bytes, |tables| self.bytes_with(tables))?;
-        Ok(Self { tables, ..self.clone() })
+        Ok(Self { tables, cache: Arc::default(), ..self.clone() })
     }
 
     fn n_weights(&self) -> usize {
         self.tables.n_weights()
     }
 
-    fn read(&self, source: impl Into<Source>, (): &()) -> Result<DeclaredData, Error> {
-        DeclaredData::read(source, &self.declaration)
+    fn read(
+        &self,
+        source: impl Into<Source>,
+        options: &DeclaredOptions,
+    ) -> Result<DeclaredData, Error> {
+        DeclaredData::read_any(source, &self.declaration, *options)
     }
 
     fn stream(
         &self,
         source: impl Into<Source>,
-        (): &(),
+        options: &DeclaredOptions,
         on_block: &mut dyn FnMut(&DeclaredData) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        DeclaredData::stream(source, &self.declaration, on_block)
+        DeclaredData::stream(source, &self.declaration, *options, on_block)
     }
 
     fn answer(&self, data: &DeclaredData, ask: &Ask) -> Result<Vec<DeclaredAnswer>, Error> {
@@ -242,7 +275,10 @@ impl StructuredModel for DeclaredModel {
                 "a declared structure has its best outputs and how sure its labels are; it has no probabilities",
             ));
         }
-        let predictor = self.predictor();
+        if ask.known {
+            data.check_known()?;
+        }
+        let predictor = self.predictor_with(data.options());
         let one = |i: usize| -> Result<DeclaredAnswer, PredictError> {
             let ground = data.get(i);
             let known = if ask.known { &ground.gold[..] } else { &[] };

@@ -19,6 +19,25 @@ pub struct DeclaredSpec {
     pub seconds: Option<f64>,
 }
 
+/// How long answers about data may take, where not as long as the model says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DeclaredOptions {
+    /// The most nodes of a search.
+    pub max_nodes: Option<usize>,
+    /// The most seconds of a search.
+    pub seconds: Option<f64>,
+}
+
+impl DeclaredOptions {
+    pub(super) fn over(self, own: SolveOptions) -> SolveOptions {
+        SolveOptions {
+            max_nodes: self.max_nodes.unwrap_or(own.max_nodes),
+            seconds: self.seconds.or(own.seconds),
+            ..own
+        }
+    }
+}
+
 impl Default for DeclaredSpec {
     fn default() -> Self {
         let SolveOptions { max_nodes, seconds, .. } = SolveOptions::default();

@@ -12,6 +12,7 @@ use crate::train::{Trainable, Training};
 use lineal_declared::{Predictor, Problem, ProblemOptions, Rivals, Vocabulary};
 use lineal_erm::structured::{LearnError, learn_max};
 use lineal_model::chunks::in_chunks;
+use std::collections::BTreeMap;
 
 impl From<DeclaredSpec> for TrainSpec {
     /// Declared structures with these choices and the defaults of everything else.
@@ -38,7 +39,7 @@ impl Trainable for DeclaredData {
         let rivals = if choice.local { Rivals::Free } else { Rivals::Legal };
         let options = ProblemOptions { rivals, solve: choice.solving() };
         let problem = Problem::new(declaration, &vocabulary, data.grounds(), options);
-        let n_illegal = problem.illegal_gold().len();
+        let illegal = problem.illegal_gold();
         let learning = spec.learning(data.len() as f64)?;
         let start = start.map(|old| old.start(declaration, &vocabulary)).transpose()?;
         let metric = held_out.as_deref().map(|held_out| -> Metric<'_> {
@@ -84,14 +85,31 @@ impl Trainable for DeclaredData {
                 ));
             }
         }
-        if n_illegal > 0 {
-            report.warnings.push(format!(
-                "the labels of {n_illegal} training examples break a rule: they count as right in training and are never predicted"
-            ));
-        }
+        report.warnings.extend(illegal_labels(data, &illegal));
         let header = Header::new(spec, &report, &data.source);
         Ok((DeclaredModel::new(declaration.clone(), vocabulary, weights, header), report))
     }
+}
+
+/// What to say of gold labels that break rules: which rules, how often, and where first.
+fn illegal_labels(data: &DeclaredData, illegal: &[(usize, Vec<usize>)]) -> Vec<String> {
+    let mut by_rule: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (example, rules) in illegal {
+        rules.iter().for_each(|&rule| by_rule.entry(rule).or_default().push(*example));
+    }
+    let one = |(rule, examples): (usize, Vec<usize>)| {
+        let rule = &data.declaration().rules()[rule];
+        let first = data.raw(examples[0]).line;
+        let who = match examples.len() {
+            1 => "one training example".to_owned(),
+            n => format!("{n} training examples"),
+        };
+        format!(
+            "the labels of {who} (first: {}:{first}) break the rule in line {} (`{}`): they count as right in training, are never predicted, and a gap of --solver dual stays above 0",
+            data.source, rule.line, rule.text
+        )
+    };
+    by_rule.into_iter().map(one).collect()
 }
 
 /// The best output, or none where there is none.

@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Writes a file so that its name refers to the old content or to all of the new, never to a part.
 ///
@@ -33,6 +34,22 @@ pub fn write_atomically(
             temporary.rename(&to).map_err(about)
         }
     }
+}
+
+/// Temporary files that are there now.
+static LIVE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn live() -> MutexGuard<'static, Vec<PathBuf>> {
+    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the temporary files of all writes that are under way, for a program that ends at once. As long as the result lives, no other is made.
+pub fn discard_temporaries() -> impl Sized {
+    let live = live();
+    for path in live.iter() {
+        let _ = fs::remove_file(path);
+    }
+    live
 }
 
 enum Destination {
@@ -141,6 +158,7 @@ impl Temporary {
         loop {
             let n = COUNT.fetch_add(1, Ordering::Relaxed);
             let path = to.with_file_name(format!(".lineal-{}-{n}.tmp", std::process::id()));
+            let mut live = live();
             match OpenOptions::new().write(true).create_new(true).open(&path) {
                 // Left by a process that was killed and had this number.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
@@ -152,6 +170,8 @@ impl Temporary {
                     return Err(io::Error::new(e.kind(), why));
                 }
                 Ok(file) => {
+                    live.push(path.clone());
+                    drop(live);
                     let temporary = Self { file, path, renamed: false };
                     if let Ok(old) = fs::metadata(to) {
                         temporary.file.set_permissions(old.permissions())?;
@@ -176,8 +196,10 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
+        let mut live = live();
         if !self.renamed {
             let _ = fs::remove_file(&self.path);
         }
+        live.retain(|path| *path != self.path);
     }
 }

@@ -38,7 +38,7 @@ mod layout;
 mod read;
 mod write;
 
-pub use atomic::write_atomically;
+pub use atomic::{discard_temporaries, write_atomically};
 pub use error::Error;
 pub use read::ModelFile;
 pub use write::{TensorData, encode, save, write_to};

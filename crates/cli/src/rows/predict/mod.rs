@@ -81,6 +81,7 @@ fn answer_rows(
 
 /// A model of numbers has no classes to ask about, and one of labels no single class to choose.
 pub fn check(model: &Model, args: &PredictArgs) -> anyhow::Result<()> {
+    args.limits.check(model.task())?;
     if let Some(flag) = args.tag.first().or(args.draw.then_some("--draw")) {
         bail!(
             "{flag} is about sequences or trees, and {} is a model of rows; leave it out",
