@@ -9,8 +9,8 @@ use lineal::solver::{Dual, Stop, dual, silent};
 use lineal::space::{Binary, Classes, OutputSpace};
 use lineal::{
     Bias, ClassWeight, CostMatrix, Dataset, Format, LossKind, Model, Penalty, Precision, Predicted,
-    Report, ScheduleKind, Schema, SgdSpec, SolverKind, TargetKind, Targets, Task, TrainSpec,
-    Training, train, with_threads,
+    Report, ScheduleKind, Schema, SgdSpec, SolverKind, Standardize, TargetKind, Targets, Task,
+    TrainSpec, Training, train, with_threads,
 };
 use lineal_model::cost::{NoCost, ZeroOne};
 use lineal_model::{Linear, Model as _};
