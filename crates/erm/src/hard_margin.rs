@@ -9,6 +9,7 @@
 use crate::dually::{Dually, Scratch};
 use crate::gap;
 use crate::risk::{Erm, Penalty};
+use crate::rounding::{self, gamma};
 use crate::rows::{Examples, Rows};
 use lineal_linalg::{Scalar, kernels};
 use lineal_loss::{DualLoss, HardMargin, Hinge};
@@ -201,12 +202,11 @@ where
     fn certify(&mut self, mu: &mut [f64], w: &mut [f64]) -> (f64, f64) {
         let erm = &mut *self.inner.erm;
         let mut v = vec![0.0; w.len()];
-        let unscaled = gap::bound(erm, mu, &mut v);
+        // From below and from above: s·L − (s²/2)‖v‖² at the best s is a lower bound of the optimum whatever rounding did.
+        let gap::DualPoint { gain, v_norm } = gap::dual_point(erm, mu, &mut v, true);
         let penalised = erm.model.n_penalised();
-        let v_sq = kernels::dot64(&v[..penalised], &v[..penalised]);
-        let gain = unscaled + 0.5 * v_sq;
         if gain > 0.0 {
-            self.margin_bound.set(self.margin_bound.get().min(v_sq.sqrt() / gain));
+            self.margin_bound.set(self.margin_bound.get().min(v_norm / gain));
         }
 
         let mut scores = vec![0.0; erm.model.max_parts()];
@@ -221,7 +221,10 @@ where
         }
         let w_sq = kernels::dot64(&w[..penalised], &w[..penalised]);
         let value = 0.5 * w_sq / (smallest * smallest);
-        let gap = (value - gain * gain / (2.0 * v_sq)).max(0.0);
+        let lower = (gain.max(0.0) / v_norm).powi(2) / 2.0;
+        // Scaling and squaring round, and a norm is a sum over the weights.
+        let rounded = gamma(2 * w.len() + 32) * value;
+        let gap = rounding::gap(value, rounded, lower).unwrap_or(f64::INFINITY);
         // Scaled only when it is the answer: w must stay w(μ) while the run goes on.
         if gap <= self.stop.enough(value) {
             w.iter_mut().for_each(|w| *w /= smallest);
