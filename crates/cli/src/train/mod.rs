@@ -20,7 +20,7 @@ use crate::program::Program;
 use crate::program::with_task;
 use crate::progress::Progress;
 use crate::talk::Talk;
-use crate::{files, html, stream};
+use crate::{files, html, interrupt, stream};
 
 pub use outcome::{Outcome, Seconds, lines as outcome_lines};
 pub use request::Request;
@@ -220,9 +220,11 @@ fn train<M: Learns>(args: &TrainArgs, request: &mut Request<M::Options>) -> anyh
 /// Writes the model and gives its size; `-` is stdout.
 pub fn write_model<M: Learns>(model: &M, path: &Path) -> anyhow::Result<u64> {
     let mut size = 0;
-    files::write_output(Some(path), |out| {
-        size = model.write_to(out)?;
-        Ok(())
+    interrupt::hold(|| {
+        files::write_output(Some(path), |out| {
+            size = model.write_to(out)?;
+            Ok(())
+        })
     })?;
     Ok(size)
 }

@@ -12,6 +12,7 @@ mod help;
 #[cfg(unix)]
 mod interrupt;
 mod learners;
+mod limits;
 mod maps;
 mod multilabel;
 mod output;
