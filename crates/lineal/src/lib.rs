@@ -48,7 +48,7 @@ pub use lineal_data::{
     ArcEnd, BracketReadOptions, BracketSchema, BracketTreebank, Dataset, Format, GuessedTarget,
     Labels, ReadOptions, Schema, Sequence, SequenceOptions, SequenceSchema, Sequences, Source,
     TargetKind, Targets, Treebank, TreebankOptions, TreebankSchema, UNLABELLED, UNSEEN,
-    guess_target, read_forbidden_arcs,
+    guess_target, parse_forbidden_arcs, read_forbidden_arcs,
 };
 pub use lineal_declared as declared;
 pub use lineal_dependencies as dependencies;
@@ -108,7 +108,7 @@ pub use stream::{
 pub use structured::{Ask, Examples, Header, Learner, StructuredModel, TagsKind};
 pub use tag::{
     Border, Notable, Ranking, Reason, SchemeKind, TagExplanation, TagFeatures, TagMetrics,
-    TagModel, TagSpec, Tagged, TaggedSpan, Tagger, TypeMetrics, WeightsKind, read_forbidden,
+    TagModel, TagSpec, Tagged, TaggedSpan, Tagger, TypeMetrics, WeightsKind, parse_forbidden, read_forbidden,
 };
 pub use train::crossfit::OnFold;
 pub use train::learner::{LinearLearner, LinearScorer};
