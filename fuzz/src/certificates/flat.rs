@@ -69,6 +69,7 @@ pub(super) fn case(dice: &mut Dice) -> Option<Case> {
         feature_ids: None,
         made: 0,
         image: None,
+        no_header: false,
     };
     let data = Dataset {
         x,

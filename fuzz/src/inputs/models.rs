@@ -6,9 +6,10 @@ use super::seeds;
 use super::signature::Signature;
 use lineal::data::{ImageReadOptions, RgbPixels};
 use lineal::{
-    AnyModel, Ask, BracketReadOptions, ConstituencyModel, Dataset, DeclaredModel, DependencyModel,
-    Error, Examples, ExplainSpec, Format, Model, RankModel, ReadOptions, SceneOptions, SceneSchema,
-    Scenes, SegmentModel, SequenceOptions, StructuredModel, TagModel, TargetKind, TreebankOptions,
+    AnyModel, Ask, BracketReadOptions, ConstituencyModel, Dataset, DeclaredModel, DeclaredOptions,
+    DependencyModel, Error, Examples, ExplainSpec, Format, Model, RankModel, ReadOptions,
+    SceneOptions, SceneSchema, Scenes, SegmentModel, SequenceOptions, StructuredModel, TagModel,
+    TargetKind, TreebankOptions,
 };
 
 /// A model file, as it is and repaired.
@@ -237,5 +238,5 @@ pub fn explain_variables(model: &DeclaredModel, data: &lineal::DeclaredData) -> 
 fn declared(model: &DeclaredModel, s: &mut Signature) {
     s.count(model.n_features());
     s.count(model.declaration().rules().len());
-    structured(model, seeds::DECLARED, &(), s, explain_variables);
+    structured(model, seeds::DECLARED, &DeclaredOptions::default(), s, explain_variables);
 }

@@ -39,7 +39,11 @@ pub fn row_options(choices: &mut Choices<'_>, format: Format) -> ReadOptions {
         hash_categories: (flags & 1 != 0).then_some(4),
         text: Vec::new(),
         guess_text: flags & 2 != 0,
-        header: flags & 4 == 0,
+        header: match flags & 132 {
+            0 => None,
+            4 => Some(true),
+            _ => Some(false),
+        },
         grow_classes: flags & 8 != 0,
         blank_rows: flags & 16 != 0,
         strict: flags & 32 != 0,

@@ -10,9 +10,9 @@ use lineal::{
     Ask, Bias, BracketReadOptions, CalibrateKind, ClassWeight, CodeKind, DeclaredData, DecoderKind,
     DecodingKind, Error, Examples, FeatureSpec, Format, LabellerKind, LossKind, Model, PairKind,
     Penalty, Precision, RankKind, ReadOptions, SceneOptions, Scenes, ScheduleKind, SchemeKind,
-    SequenceOptions, SolverKind, Strategy, StreamSpec, Streaming, StructuredModel, TagFeatures,
-    TagsKind, Task, Threshold, TrainSpec, Training, TreeKind, TreebankOptions, UpdateKind,
-    WeightsKind, read_features, read_ranking,
+    SequenceOptions, SolverKind, Standardize, Strategy, StreamSpec, Streaming, StructuredModel,
+    TagFeatures, TagsKind, Task, Threshold, TrainSpec, Training, TreeKind, TreebankOptions,
+    UpdateKind, WeightsKind, read_features, read_ranking,
 };
 
 /// How many bytes choose the options of a run.
@@ -81,7 +81,7 @@ fn of_rows(c: &mut Choices<'_>) -> TrainSpec {
         16 => ClassWeight::Named(vec![("a".into(), 2.0), ("1".into(), 0.0)]),
         _ => ClassWeight::Equal,
     };
-    spec.standardize = flags & 32 != 0;
+    spec.standardize = standardize(flags & 32 != 0);
     spec.hard_margin = flags & 64 != 0;
     spec
 }
@@ -116,7 +116,8 @@ pub fn text(input: &[u8]) -> Signature {
     let mut s = Signature::default();
     let format = c.one(&[Format::Csv, Format::FastText, Format::Jsonl, Format::Tsv]);
     let flags = c.below(256);
-    let mut features = FeatureSpec { standardize: flags & 1 != 0, ..FeatureSpec::default() };
+    let mut features =
+        FeatureSpec { standardize: standardize(flags & 1 != 0), ..FeatureSpec::default() };
     features.text.hash_bits = c.one(&[None, Some(4), Some(1), Some(8)]);
     features.text.chars = c.one(&[None, Some((2, 4)), Some((1, 1)), Some((0, 0)), Some((5, 2))]);
     features.text.ngrams = c.one(&[Some((1, 2)), None, Some((1, 1)), Some((2, 3))]);
@@ -301,7 +302,7 @@ pub fn rank(input: &[u8]) -> Signature {
     spec.rank.kind = c.one(RankKind::ALL);
     spec.rank.at = c.one(&[None, Some(1), Some(10), Some(0)]);
     spec.rank.per_query = c.flag();
-    spec.standardize = c.flag();
+    spec.standardize = c.one(Standardize::ALL);
     let format = c.one(&[Format::Svmlight, Format::Csv]);
     let options = ReadOptions { format: Some(format), ..lineal::rank_options() };
     let read = read_ranking(memory("a", bytes), &options, &FeatureSpec::default());
@@ -356,4 +357,9 @@ pub fn declared(input: &[u8]) -> Signature {
         kept(&data, &spec, &mut s, models::explain_variables);
     }
     s
+}
+
+/// All features, or the columns of numbers of tables.
+fn standardize(all: bool) -> Standardize {
+    if all { Standardize::All } else { Standardize::Numbers }
 }

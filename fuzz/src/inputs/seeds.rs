@@ -6,8 +6,8 @@ use flate2::write::GzEncoder;
 use lineal::data::{MaskLabel, MaskSchema, MaskValue, RgbPixels};
 use lineal::{
     BracketReadOptions, CalibrateKind, DeclaredData, Error, FeatureSpec, Format, LossKind,
-    ReadOptions, SceneOptions, Scenes, SequenceOptions, SolverKind, Strategy, StreamSpec,
-    Streaming, StructuredModel, Task, TrainSpec, Training, TreebankOptions, UpdateKind,
+    ReadOptions, SceneOptions, Scenes, SequenceOptions, SolverKind, Standardize, Strategy,
+    StreamSpec, Streaming, StructuredModel, Task, TrainSpec, Training, TreebankOptions, UpdateKind,
     read_features, read_ranking,
 };
 use std::io::Write;
@@ -242,7 +242,10 @@ fn row_models() -> Vec<Trained> {
         train(ROWS[0], &plain),
         train(ROWS[1], &plain),
         train(ROWS[3], &TrainSpec { solver: SolverKind::Newton, ..plain.clone() }),
-        train(ROWS[5], &TrainSpec { standardize: true, ..TrainSpec::for_task(Task::Regress) }),
+        train(
+            ROWS[5],
+            &TrainSpec { standardize: Standardize::All, ..TrainSpec::for_task(Task::Regress) },
+        ),
         train(ROWS[2], &TrainSpec::for_task(Task::Multilabel)),
         train(ROWS[6], &TrainSpec::for_task(Task::Multilabel)),
         train(ROWS[10], &plain),
