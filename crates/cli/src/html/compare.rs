@@ -28,7 +28,7 @@ pub fn compare_page(found: &Comparison) -> String {
     page.section(&section("All runs", &table(found), "The best of each column stands out."));
     let charts = [
         ("training time", "seconds of training", (|m| m.train_seconds) as fn(&Measured) -> f64),
-        ("prediction time", "microseconds a row", |m| 1e6 * m.predict_seconds_per_row),
+        ("prediction time", "microseconds per row", |m| 1e6 * m.predict_seconds_per_row),
     ];
     let metric = metric_name(found.task);
     let charts = charts.map(|(name, x_label, value)| {
