@@ -42,6 +42,9 @@ pub fn write_output(
 
 /// Data on stdout, flushed.
 pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
+    if lineal::linalg::process::stdout_was_closed() {
+        bail!("cannot write to standard output: it is closed; open it, or give a file with -o");
+    }
     let mut out = io::BufWriter::new(io::stdout().lock());
     write(&mut out).and_then(|()| out.flush()).context("cannot write to standard output")
 }

@@ -1,9 +1,9 @@
-//! Ctrl-C: exit code 130 at once, but never in the middle of writing a file.
+//! Ctrl-C, `kill` and hangups: exit code 130 at once, but never in the middle of writing a file.
 //!
 //! A run that can be taken up again asks for the chance to keep what it has ([`defer`]).
 //!
-//! Files are written beside and renamed, so stopping anywhere leaves the old file or none. Waiting for a write that has
-//! begun only avoids leaving its temporary file behind. A second Ctrl-C does not wait.
+//! Files are written beside and renamed, so stopping anywhere leaves the old file or none. A write that has begun is waited for, because what it writes may have
+//! taken hours to learn. A second Ctrl-C does not wait, and removes the temporary file.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -13,15 +13,17 @@ static WRITERS: AtomicUsize = AtomicUsize::new(0);
 static ASKED: AtomicBool = AtomicBool::new(false);
 static DEFERRED: AtomicBool = AtomicBool::new(false);
 
-/// Takes over Ctrl-C.
+/// Takes over the signals, but for those that are ignored already.
 pub fn install() {
     // Where there can be no handler, the system's default ends the program just as well.
-    let _ = ctrlc::set_handler(|| {
-        let again = ASKED.swap(true, Ordering::SeqCst);
-        let busy = WRITERS.load(Ordering::SeqCst) > 0 || DEFERRED.load(Ordering::SeqCst);
-        if again || !busy {
-            stop();
-        }
+    let _ = lineal::linalg::process::keeping_ignored_signals(|| {
+        ctrlc::set_handler(|| {
+            let again = ASKED.swap(true, Ordering::SeqCst);
+            let busy = WRITERS.load(Ordering::SeqCst) > 0 || DEFERRED.load(Ordering::SeqCst);
+            if again || !busy {
+                stop();
+            }
+        })
     });
 }
 
@@ -47,6 +49,7 @@ pub fn asked() -> bool {
 }
 
 fn stop() -> ! {
+    lineal::remove_temporaries();
     talk::line("\ninterrupted");
     std::process::exit(130)
 }

@@ -39,8 +39,13 @@ use args::{Cli, Command};
 use clap::Parser;
 use std::process::ExitCode;
 
+/// Ends with a sentence when there is no more memory.
+#[global_allocator]
+static MEMORY: lineal::linalg::memory::Allocator = lineal::linalg::memory::Allocator;
+
 fn main() -> ExitCode {
     lineal::linalg::return_large_blocks();
+    lineal::linalg::process::prepare(lineal::remove_temporaries);
     let cli = Cli::parse();
     interrupt::install();
     let done = match cli.command {

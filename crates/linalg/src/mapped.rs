@@ -8,12 +8,18 @@ use std::io;
 use std::ops::Deref;
 use std::path::Path;
 
+use crate::process::{self, Registered};
+
 /// A read-only view of a file's bytes without reading them: the operating system pages them in.
 ///
 /// The usual caveat of mapping holds: a file that another process truncates while it is mapped ends
-/// this process. Lineal's own writers rename a finished file into place and never write into an old one.
+/// this process, with a message if it asked for that ([`process::prepare`](crate::process::prepare)). Lineal's own writers rename a finished file into
+/// place and never write into an old one.
 #[derive(Debug)]
-pub struct MappedFile(memmap2::Mmap);
+pub struct MappedFile {
+    map: memmap2::Mmap,
+    _registered: Registered,
+}
 
 impl MappedFile {
     /// Maps the whole file.
@@ -21,14 +27,15 @@ impl MappedFile {
         let file = File::open(path)?;
         // SAFETY: the map is read-only and private to this value; see the caveat above on truncation.
         let map = unsafe { memmap2::Mmap::map(&file)? };
-        Ok(Self(map))
+        let registered = process::register(&map, &path.display().to_string());
+        Ok(Self { map, _registered: registered })
     }
 }
 
 impl Deref for MappedFile {
     type Target = [u8];
     fn deref(&self) -> &[u8] {
-        &self.0
+        &self.map
     }
 }
 

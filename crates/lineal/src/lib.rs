@@ -65,7 +65,9 @@ pub use lineal_model::Bias;
 pub use lineal_model::cost as costs;
 pub use lineal_model::cost::CostMatrix;
 pub use lineal_model::explain::PartReason;
-pub use lineal_model::file::write_atomically;
+pub use lineal_model::file::{
+    Disk, SystemDisk, remove_temporaries, write_atomically, write_atomically_on,
+};
 pub use lineal_model::space;
 pub use lineal_ranking as ranking;
 pub use lineal_reduce as reduce;

@@ -344,6 +344,7 @@ impl LabelTree {
         (k, beam): (usize, usize),
         s: &mut Scratch<F>,
     ) -> Vec<(u32, f64)> {
+        let k = k.min(self.n_outputs);
         let mut found = Vec::with_capacity(k);
         let mut opened: Vec<usize> = Vec::new();
         let mut front = std::mem::take(&mut s.front);
@@ -553,6 +554,8 @@ mod tests {
         order.sort_by(|&a, &b| out[b as usize].total_cmp(&out[a as usize]));
         assert_eq!(best.iter().map(|b| b.0).collect::<Vec<_>>(), order);
         assert_eq!(tree.best(x, &w, &sigmoid, (1, 1), &mut s)[0].0, order[0]);
+        // All that there are, however many are asked for.
+        assert_eq!(tree.best(x, &w, &sigmoid, (usize::MAX, usize::MAX), &mut s), best);
         let mut seen = Vec::new();
         tree.path_answers(x, &w, &[2], &mut s, |score, yes| seen.push((score, yes)));
         assert_eq!(seen, [(2.5, false), (0.1, false), (0.2, true), (0.3, false)]);

@@ -50,6 +50,44 @@ fn an_error_or_panic_leaves_the_old_file_and_nothing_else() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
 }
 
+/// A disk on which nothing can be removed, as when a process is killed.
+struct NoRemoval;
+
+impl file::Disk for NoRemoval {
+    fn remove(&self, _: &Path) -> io::Result<()> {
+        Err(io::Error::other("killed"))
+    }
+}
+
+#[test]
+fn the_next_write_removes_what_was_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    let fail = |_: &mut dyn Write| Err(io::Error::other("on the way"));
+    file::write_atomically_on(&NoRemoval, &path, fail).unwrap_err();
+    assert_eq!(names(folder.path()).len(), 1);
+    // While another one is being written, and afterwards.
+    write_atomically(&path, |out| {
+        assert_eq!(names(folder.path()).len(), 1);
+        out.write_all(b"new")
+    })
+    .unwrap();
+    assert_eq!(names(folder.path()), ["out"]);
+}
+
+#[test]
+fn what_others_are_writing_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (folder.path().join("one"), folder.path().join("other"));
+    write_atomically(&one, |out| {
+        write_atomically(&other, |out| out.write_all(b"2"))?;
+        out.write_all(b"1")
+    })
+    .unwrap();
+    assert_eq!(names(folder.path()), ["one", "other"]);
+    assert_eq!(fs::read_to_string(&one).unwrap(), "1");
+}
+
 #[test]
 fn errors_name_the_file() {
     let folder = tempfile::tempdir().unwrap();

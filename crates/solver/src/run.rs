@@ -41,7 +41,7 @@ impl<'a, 'm, F: Scalar> Run<'a, 'm, F> {
 
     /// Passes that may still be made. The first, at the start, is free.
     pub fn passes_left(&self) -> usize {
-        (self.stop.max_passes + 1).saturating_sub(self.passes)
+        self.stop.max_passes.saturating_add(1).saturating_sub(self.passes)
     }
 
     /// Shows the point to the monitor (unless it is the start) and says if the run ends here.

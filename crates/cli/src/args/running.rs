@@ -2,18 +2,26 @@
 
 use clap::Args;
 
-use super::choice::at_least_one;
-
 const HEADING: &str = "Running and output";
 
 /// Threads and talk.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RunArgs {
-    /// Threads to use [default: all cores]
-    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = HEADING)]
+    /// Threads to use, 1024 at most [default: all cores]
+    #[arg(long, value_name = "N", value_parser = n_threads, help_heading = HEADING)]
     pub threads: Option<usize>,
 
     /// Say nothing on stderr but errors
     #[arg(short, long, help_heading = HEADING)]
     pub quiet: bool,
+}
+
+/// More threads than any machine makes use of.
+const THREADS: usize = 1024;
+
+fn n_threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if (1..=THREADS).contains(&n) => Ok(n),
+        _ => Err(format!("must be a number from 1 to {THREADS}")),
+    }
 }

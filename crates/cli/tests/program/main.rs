@@ -11,6 +11,7 @@ mod explain;
 mod help;
 #[cfg(unix)]
 mod interrupt;
+mod limits;
 mod maps;
 mod multilabel;
 mod output;

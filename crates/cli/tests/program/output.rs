@@ -142,7 +142,7 @@ fn usage_is_exit_code_2() {
     train(&["-C", "-1"]).failed(2, &["-C"]);
     train(&["-C", "0"]).failed(2, &["over 0"]);
     train(&["--tol", "nan"]).failed(2, &["not a finite number"]);
-    train(&["--threads", "0"]).failed(2, &["at least 1"]);
+    train(&["--threads", "0"]).failed(2, &["from 1 to 1024"]);
     train(&["--validation", "1.5"]).failed(2, &["between 0 and 1"]);
     train(&["--patience", "3"]).failed(2, &["--validation"]);
     train(&["--solver", "dual", "--epochs", "3"]).failed(2, &["--epochs", "sgd", "dual"]);

@@ -11,10 +11,20 @@ use lineal_linalg::Scalar;
 use lineal_linalg::special::{log1p_exp, sigmoid, softmax};
 use lineal_model::label_tree::{LabelTree, Link, Scratch};
 use lineal_model::space::{Binary, Classes, OutputSpace};
-use lineal_model::{Bias, Linear, Model as _};
+use lineal_model::{Linear, Model as _};
 use rayon::prelude::*;
+use std::ops::Range;
 
 const BLOCK: usize = 512;
+
+/// Scores that are held at a time where only what follows from them is kept.
+const PART: usize = 1 << 23;
+
+/// Ranges of rows, of so many scores each.
+fn parts(n_rows: usize, n_columns: usize) -> impl Iterator<Item = Range<usize>> {
+    let n = (PART / n_columns.max(1)).max(BLOCK);
+    (0..n_rows).step_by(n).map(move |start| start..n_rows.min(start + n))
+}
 
 impl Model {
     /// The score of every class (two columns, −f and f, for two classes; one, the prediction, for regression). For one-vs-one votes or
@@ -59,15 +69,20 @@ impl Model {
             }
             None => self.proba_of(&self.raw_scores(data)),
         };
+        Ok(self.sharpened(table))
+    }
+
+    /// Calibrated probabilities raised to the power that goes with them.
+    fn sharpened(&self, table: Table) -> Table {
         let by = self.about.sharpness;
         if by == 1.0 {
-            return Ok(table);
+            return table;
         }
-        Ok(by_row(&table, table.n_cols, |p, out| {
+        by_row(&table, table.n_cols, |p, out| {
             let top = p.iter().fold(f64::MIN_POSITIVE, |m, &p| m.max(p));
             out.iter_mut().zip(p).for_each(|(o, &p)| *o = (p / top).powf(by));
             couple::one_vs_all(out);
-        }))
+        })
     }
 
     /// Probabilities of classes or labels from the scores of columns.
@@ -122,26 +137,30 @@ impl Model {
             }
             _ => {}
         }
-        if self.about.calibration.is_some()
-            && let Ok(proba) = self.proba(data)
-        {
-            return Predicted::Classes((0..proba.n_rows).map(|i| argmax(proba.row(i))).collect());
+        if k == 0 {
+            return Predicted::Real(self.raw_scores(data).values);
         }
-        let raw = self.raw_scores(data);
-        let rows = raw.values.chunks_exact(raw.n_cols.max(1));
-        match (&self.decoder, k) {
-            (_, 0) => Predicted::Real(raw.values.clone()),
-            (Decoder::Direct, 2) if raw.n_cols == 1 => {
-                Predicted::Classes(rows.map(|s| Binary.decode(s)).collect())
+        let mut classes = Vec::with_capacity(data.n_rows());
+        for part in parts(data.n_rows(), self.n_outputs().max(k)) {
+            let raw = self.raw_scores_of(data, part);
+            if self.about.calibration.is_some() {
+                let proba = self.sharpened(self.proba_of(&raw));
+                classes.extend((0..proba.n_rows).map(|i| argmax(proba.row(i))));
+                continue;
             }
-            (Decoder::Direct, k) => {
-                Predicted::Classes(rows.map(|s| Classes(k).decode(s)).collect())
-            }
-            (decoder, k) => {
-                let mut scratch = Vec::new();
-                Predicted::Classes(rows.map(|s| decoder.decide(s, &mut scratch, k)).collect())
+            let rows = raw.values.chunks_exact(raw.n_cols.max(1));
+            match &self.decoder {
+                Decoder::Direct if k == 2 && raw.n_cols == 1 => {
+                    classes.extend(rows.map(|s| Binary.decode(s)));
+                }
+                Decoder::Direct => classes.extend(rows.map(|s| Classes(k).decode(s))),
+                decoder => {
+                    let mut scratch = Vec::new();
+                    classes.extend(rows.map(|s| decoder.decide(s, &mut scratch, k)));
+                }
             }
         }
+        Predicted::Classes(classes)
     }
 
     fn predict_labels(&self, data: &Dataset) -> Labels {
@@ -186,8 +205,13 @@ impl Model {
 
     /// One number a column of the weights: f alone for two classes.
     pub(crate) fn raw_scores(&self, data: &Dataset) -> Table {
-        let k = self.n_outputs();
-        with_weights!(self.weights, w => score_rows(w, self.n_features(), k, self.about.spec.bias, data))
+        self.raw_scores_of(data, 0..data.n_rows())
+    }
+
+    /// The same of some rows.
+    fn raw_scores_of(&self, data: &Dataset, rows: Range<usize>) -> Table {
+        let model = Linear::new(self.n_features(), Classes(self.n_outputs()), self.about.spec.bias);
+        with_weights!(self.weights, w => score_rows(w, &model, data, rows))
     }
 
     fn link(&self) -> NodeLink<'_> {
@@ -281,14 +305,18 @@ fn by_row(from: &Table, k: usize, make: impl Fn(&[f64], &mut [f64]) + Sync) -> T
     Table { n_rows: from.n_rows, n_cols: k, values }
 }
 
-fn score_rows<F: Scalar>(w: &[F], d: usize, k: usize, bias: Bias, data: &Dataset) -> Table {
-    let model = Linear::new(d, Classes(k), bias);
-    let n_rows = data.n_rows();
+fn score_rows<F: Scalar>(
+    w: &[F],
+    model: &Linear<Classes>,
+    data: &Dataset,
+    rows: Range<usize>,
+) -> Table {
+    let (n_rows, k) = (rows.len(), lineal_model::Model::<F>::max_parts(model));
     let mut values = vec![0.0; n_rows * k];
     values.par_chunks_mut(BLOCK * k).enumerate().for_each(|(b, out)| {
         let mut scores = vec![F::ZERO; k];
         for (i, out) in out.chunks_exact_mut(k).enumerate() {
-            model.scores(data.x.row(b * BLOCK + i), w, &mut scores);
+            model.scores(data.x.row(rows.start + b * BLOCK + i), w, &mut scores);
             out.iter_mut().zip(&scores).for_each(|(o, s)| *o = s.to_f64());
         }
     });

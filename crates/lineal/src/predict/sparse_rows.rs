@@ -4,7 +4,7 @@
 //! Such models are written without them, and spread out again when they are loaded: memory that nothing was written to costs nothing.
 
 use crate::train::weights::Weights;
-use lineal_linalg::Scalar;
+use lineal_linalg::{Scalar, memory};
 use lineal_model::file::{ModelFile, TensorData};
 
 /// The name of the tensor that says which rows the file holds.
@@ -13,7 +13,7 @@ pub(crate) const ROWS: &str = "rows";
 /// More weights than this are a mistake, or a file that was made to fill the memory.
 pub(crate) const MOST_WEIGHTS: usize = 1 << 32;
 
-/// The rows, of `n_rows`, in which some table is not zero; `None` if these are most.
+/// The rows, of `n_rows`, in which some table is not zero, and the first if there are none, for a file has at least one; `None` if these are most.
 pub(crate) fn used(n_rows: usize, tables: &[TensorData<'_>]) -> Option<Vec<u32>> {
     fn any<F: Scalar>(table: &[F], n_rows: usize, row: usize) -> bool {
         let width = table.len() / n_rows;
@@ -26,7 +26,11 @@ pub(crate) fn used(n_rows: usize, tables: &[TensorData<'_>]) -> Option<Vec<u32>>
             _ => true,
         })
     };
-    let rows: Vec<u32> = (0..n_rows).filter(|&row| is_used(row)).map(|row| row as u32).collect();
+    let mut rows: Vec<u32> =
+        (0..n_rows).filter(|&row| is_used(row)).map(|row| row as u32).collect();
+    if rows.is_empty() {
+        rows.push(0);
+    }
     (rows.len() < n_rows / 4 * 3).then_some(rows)
 }
 
@@ -68,8 +72,7 @@ pub(crate) fn checked(
     let rise = rows.is_sorted_by(|a, b| a < b);
     let end = rows.last().map_or(0, |&last| last as usize + 1);
     let n_weights = n_rows.checked_mul(n_columns).filter(|&n| n <= MOST_WEIGHTS);
-    // Asked for and given back, so that a machine without the room says so.
-    let has_room = n_weights.is_some_and(|n| Vec::<f64>::new().try_reserve_exact(n).is_ok());
+    let has_room = n_weights.is_some_and(|n| memory::can_reserve(8 * n as u64));
     if !rise || rows.is_empty() || end > n_rows || !has_room {
         return Err(file.bad_tensor(ROWS, "it is not a list of rows of the weights"));
     }
@@ -94,6 +97,7 @@ mod tests {
         assert_eq!(kept, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -2.0]);
         assert_eq!(spread(&kept, 20, &rows), table);
         assert_eq!(used(2, &[TensorData::F32(&[1.0, 0.0, 2.0, 0.0])]), None);
+        assert_eq!(used(20, &[TensorData::F32(&[0.0; 20])]).as_deref(), Some(&[0][..]));
     }
 
     #[test]

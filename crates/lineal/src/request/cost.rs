@@ -3,6 +3,7 @@
 use crate::Error;
 use lineal_model::cost::CostMatrix;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::path::Path;
 
 /// Costs with the names of the classes that they are between, for data whose classes are not known beforehand.
@@ -64,11 +65,21 @@ fn separator(header: &str) -> char {
 
 fn parse_cost(text: &str, classes: &[String]) -> Result<CostMatrix, String> {
     let k = classes.len();
+    let ids: HashMap<&str, usize> =
+        classes.iter().enumerate().rev().map(|(id, name)| (name.as_str(), id)).collect();
     let id = |line: usize, name: &str| {
-        classes.iter().position(|c| c == name).ok_or(format!(
-            "{line}: `{name}` is not a class of the data, which are {}",
-            classes.iter().take(10).cloned().collect::<Vec<_>>().join(", ")
-        ))
+        ids.get(name).copied().ok_or_else(|| {
+            format!(
+                "{line}: `{name}` is not a class of the data, which are {}",
+                classes.iter().take(10).cloned().collect::<Vec<_>>().join(", ")
+            )
+        })
+    };
+    let missing = |y: usize, y_hat: usize| {
+        format!(
+            "1: no cost for gold `{}` and predicted `{}`; every pair of classes needs one",
+            classes[y], classes[y_hat]
+        )
     };
     let mut lines =
         text.lines().enumerate().map(|(i, l)| (i + 1, l)).filter(|(_, l)| !l.trim().is_empty());
@@ -76,16 +87,34 @@ fn parse_cost(text: &str, classes: &[String]) -> Result<CostMatrix, String> {
     let fields = |line: &str| fields(line, separator(header));
     let columns: Vec<usize> =
         fields(header).iter().skip(1).map(|name| id(line, name)).collect::<Result<_, _>>()?;
-    let mut cost = vec![f64::NAN; k * k];
+    // Before there is a place for each pair: a header alone asks for no memory.
+    let mut rows = Vec::new();
     for (line, row) in lines {
-        let row = fields(row);
-        if row.len() != columns.len() + 1 {
+        let n_fields = row.split(separator(header)).count();
+        if n_fields != columns.len() + 1 {
             return Err(format!(
-                "{line}: {} fields where the header has {}",
-                row.len(),
+                "{line}: {n_fields} fields where the header has {}",
                 columns.len() + 1
             ));
         }
+        rows.push((line, row));
+    }
+    let first_without = |having: &mut dyn Iterator<Item = usize>| {
+        let mut has = vec![false; k];
+        having.for_each(|id| has[id] = true);
+        has.iter().position(|has| !has)
+    };
+    if let Some(y_hat) = first_without(&mut columns.iter().copied()) {
+        return Err(missing(0, y_hat));
+    }
+    if rows.len() < k {
+        let golds = rows.iter().filter_map(|(_, row)| fields(row).first().cloned());
+        let mut golds = golds.filter_map(|name| ids.get(name.as_str()).copied());
+        return Err(missing(first_without(&mut golds).unwrap_or(0), 0));
+    }
+    let mut cost = vec![f64::NAN; k * k];
+    for (line, row) in rows {
+        let row = fields(row);
         let y = id(line, &row[0])?;
         for (&y_hat, field) in columns.iter().zip(&row[1..]) {
             let value: f64 =
@@ -94,11 +123,7 @@ fn parse_cost(text: &str, classes: &[String]) -> Result<CostMatrix, String> {
         }
     }
     if let Some(at) = cost.iter().position(|c| c.is_nan()) {
-        return Err(format!(
-            "1: no cost for gold `{}` and predicted `{}`; every pair of classes needs one",
-            classes[at / k],
-            classes[at % k]
-        ));
+        return Err(missing(at / k, at % k));
     }
     CostMatrix::new(k, cost).map_err(|why| format!("1: {why}"))
 }
@@ -129,6 +154,8 @@ mod tests {
         for (bad, why) in [
             ("", "empty"),
             (",a,b\na,0,1\n", "no cost for gold `b`"),
+            (",a\na,0\nb,1\n", "no cost for gold `a` and predicted `b`"),
+            (",a,b\na,0,1\na,0,1\n", "no cost for gold `b`"),
             (",a,c\n", "`c` is not a class"),
             (",a,b\na,0\n", "2 fields where the header has 3"),
             (",a,b\na,0,x\nb,1,0\n", "`x` is not a number"),

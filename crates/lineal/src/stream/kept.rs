@@ -1,12 +1,13 @@
 //! What a model's file keeps of a stream, so that learning can go on.
 
 use super::learner::{Learner, Tally};
+use super::places::Places;
 use super::{Progressive, Start, StreamSpec};
 use crate::Error;
 use crate::predict::model::{Model, Tensor, stored};
 use crate::predict::sparse_rows;
 use crate::train::weights::Weights;
-use lineal_data::{ReadOptions, Source};
+use lineal_data::{Format, ReadOptions, Source};
 use lineal_linalg::Scalar;
 use lineal_model::file::{ModelFile, TensorData};
 use lineal_solver::OnlineState;
@@ -26,6 +27,9 @@ pub(crate) struct AboutStream {
     n: f64,
     /// Steps that the mean of weights is over, where there is one.
     averaged: Option<u64>,
+    /// The largest LIBSVM index, where only some of them are features.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    n_indices: Option<usize>,
     unfinished: Option<Unfinished>,
 }
 
@@ -52,6 +56,7 @@ pub(super) fn keep(
     state: OnlineState,
     passes: &[Progressive],
     unfinished: Option<(String, Tally)>,
+    n_indices: Option<usize>,
 ) {
     model.about.stream = Some(AboutStream {
         spec,
@@ -59,6 +64,7 @@ pub(super) fn keep(
         steps: state.steps,
         n: state.n,
         averaged: state.sum.as_ref().map(|(_, steps)| *steps),
+        n_indices,
         unfinished: unfinished.map(|(source, tally)| Unfinished { source, tally }),
     });
     model.stream = Some(StreamTensors {
@@ -116,14 +122,20 @@ pub(super) fn take_up(
         ));
     };
     let mut schema = model.about.schema.clone();
-    let n_features = schema.n_features;
+    let contradiction = || {
+        Error::request(
+            "the model's file contradicts itself: what it keeps of the stream does not fit its weights",
+        )
+    };
+    let places =
+        places(schema.n_features, schema.feature_ids.take(), &about).ok_or_else(contradiction)?;
     // A file of another format has other columns: the reader says so.
     schema.format = options.format.filter(|f| !f.is_table()).unwrap_or(schema.format);
     let state = state(&model, &about)?;
     let (spec, n_classes) = (about.spec.clone(), schema.classes.len());
-    let learner = Learner::resume(spec, n_features, n_classes, state).ok_or_else(|| {
-        Error::request("the model's file contradicts itself: what it keeps of the stream does not fit its weights")
-    })?;
+    let by_index = schema.format == Format::Svmlight;
+    let learner = Learner::resume(spec, places, by_index, n_classes, state);
+    let learner = learner.ok_or_else(contradiction)?;
     let name = source.name();
     // A pipe of the same name brings other rows.
     let same = |u: &Unfinished| u.source == name && !source.comes_once();
@@ -131,6 +143,15 @@ pub(super) fn take_up(
     let features = model.features.clone();
     let (sampling, warnings) = (None, Vec::new());
     Ok(Start { learner, schema, features, sampling, passes: about.passes, unfinished, warnings })
+}
+
+/// Which indices the features are; `None` if they cannot be.
+fn places(n_features: usize, ids: Option<Vec<u32>>, about: &AboutStream) -> Option<Places> {
+    let Some(ids) = ids else { return Some(Places { ids: None, n_indices: n_features }) };
+    let fits = ids.len() == n_features && ids.first() != Some(&0) && ids.is_sorted_by(|a, b| a < b);
+    let n_indices = about.n_indices.unwrap_or(0).max(ids.last().map_or(0, |&id| id as usize));
+    let fits = fits && n_indices < u32::MAX as usize;
+    fits.then(|| Places { ids: Some(ids.into_iter().map(|id| id - 1).collect()), n_indices })
 }
 
 fn state(model: &Model, about: &AboutStream) -> Result<OnlineState, Error> {

@@ -1,5 +1,6 @@
 //! Weights that learn from chunks, and grow with the features and classes that these bring.
 
+use super::places::{self, Places};
 use super::{Progressive, StreamSpec};
 use crate::Error;
 use crate::predict::layout;
@@ -10,7 +11,7 @@ use crate::train::monitor::Judge;
 use crate::train::strategy;
 use lineal_data::{Dataset, Targets, UNSEEN};
 use lineal_erm::online::{Chunk, learn};
-use lineal_linalg::Matrix;
+use lineal_linalg::{Csr, Matrix, memory};
 use lineal_loss::{
     Columnwise, Epsilon, Hinge, Huber, Logistic, Loss, Squared, SquaredHinge, SumHinge,
     SumSquaredHinge,
@@ -135,7 +136,9 @@ pub(crate) struct Learner {
     spec: StreamSpec,
     /// Made when the first rows tell a rate.
     online: Option<Online>,
-    n_features: usize,
+    places: Places,
+    /// Features are LIBSVM indices, of which any may come.
+    by_index: bool,
     n_classes: usize,
     n_left_out: u64,
     /// Full chunks, and the classes that each of them had, summed.
@@ -143,18 +146,29 @@ pub(crate) struct Learner {
 }
 
 impl Learner {
-    pub(super) fn new(spec: StreamSpec, n_features: usize, n_classes: usize) -> Self {
-        Self { spec, online: None, n_features, n_classes, n_left_out: 0, groups: (0, 0) }
+    /// For this many features, or for those that come.
+    pub(super) fn new(
+        spec: StreamSpec,
+        n_features: usize,
+        by_index: bool,
+        n_classes: usize,
+    ) -> Self {
+        let known = if by_index && n_features > places::SMALL { 0 } else { n_features };
+        let places = Places { ids: None, n_indices: known };
+        Self { spec, online: None, places, by_index, n_classes, n_left_out: 0, groups: (0, 0) }
     }
 
     /// Where a model left off; `None` if the parts do not fit.
     pub(super) fn resume(
         spec: StreamSpec,
-        n_features: usize,
+        places: Places,
+        by_index: bool,
         n_classes: usize,
         state: OnlineState,
     ) -> Option<Self> {
-        let mut learner = Self::new(spec, n_features, n_classes);
+        let n_features = places.n_features();
+        let mut learner = Self::new(spec, n_features, by_index, n_classes);
+        learner.places = places;
         let fits = state.n_rows == learner.n_rows(n_features)
             && state.n_columns == learner.n_outputs(n_classes);
         learner.online = Some(Online::resume(learner.config(learner.spec.rate?), state)?);
@@ -166,7 +180,12 @@ impl Learner {
     }
 
     pub(super) fn n_features(&self) -> usize {
-        self.n_features
+        self.places.n_features()
+    }
+
+    /// Which indices have rows, and how many indices there are.
+    pub(super) fn places(&self) -> &Places {
+        &self.places
     }
 
     pub(super) fn n_left_out(&self) -> u64 {
@@ -289,7 +308,7 @@ impl Learner {
             let seed = self.spec.seed ^ at.wrapping_mul(0x9E37_79B9_7F4A_7C15);
             order.shuffle(&mut Pcg64Mcg::seed_from_u64(seed));
         }
-        self.make_room(chunk, &order)?;
+        let numbered = self.make_room(chunk, &order)?;
         self.note_groups(chunk);
         let weights = self.row_weights(chunk);
         let weight = |i: usize| weights.as_ref().map_or(1.0, |w| f64::from(w[i]));
@@ -302,7 +321,7 @@ impl Learner {
             n_features: online.n_rows() - self.has_bias(),
             bias: self.spec.bias,
             online: &mut online,
-            x: &chunk.x,
+            x: numbered.as_ref().unwrap_or(&chunk.x),
             weights: weights.as_deref(),
             order: &order,
             tally: &mut tally,
@@ -341,14 +360,8 @@ impl Learner {
         Some(y.iter().enumerate().map(of).collect())
     }
 
-    /// Weights for features and classes that have not come before.
-    fn make_room(&mut self, chunk: &Dataset, order: &[usize]) -> Result<(), Error> {
-        let mut n_features = self.n_features;
-        if let Matrix::Sparse(x) = &chunk.x {
-            for i in 0..x.n_rows() {
-                x.row(i).for_each(|j, _| n_features = n_features.max(j + 1));
-            }
-        }
+    /// Weights for features and classes that have not come before. The rows of the chunk by the places of their features, where these are not their indices.
+    fn make_room(&mut self, chunk: &Dataset, order: &[usize]) -> Result<Option<Matrix>, Error> {
         let n_classes = self.n_classes.max(chunk.schema.classes.len());
         if let Some(cost) = &self.spec.cost
             && let Some(odd) = chunk.schema.classes.get(cost.classes.len())
@@ -356,6 +369,11 @@ impl Learner {
             return Err(no_cost(&chunk.source, odd));
         }
         let (before, new) = (self.n_classes, self.n_outputs(n_classes));
+        let numbered = match &chunk.x {
+            Matrix::Sparse(x) => self.make_places(x, new)?,
+            Matrix::Dense(_) => None,
+        };
+        let n_features = self.n_features();
         let n_weights = self.n_rows(n_features).checked_mul(new);
         if n_weights.is_none_or(|n| n > MOST_WEIGHTS) {
             return Err(Error::request(format!(
@@ -363,8 +381,9 @@ impl Learner {
                 chunk.source
             )));
         }
-        (self.n_features, self.n_classes) = (n_features, n_classes);
+        self.n_classes = n_classes;
         if self.online.is_none() {
+            self.foresee(n_features, new, &chunk.source)?;
             let rate = self.spec.rate.unwrap_or_else(|| self.usual_rate(chunk, order, new));
             self.spec.rate = Some(rate);
             let mut online = Online::new(self.config(rate), self.n_rows(n_features), new);
@@ -372,18 +391,86 @@ impl Learner {
                 online.start_average();
             }
             self.online = Some(online);
-            return Ok(());
+            return Ok(numbered);
         }
         let n_rows = self.n_rows(n_features);
         let heirs = self.heirs(before, n_classes);
-        let Some(online) = &mut self.online else { return Ok(()) };
+        let size = self.online.as_ref().map_or((0, 0), |o| (o.n_rows(), o.n_columns()));
+        if n_rows > size.0 || new > size.1 {
+            self.foresee(n_features, new, &chunk.source)?;
+        }
+        let Some(online) = &mut self.online else { return Ok(numbered) };
         if n_rows > online.n_rows() || new > online.n_columns() {
             // A little more than is needed, so that a file of ever larger indices is not copied with every chunk.
             let roomy =
                 if n_rows > online.n_rows() { n_rows + n_rows / 4 } else { online.n_rows() };
             online.grow(roomy, new, |column| heirs[column]);
         }
-        Ok(())
+        Ok(numbered)
+    }
+
+    /// Refuses tables that do not fit into memory before they are made.
+    fn foresee(&self, n_features: usize, n_outputs: usize, source: &str) -> Result<(), Error> {
+        let tables = match self.spec.update {
+            Some(UpdateKind::Plain) => 1,
+            _ => 2,
+        };
+        let bytes_each = 4 * tables + if self.spec.average { 8 } else { 0 };
+        let bytes =
+            (self.n_rows(n_features) as u64).saturating_mul((n_outputs * bytes_each) as u64);
+        let what = format!("{source}: weights for {n_features} features × {n_outputs} outputs");
+        // Of hashed tables few rows may ever be written to.
+        let used = if self.by_index { bytes } else { 0 };
+        memory::foresee(&what, bytes, used).map_err(Error::request)
+    }
+
+    /// Gives rows of the tables to the features of a chunk.
+    fn make_places(&mut self, x: &Csr, n_outputs: usize) -> Result<Option<Matrix>, Error> {
+        let n_indices = self.places.n_indices.max(places::largest(x));
+        if !self.by_index {
+            self.places.n_indices = n_indices;
+            return Ok(None);
+        }
+        let bias = self.has_bias();
+        let has_room = self.online.as_ref().is_some_and(|o| n_indices + bias <= o.n_rows());
+        let mut distinct = None;
+        if self.places.ids.is_none()
+            && !has_room
+            && Places::are_few(n_indices, n_outputs, 0)
+            && let distinct = distinct.insert(places::distinct(x))
+            && Places::are_few(n_indices, n_outputs, distinct.len())
+        {
+            let state = self.online.take().map(Online::into_state);
+            let used = state.as_ref().map_or(Vec::new(), |state| places::used(state, bias));
+            let few = Places::are_few(n_indices, n_outputs, used.len() + distinct.len());
+            if few {
+                self.places.ids = Some(used.iter().map(|&row| row as u32).collect());
+            }
+            if let Some(state) = state {
+                self.put_back(match few {
+                    true => places::moved(state, bias, used.len(), used.iter().copied().zip(0..)),
+                    false => state,
+                });
+            }
+        }
+        self.places.n_indices = n_indices;
+        let Some(ids) = &self.places.ids else { return Ok(None) };
+        let distinct = distinct.unwrap_or_else(|| places::distinct(x));
+        let all = places::merged(ids, &distinct);
+        if all.len() > ids.len() {
+            let to = Places { ids: Some(all), n_indices };
+            if let Some(online) = self.online.take() {
+                let at = to.of(ids).into_iter().map(|place| place as usize);
+                let rows = (0..ids.len()).zip(at);
+                let state = places::moved(online.into_state(), bias, to.n_features(), rows);
+                self.put_back(state);
+            }
+            self.places = to;
+        }
+        let numbered = self.places.number(x, &distinct);
+        numbered
+            .map(Some)
+            .map_err(|e| Error::request(format!("rows that contradict themselves: {e}")))
     }
 
     fn usual_rate(&self, chunk: &Dataset, order: &[usize], n_outputs: usize) -> f64 {
@@ -456,7 +543,7 @@ impl Learner {
 
     /// Hands over all that was learnt, without room to spare. Nothing is learnt any more unless it is [put back](Self::put_back).
     pub(super) fn hand_over(&mut self) -> OnlineState {
-        let (n_features, bias) = (self.n_features, self.has_bias());
+        let (n_features, bias) = (self.n_features(), self.has_bias());
         let Some(online) = self.online.take() else { return OnlineState::default() };
         let mut state = online.into_state();
         let (n_rows, n_columns) = (state.n_rows, state.n_columns);
@@ -467,7 +554,28 @@ impl Learner {
             .sum
             .map(|(sum, steps)| (compact(sum, n_rows, n_columns, n_features, bias), steps));
         state.n_rows = n_features + bias;
-        state
+        if self.by_index { self.for_file(state) } else { state }
+    }
+
+    /// Rows for all indices, or for those alone that are used: as the tables ask for it, whatever is in use so far.
+    fn for_file(&mut self, state: OnlineState) -> OnlineState {
+        let (bias, n_indices) = (self.has_bias(), self.places.n_indices);
+        if self.places.ids.is_none() && !Places::are_few_in_file(n_indices, 0) {
+            return state;
+        }
+        let used = places::used(&state, bias);
+        let id = |row: usize| self.places.ids.as_ref().map_or(row as u32, |ids| ids[row]);
+        let ids: Vec<u32> = used.iter().map(|&row| id(row)).collect();
+        if Places::are_few_in_file(n_indices, used.len()) {
+            let n_features = ids.len();
+            self.places.ids = Some(ids);
+            return places::moved(state, bias, n_features, used.into_iter().zip(0..));
+        }
+        if self.places.ids.take().is_none() {
+            return state;
+        }
+        let to = ids.into_iter().map(|id| id as usize);
+        places::moved(state, bias, n_indices, used.into_iter().zip(to.collect::<Vec<_>>()))
     }
 
     /// Goes on with what was handed over.

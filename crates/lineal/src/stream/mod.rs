@@ -9,6 +9,7 @@
 mod kept;
 mod learner;
 mod maker;
+mod places;
 
 use crate::Error;
 use crate::features::{FeatureSpec, Features, Sampling};
@@ -347,7 +348,8 @@ fn begin(
             cost.extended(&schema.classes).map_err(|odd| learner::no_cost(&source.name(), &odd))?;
         schema.classes.clone_from(&cost.classes);
     }
-    let learner = Learner::new(spec, schema.n_features, schema.classes.len());
+    let by_index = schema.format == Format::Svmlight;
+    let learner = Learner::new(spec, schema.n_features, by_index, schema.classes.len());
     let (features, passes, unfinished) = (Features::default(), Vec::new(), None);
     // What the first rows gave rise to, the pass over all of them will say again.
     Ok(Start { learner, schema, features, sampling, passes, unfinished, warnings: Vec::new() })
@@ -522,7 +524,6 @@ impl Run<'_> {
     fn model(&mut self) -> Result<Model, Error> {
         let Start { learner, schema, features, passes, unfinished, .. } = &mut self.start;
         let (source, mut schema) = (self.source.name(), schema.clone());
-        schema.n_features = learner.n_features();
         let spec = learner.spec().clone();
         if spec.task != Task::Regress && schema.classes.len() < spec.task.least_classes() {
             let only = schema.classes.first().map_or("", |c| c);
@@ -537,6 +538,12 @@ impl Run<'_> {
             (Task::Classify, Strategy::Ovo) if schema.classes.len() > 2 => Layout::Ovo,
             _ => Layout::Joint,
         };
+        let updates = Some(learner.steps());
+        let mut state = learner.hand_over();
+        schema.n_features = learner.n_features();
+        let places = learner.places();
+        schema.feature_ids = places.ids.as_ref().map(|ids| ids.iter().map(|id| id + 1).collect());
+        let n_indices = schema.feature_ids.is_some().then_some(places.n_indices);
         let report = Report {
             task: spec.task,
             examples: passes.iter().map(|p| p.rows).max().unwrap_or(0) as usize,
@@ -559,21 +566,21 @@ impl Run<'_> {
             grad_norm: None,
             converged: false,
             passes: passes.len(),
-            updates: Some(learner.steps()),
+            updates,
             best_pass: None,
             curve: Vec::new(),
             margins: None,
             warnings: Vec::new(),
             structured: None,
         };
-        let mut state = learner.hand_over();
         let weights = state.mean().unwrap_or_else(|| std::mem::take(&mut state.weights));
         let body = Body { weights: Weights::F32(weights), layout, tree: None };
         let provenance = Provenance::of(&source);
         let features = features.clone();
         let mut model =
             Model::new(body, spec.as_train_spec(), schema, features, &report, provenance)?;
-        kept::keep(&mut model, spec, state, passes, unfinished.map(|tally| (source, tally)));
+        let unfinished = unfinished.map(|tally| (source, tally));
+        kept::keep(&mut model, spec, state, passes, unfinished, n_indices);
         Ok(model)
     }
 }

@@ -165,7 +165,7 @@ impl Run {
         let features = weights.iter().filter(|w| **w != 0.0).count();
         let TreeCounts { sentences, words, labels } = counts;
         let counts = Counts { examples: sentences, features, classes: labels };
-        let (tokens, weights) = (words, weights.len());
+        let (tokens, weights) = (words, tables.n_all());
         let more = StructuredReport { tokens, weights, stages, ..StructuredReport::default() };
         self.report(spec, learning, counts, more)
     }

@@ -50,6 +50,11 @@ impl Tables {
         self.0.iter().map(|(info, _)| info.clone()).collect()
     }
 
+    /// How many weights there are, of all stages.
+    pub(crate) fn n_all(&self) -> usize {
+        self.0.iter().map(|(_, w)| w.len()).sum()
+    }
+
     /// How many weights are not zero.
     pub(crate) fn n_weights(&self) -> usize {
         self.0.iter().flat_map(|(_, w)| w).filter(|w| **w != 0.0).count()

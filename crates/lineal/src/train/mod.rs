@@ -21,7 +21,7 @@ use crate::features::Features;
 use crate::predict::layout::Layout;
 use crate::predict::model::{Body, Model, Provenance};
 use crate::request::Request;
-use crate::request::spec::{LossKind, Precision, SolverKind, Task, TrainSpec};
+use crate::request::spec::{LossKind, Precision, SolverKind, Strategy, Task, TrainSpec};
 use crate::tag::TagModel;
 use crate::train::certify::Fit;
 use crate::train::crossfit::OnFold;
@@ -33,6 +33,7 @@ use crate::train::strategy::Plan;
 use crate::train::watch::{OnPass, Watch};
 use crate::train::weights::{Number, Weights};
 use lineal_data::{Dataset, Targets, Treebank};
+use lineal_linalg::memory;
 use lineal_loss::{Epsilon, Hinge, Huber, Logistic, SquaredHinge, SumHinge, SumSquaredHinge};
 use lineal_model::cost::{NoCost, ZeroOne};
 use lineal_model::label_tree::LabelTree;
@@ -257,6 +258,23 @@ pub(crate) struct Trained {
     pub rows_touched: u64,
 }
 
+/// Refuses what cannot fit into memory before hours of work: the weights, and in the dual a variable for each row and output.
+fn foresee(job: &Job<'_, '_>, n_outputs: usize, bytes_each: usize) -> Result<(), Error> {
+    let (n_rows, n_features) = (job.x.n_rows() as u64, job.x.n_cols() as u64);
+    let (also, n_dual) = match job.solver {
+        SolverKind::Dual => (format!(" and {n_rows} rows × {n_outputs} dual variables"), n_rows),
+        _ => (String::new(), 0),
+    };
+    let bytes = |n: u64| n.saturating_mul((n_outputs * bytes_each) as u64);
+    let n_used = n_features.min(job.x.nnz() as u64) + n_dual;
+    let what = format!("{n_features} features × {n_outputs} weights{also}");
+    memory::foresee(&what, bytes(n_features + n_dual), bytes(n_used)).map_err(|why| {
+        Error::request(format!(
+            "{why}; take fewer features (--hash, --max-features, --min-df), another --strategy, or --stream"
+        ))
+    })
+}
+
 /// One problem over all classes, many side by side, or a tree of them.
 pub(crate) fn fit_all<F: Number>(
     job: &mut Job<'_, '_>,
@@ -277,6 +295,13 @@ pub(crate) fn fit_all<F: Number>(
             rows_touched: rows,
         });
     }
+    let n_columns = match (request.by_columns, job.spec.strategy) {
+        (true, Strategy::Ovo) => n_classes * n_classes.saturating_sub(1) / 2,
+        (true, Strategy::Ecoc) => 1,
+        (true, _) => n_classes,
+        (false, _) => request.n_outputs(),
+    };
+    foresee(job, n_columns, size_of::<F>())?;
     if request.by_columns {
         let plan = Plan::new(job.spec, n_classes, y, job.weights, total_weight)?;
         job.l2 = plan.l2;

@@ -1,16 +1,17 @@
 //! Output files: written beside, then renamed.
 
+use super::disk::{Disk, SystemDisk};
+use super::temporary::{Temporary, folder_of};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Writes a file so that its name refers to the old content or to all of the new, never to a part.
 ///
 /// `write` gets a buffered writer of a hidden temporary file in the same folder. When it returns, the file is
 /// flushed to the disk and renamed; on any failure (a full disk, an error or panic of `write`) the temporary file is
-/// removed and the old file stays as it was. Symbolic links are followed, so the link stays a link; the new file
-/// has the old one's permissions, and a read-only file is refused.
+/// removed and the old file stays as it was. A process that is killed leaves it behind, and the next that writes into the folder
+/// removes it. Symbolic links are followed, so the link stays a link; the new file has the old one's permissions, and a read-only file is refused.
 ///
 /// What cannot be replaced is written directly: pipes, devices, and the process's own streams (`/dev/stdout`),
 /// even where these lead to a file.
@@ -20,16 +21,25 @@ pub fn write_atomically(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
+    write_atomically_on(&SystemDisk, path, write)
+}
+
+/// [`write_atomically`] on a disk of the caller's, for tests of what happens when a disk fails.
+pub fn write_atomically_on(
+    disk: &dyn Disk,
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     let about = |e: io::Error| named(path, e);
     match destination(path).map_err(about)? {
         Destination::Direct(to) => {
             // Appending, since `/dev/stdout` may lead to a file in which others have written.
             let file = OpenOptions::new().append(true).open(to).map_err(about)?;
-            put(path, &file, write)
+            put(path, disk, &file, write)
         }
         Destination::Replace(to) => {
-            let temporary = Temporary::beside(&to).map_err(about)?;
-            put(path, &temporary.file, write)?;
+            let temporary = Temporary::beside(&to, disk).map_err(about)?;
+            put(path, disk, &temporary.file, write)?;
             temporary.rename(&to).map_err(about)
         }
     }
@@ -85,20 +95,13 @@ fn destination(path: &Path) -> io::Result<Destination> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// The folder that a file is in; `.` for a bare name.
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
-
 fn put(
     path: &Path,
+    disk: &dyn Disk,
     file: &File,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut out = BufWriter::with_capacity(256 << 10, Named { file, path });
+    let mut out = BufWriter::with_capacity(256 << 10, Named { disk, file, path });
     if let Err(e) = write(&mut out) {
         // Without this, dropping the buffer would try once more to write it.
         let _ = out.into_parts();
@@ -109,13 +112,14 @@ fn put(
 
 /// A file whose errors say which file it is.
 struct Named<'a> {
+    disk: &'a dyn Disk,
     file: &'a File,
     path: &'a Path,
 }
 
 impl Write for Named<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes).map_err(|e| named(self.path, e))
+        self.disk.write(self.file, bytes).map_err(|e| named(self.path, e))
     }
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush().map_err(|e| named(self.path, e))
@@ -124,60 +128,11 @@ impl Write for Named<'_> {
 
 /// The kind stays: callers tell a full disk and a broken pipe by it.
 fn named(path: &Path, e: io::Error) -> io::Error {
-    io::Error::new(e.kind(), format!("cannot write {}: {e}", path.display()))
-}
-
-/// A file that is removed unless it is renamed.
-struct Temporary {
-    file: File,
-    path: PathBuf,
-    renamed: bool,
-}
-
-impl Temporary {
-    fn beside(to: &Path) -> io::Result<Self> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        // The target's name is left out: with more letters it could be too long for the file system.
-        loop {
-            let n = COUNT.fetch_add(1, Ordering::Relaxed);
-            let path = to.with_file_name(format!(".lineal-{}-{n}.tmp", std::process::id()));
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
-                // Left by a process that was killed and had this number.
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
-                Err(e) => {
-                    let why = format!(
-                        "no temporary file can be made in {}: {e}",
-                        folder_of(to).display()
-                    );
-                    return Err(io::Error::new(e.kind(), why));
-                }
-                Ok(file) => {
-                    let temporary = Self { file, path, renamed: false };
-                    if let Ok(old) = fs::metadata(to) {
-                        temporary.file.set_permissions(old.permissions())?;
-                    }
-                    return Ok(temporary);
-                }
-            }
-        }
-    }
-
-    fn rename(mut self, to: &Path) -> io::Result<()> {
-        self.file.sync_all()?;
-        fs::rename(&self.path, to)?;
-        self.renamed = true;
-        // The rename itself lasts once the folder is on the disk; not every file system can be asked for that.
-        if let Ok(folder) = File::open(folder_of(to)) {
-            let _ = folder.sync_all();
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if !self.renamed {
-            let _ = fs::remove_file(&self.path);
-        }
-    }
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    let remedy = match e.kind() {
+        StorageFull | QuotaExceeded => "; make room there, or give a file on another disk",
+        FileTooLarge => "; raise the limit on the size of files (ulimit -f), or give another place",
+        _ => "",
+    };
+    io::Error::new(e.kind(), format!("cannot write {}: {e}{remedy}", path.display()))
 }

@@ -28,14 +28,18 @@ pub enum Error {
     },
     /// The file has fewer or more bytes than its header says.
     #[error(
-        "{file} is incomplete: it should have {expected} bytes and has {found}; \
-         copy it again from where it was made, or train it again"
+        "{file} {}: it should have {}{expected} bytes and has {found}; \
+         copy it again from where it was made, or train it again",
+        if found < expected { "is incomplete" } else { "has more than was written" },
+        if *at_least { "at least " } else { "" }
     )]
     Truncated {
         /// The file.
         file: String,
-        /// The length that the header asks for (at least, where the header itself is cut).
+        /// The length that the header asks for.
         expected: u64,
+        /// The header itself is cut, and what comes after it is not known.
+        at_least: bool,
         /// The length that is there.
         found: u64,
     },

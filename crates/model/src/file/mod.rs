@@ -33,12 +33,16 @@
 //! ```
 
 mod atomic;
+mod disk;
 mod error;
 mod layout;
 mod read;
+mod temporary;
 mod write;
 
-pub use atomic::write_atomically;
+pub use atomic::{write_atomically, write_atomically_on};
+pub use disk::{Disk, SystemDisk};
 pub use error::Error;
 pub use read::ModelFile;
+pub use temporary::remove_temporaries;
 pub use write::{TensorData, encode, save, write_to};

@@ -187,7 +187,11 @@ impl Prefix {
         if bytes.is_empty() {
             return Err(not_lineal("it is empty"));
         }
-        let Some(rest) = bytes.get(8..).and_then(|rest| rest.strip_prefix(MAGIC)) else {
+        let begun = bytes.get(8..).unwrap_or_default();
+        if begun.len() < MAGIC.len() && MAGIC.starts_with(begun) {
+            return Err(not_lineal("it is cut off after a few bytes"));
+        }
+        let Some(rest) = begun.strip_prefix(MAGIC) else {
             return Err(not_lineal("it does not begin like one"));
         };
         let n_digits = rest.iter().take(20).take_while(|b| b.is_ascii_digit()).count();
@@ -204,6 +208,7 @@ impl Prefix {
         let truncated = Error::Truncated {
             file: file.to_string(),
             expected: len.saturating_add(8),
+            at_least: true,
             found: bytes.len() as u64,
         };
         if len > MAX_HEADER as u64 {
@@ -242,6 +247,7 @@ impl Prefix {
                 return Err(Error::Truncated {
                     file: file.to_string(),
                     expected,
+                    at_least: false,
                     found: bytes.len() as u64,
                 });
             }
@@ -294,6 +300,7 @@ fn check_tensors(
         return Err(Error::Truncated {
             file: file.to_string(),
             expected: (data_at as u64).saturating_add(end_of_last),
+            at_least: false,
             found: bytes.len() as u64,
         });
     }

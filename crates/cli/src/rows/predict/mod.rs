@@ -8,10 +8,13 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::bail;
-use lineal::{Dataset, Format, Model, ReadOptions, Sampler, Task};
+use lineal::{CostMatrix, Dataset, Format, Model, ReadOptions, Sampler, Targets, Task};
 
-use crate::args::PredictArgs;
+use crate::args::{Output, PredictArgs};
 use crate::talk::Talk;
+
+/// Rows that are answered together.
+const ROWS: usize = 4096;
 
 pub use answers::{Answers, Rows, Top};
 pub use write::write as write_rows;
@@ -27,8 +30,7 @@ pub fn predict(model: &Model, args: &PredictArgs, out: &mut dyn Write) -> anyhow
     if args.data == Path::new("-") && told_format(model, &options) {
         return stream::answer_all(model, args, &options, out);
     }
-    let rows = answer(model, args, &options)?;
-    Ok(write::write(out, &rows, args.output)?)
+    answer(model, args, &options, out)
 }
 
 /// Whether what comes on standard input can be read row by row.
@@ -36,10 +38,34 @@ fn told_format(model: &Model, options: &ReadOptions) -> bool {
     options.format.unwrap_or(model.schema().format) != Format::Idx
 }
 
-fn answer(model: &Model, args: &PredictArgs, options: &ReadOptions) -> anyhow::Result<Rows> {
-    let data = model.read(&args.data, options)?;
-    warn(&data.warnings, Talk::new(args.run.quiet));
-    answer_rows(model, args, &data, &mut Sampler::new(args.seed))
+/// Reads all rows, so that nothing is said about any if one is wrong, and answers some at a time: their scores are more than they are.
+fn answer(
+    model: &Model,
+    args: &PredictArgs,
+    options: &ReadOptions,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let Dataset { x, schema, warnings, source, .. } = model.read(&args.data, options)?;
+    warn(&warnings, Talk::new(args.run.quiet));
+    let n_rows = x.n_rows();
+    let (y, weights, queries, warnings) = (Targets::None, None, None, Vec::new());
+    let mut part = Dataset { x, y, weights, queries, schema, warnings, source };
+    let mut ask = Asked::new(model, args)?;
+    if n_rows <= ROWS {
+        return Ok(write::write(out, &ask.answer(&part)?, args.output)?);
+    }
+    let no_rows = part.x.select(&[]);
+    let all = std::mem::replace(&mut part.x, no_rows);
+    for start in (0..n_rows).step_by(ROWS) {
+        let rows: Vec<usize> = (start..n_rows.min(start + ROWS)).collect();
+        part.x = all.select(&rows);
+        let rows = ask.answer(&part)?;
+        if start == 0 && args.output == Output::Csv {
+            write::csv_header(out, &rows)?;
+        }
+        write::write_rows(out, &rows, args.output)?;
+    }
+    Ok(())
 }
 
 /// The labels of rows to predict are not looked at.
@@ -48,35 +74,44 @@ fn warn(warnings: &[String], talk: Talk) {
     warnings.iter().filter(|w| !about_labels(w)).for_each(|warning| talk.warn(warning));
 }
 
-fn answer_rows(
-    model: &Model,
-    args: &PredictArgs,
-    data: &Dataset,
-    sampler: &mut Sampler,
-) -> anyhow::Result<Rows> {
-    let wants_proba = args.proba || args.sample || args.min_cost;
-    let proba = if wants_proba { Some(model.proba(data)?) } else { None };
-    let answers = match (&proba, &args.cost) {
-        (Some(proba), _) if args.sample => Answers::Classes(sampler.draw(proba)),
-        (Some(proba), Some(path)) if args.min_cost => {
-            let cost = lineal::read_cost(path, model.classes())?;
-            Answers::Classes(model.least_cost_with(proba, &cost))
-        }
-        (Some(proba), None) if args.min_cost => Answers::Classes(model.least_cost(proba)?),
-        _ => model.predict(data).into(),
-    };
-    let top = match args.top {
-        Some(k) => Some(Top { k, best: model.top(data, k)? }),
-        None => None,
-    };
-    Ok(Rows {
-        classes: model.classes().to_vec(),
-        answers,
-        proba: proba.filter(|_| args.proba),
-        scores: args.scores.then(|| model.scores(data)),
-        top,
-        separator: args.file.separator(),
-    })
+/// What is asked of the rows, part by part.
+struct Asked<'a> {
+    model: &'a Model,
+    args: &'a PredictArgs,
+    cost: Option<CostMatrix>,
+    sampler: Sampler,
+}
+
+impl<'a> Asked<'a> {
+    fn new(model: &'a Model, args: &'a PredictArgs) -> anyhow::Result<Self> {
+        let cost = args.cost.as_ref().filter(|_| args.min_cost);
+        let cost = cost.map(|path| lineal::read_cost(path, model.classes())).transpose()?;
+        Ok(Self { model, args, cost, sampler: Sampler::new(args.seed) })
+    }
+
+    fn answer(&mut self, data: &Dataset) -> anyhow::Result<Rows> {
+        let Self { model, args, cost, sampler } = self;
+        let wants_proba = args.proba || args.sample || args.min_cost;
+        let proba = if wants_proba { Some(model.proba(data)?) } else { None };
+        let answers = match (&proba, cost) {
+            (Some(proba), _) if args.sample => Answers::Classes(sampler.draw(proba)),
+            (Some(proba), Some(cost)) => Answers::Classes(model.least_cost_with(proba, cost)),
+            (Some(proba), None) if args.min_cost => Answers::Classes(model.least_cost(proba)?),
+            _ => model.predict(data).into(),
+        };
+        let top = match args.top {
+            Some(k) => Some(Top { k, best: model.top(data, k)? }),
+            None => None,
+        };
+        Ok(Rows {
+            classes: model.classes().to_vec(),
+            answers,
+            proba: proba.filter(|_| args.proba),
+            scores: args.scores.then(|| model.scores(data)),
+            top,
+            separator: args.file.separator(),
+        })
+    }
 }
 
 /// A model of numbers has no classes to ask about, and one of labels no single class to choose.

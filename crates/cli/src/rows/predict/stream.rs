@@ -5,14 +5,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use lineal::data::ErrorKind;
-use lineal::{Model, ReadOptions, Sampler, Source};
+use lineal::{Model, ReadOptions, Source};
 
-use super::{answer_rows, warn, write};
+use super::{Asked, ROWS, warn, write};
 use crate::args::{Output, PredictArgs};
 use crate::talk::Talk;
-
-/// Rows that are answered together.
-const ROWS: usize = 4096;
 
 /// Writes an answer for each row.
 pub fn answer_all(
@@ -21,7 +18,7 @@ pub fn answer_all(
     options: &ReadOptions,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let mut sampler = Sampler::new(args.seed);
+    let mut ask = Asked::new(model, args)?;
     let mut failed: Option<anyhow::Error> = None;
     let mut is_first = true;
     let source = Source::from(Path::new("-"));
@@ -29,7 +26,7 @@ pub fn answer_all(
         lineal::data::stream(source, options, model.schema(), ROWS, &mut |mut chunk, text| {
             let answered = (|| {
                 model.features().encode(&mut chunk, text)?;
-                let rows = answer_rows(model, args, &chunk, &mut sampler)?;
+                let rows = ask.answer(&chunk)?;
                 if std::mem::take(&mut is_first) && args.output == Output::Csv {
                     write::csv_header(out, &rows)?;
                 }
