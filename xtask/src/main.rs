@@ -1,7 +1,9 @@
 //! Developer tasks: `cargo xtask test` passes all tests, `cargo xtask tidy` checks what the compiler does not, `cargo xtask docs`
-//! checks the documents and builds the site.
+//! checks the documents and builds the site, `cargo xtask soak` runs the adversaries of `fuzz` for as long as asked.
 
+mod dependencies;
 mod docs;
+mod soak;
 mod test;
 mod tidy;
 
@@ -9,14 +11,18 @@ use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask test [--no-peers] | cargo xtask tidy | cargo xtask docs [--lineal PROGRAM] [--run | --update]";
+const USAGE: &str = "\
+usage: cargo xtask test [--no-peers] [--fuzz-seconds S]
+       cargo xtask tidy
+       cargo xtask docs [--lineal PROGRAM] [--run | --update]
+       cargo xtask soak [--hours H | --minutes M] [--only inputs|certificates|faults]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let done = match args.as_slice() {
-        ["test"] => test::run(true),
-        ["test", "--no-peers"] => test::run(false),
+        ["test", rest @ ..] => test::Tests::parse(rest).and_then(|tests| tests.run()),
+        ["soak", rest @ ..] => soak::Soak::parse(rest).and_then(|soak| soak.run()),
         ["tidy"] => tidy::run(),
         ["docs", rest @ ..] => docs::run(rest),
         _ => {
@@ -36,6 +42,11 @@ fn main() -> ExitCode {
 /// The folder of the workspace.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// The cargo that runs this.
+fn cargo() -> String {
+    std::env::var("CARGO").unwrap_or_else(|_| "cargo".into())
 }
 
 /// Runs a program in the workspace's folder and fails if it does.

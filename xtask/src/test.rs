@@ -1,20 +1,49 @@
-//! All tests: the workspace's own, the commands that documents show, then the program against its peers.
+//! All tests: the workspace's own, a short round of mutated inputs, the commands that documents show, then the program against its peers.
 
-use crate::{call, docs, root};
-use anyhow::Result;
+use crate::{call, cargo, docs, root};
+use anyhow::{Context, Result, bail};
 
-/// With `peers`, also compares the program with scikit-learn and LIBLINEAR, which `acceptance/run.py` installs into a virtual
-/// environment below `target`.
-pub(crate) fn run(peers: bool) -> Result<()> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    call(&cargo, &["test", "--workspace", "--quiet"])?;
-    if peers {
-        call(&cargo, &["build", "--release", "--package", "lineal-cli"])?;
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), Into::into);
-        let program = target.join("release/lineal");
-        docs::check_commands(&program)?;
-        let program = program.display().to_string();
-        call("python3", &["acceptance/run.py", "--lineal", &program])?;
+/// Which tests.
+pub(crate) struct Tests {
+    /// Also compares the program with scikit-learn and LIBLINEAR, which `acceptance/run.py` installs into a virtual environment below `target`.
+    peers: bool,
+    /// How long each target of `fuzz` runs. Four seconds for each of some forty, two at a time, are a minute and a half.
+    fuzz_seconds: String,
+}
+
+impl Tests {
+    pub(crate) fn parse(args: &[&str]) -> Result<Self> {
+        let mut tests = Self { peers: true, fuzz_seconds: "4".into() };
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            match *arg {
+                "--no-peers" => tests.peers = false,
+                "--fuzz-seconds" => {
+                    let seconds = args.next().context("--fuzz-seconds needs a number")?;
+                    tests.fuzz_seconds = (*seconds).to_owned();
+                }
+                _ => bail!("unknown flag {arg}"),
+            }
+        }
+        Ok(tests)
     }
-    Ok(())
+
+    pub(crate) fn run(&self) -> Result<()> {
+        let cargo = cargo();
+        call(&cargo, &["test", "--workspace", "--quiet"])?;
+        // Built as the tests are, which check overflow as the profile `fuzz` does: nothing is compiled for it.
+        let inputs = ["run", "--quiet", "--package", "lineal-fuzz", "--bin", "inputs", "--"];
+        let how = ["--seconds", &self.fuzz_seconds, "--jobs", "2", "--folder", "target/fuzz"];
+        call(&cargo, &[&inputs[..], &how].concat())?;
+        if self.peers {
+            call(&cargo, &["build", "--release", "--package", "lineal-cli"])?;
+            let target =
+                std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), Into::into);
+            let program = target.join("release/lineal");
+            docs::check_commands(&program)?;
+            let program = program.display().to_string();
+            call("python3", &["acceptance/run.py", "--lineal", &program])?;
+        }
+        Ok(())
+    }
 }

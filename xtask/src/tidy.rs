@@ -3,7 +3,7 @@
 
 use crate::docs::links;
 use crate::docs::page::Page;
-use crate::root;
+use crate::{cargo, dependencies, root};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::fs;
@@ -61,7 +61,9 @@ const DOCUMENTS: &[&str] = &[
     "CONTRIBUTING.md",
     "LICENSE-MIT",
     "LICENSE-APACHE",
+    "SECURITY.md",
     "bench/README.md",
+    "fuzz/README.md",
     "docs/add-a/loss.md",
     "docs/add-a/space.md",
     "docs/add-a/solver.md",
@@ -77,6 +79,7 @@ const COMMANDS: &[&str] = &["cargo run --release -p lineal-cli -- demo", "cargo 
 pub(crate) fn run() -> Result<()> {
     let mut faults = Vec::new();
     check_edges(&mut faults)?;
+    dependencies::check(&mut faults)?;
     check_documents(&mut faults)?;
     links::check(&mut faults)?;
     check_sources(&mut faults)?;
@@ -90,8 +93,7 @@ pub(crate) fn run() -> Result<()> {
 }
 
 fn check_edges(faults: &mut Vec<String>) -> Result<()> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    let output = Command::new(cargo)
+    let output = Command::new(cargo())
         .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
         .current_dir(root())
         .output()?;

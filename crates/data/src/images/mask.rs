@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, quote};
 
-use super::VOID;
+use super::{VOID, decode};
 use super::options::ImageReadOptions;
 
 /// A colour in a mask: a grey value, or RGB. Written `127` and `#ff8000`; a colour without a hue is its grey value.
@@ -158,6 +158,22 @@ impl MaskSchema {
         let label = |&value: &MaskValue| MaskLabel { name: value.to_string(), value };
         let labels = found.iter().filter(|value| !void.contains(value)).map(label).collect();
         Self { labels, threshold: None, void: void.to_vec() }
+    }
+
+    /// The schema of one mask that is in memory, in which every value is a label; `name` is for messages.
+    pub fn learn(bytes: &[u8], name: &str, options: &ImageReadOptions) -> Result<Self, Error> {
+        let mut found = BTreeSet::new();
+        let mask = decode::decode(bytes, name, options.max_pixels)?;
+        collect(&values(&mask), &mut found, name)?;
+        let schema = Self::of_values(&found, &options.void);
+        schema.check().map_err(|why| Error::new(ErrorKind::Label, name, why))?;
+        Ok(schema)
+    }
+
+    /// The label of each pixel of a mask that is in memory, or [`VOID`].
+    pub fn decode(&self, bytes: &[u8], name: &str, max_pixels: usize) -> Result<Vec<u32>, Error> {
+        let mask = decode::decode(bytes, name, max_pixels)?;
+        self.labels_of(&values(&mask), mask.width() as usize, name)
     }
 
     /// Whether every label is there once, with a name and a value of its own.

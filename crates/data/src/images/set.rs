@@ -31,6 +31,15 @@ pub struct RgbPixels {
     pub rgb: Vec<u8>,
 }
 
+impl RgbPixels {
+    /// Decodes an image that is in memory, of at most so many pixels; `name` is for messages.
+    pub fn decode(bytes: &[u8], name: &str, max_pixels: usize) -> Result<Self, Error> {
+        let rgb = decode::decode(bytes, name, max_pixels)?.into_rgb8();
+        let (width, height) = (rgb.width() as usize, rgb.height() as usize);
+        Ok(Self { width, height, rgb: rgb.into_raw() })
+    }
+}
+
 impl ImageSet {
     /// Finds the images of a list, a folder or a file, and reads their sizes.
     pub fn open(source: impl Into<Source>, options: &ImageReadOptions) -> Result<Self, Error> {
@@ -142,14 +151,13 @@ impl ImageSet {
     pub fn read(&self, image: usize) -> Result<RgbPixels, Error> {
         let path = self.path(image);
         let bytes = Source::Path(path.to_owned()).open()?;
-        let decoded = decode::decode(&bytes, &path.display().to_string(), self.options.max_pixels)?;
-        let rgb = decoded.into_rgb8();
-        let (width, height) = (rgb.width() as usize, rgb.height() as usize);
-        if (width, height) != self.sizes[image] {
+        let file = path.display().to_string();
+        let pixels = RgbPixels::decode(&bytes, &file, self.options.max_pixels)?;
+        if (pixels.width, pixels.height) != self.sizes[image] {
             let message = "the file has changed while it was being read";
-            return Err(Error::new(ErrorKind::Size, &path.display().to_string(), message));
+            return Err(Error::new(ErrorKind::Size, &file, message));
         }
-        Ok(RgbPixels { width, height, rgb: rgb.into_raw() })
+        Ok(pixels)
     }
 
     /// Reads the label of each pixel, or [`VOID`](super::VOID); `None` if the image has no mask.

@@ -30,10 +30,12 @@ pub fn read_forbidden_arcs(path: &Path) -> Result<Vec<(ArcEnd, ArcEnd)>, Error> 
     let file = path.display().to_string();
     let text = std::fs::read_to_string(path)
         .map_err(|e| Error::new(ErrorKind::Io, &file, format!("cannot be read: {e}")))?;
-    parse(&text).map_err(|(line, why)| Error::in_line(ErrorKind::Value, &file, line, None, why))
+    parse_forbidden_arcs(&text)
+        .map_err(|(line, why)| Error::in_line(ErrorKind::Value, &file, line, None, why))
 }
 
-fn parse(text: &str) -> Result<Vec<(ArcEnd, ArcEnd)>, (usize, String)> {
+/// The text of such a list. The error has the number of the line.
+pub fn parse_forbidden_arcs(text: &str) -> Result<Vec<(ArcEnd, ArcEnd)>, (usize, String)> {
     let end = |name: &str| match name {
         ROOT => ArcEnd::Root,
         ANY => ArcEnd::Any,
@@ -203,10 +205,10 @@ mod tests {
     fn a_list_of_arcs() {
         let tag = |name: &str| ArcEnd::Tag(name.into());
         assert_eq!(
-            parse("# none\nPUNCT *\n<root> ADP # no preposition\n\n").unwrap(),
+            parse_forbidden_arcs("# none\nPUNCT *\n<root> ADP # no preposition\n\n").unwrap(),
             [(tag("PUNCT"), ArcEnd::Any), (ArcEnd::Root, tag("ADP"))]
         );
-        let error = |text: &str| parse(text).unwrap_err();
+        let error = |text: &str| parse_forbidden_arcs(text).unwrap_err();
         assert!(matches!(error("a b c"), (1, why) if why.starts_with("`a b c` should be two")));
         assert!(matches!(error("\nVERB <root>"), (2, why) if why.starts_with("the root depends")));
     }

@@ -19,7 +19,9 @@ mod schema;
 mod table;
 mod write;
 
-pub use arcs::{ArcEnd, HeadConstraints, check_forbidden_arcs, read_forbidden_arcs};
+pub use arcs::{
+    ArcEnd, HeadConstraints, check_forbidden_arcs, parse_forbidden_arcs, read_forbidden_arcs,
+};
 pub use column::ConlluColumn;
 pub use options::TreebankOptions;
 pub use schema::TreebankSchema;

@@ -5,6 +5,7 @@ use lineal_model::cost::CostMatrix;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::Path;
+use std::str::FromStr;
 
 /// Costs with the names of the classes that they are between, for data whose classes are not known beforehand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,6 +14,18 @@ pub struct NamedCost {
     pub classes: Vec<String>,
     /// Δ(y, ŷ).
     pub matrix: CostMatrix,
+}
+
+impl FromStr for NamedCost {
+    type Err = String;
+
+    /// The text of a file of costs. The error begins with the number of the line.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let header = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let classes: Vec<String> = fields(header, separator(header)).into_iter().skip(1).collect();
+        let matrix = parse_cost(text, &classes)?;
+        Ok(Self { classes, matrix })
+    }
 }
 
 impl NamedCost {
@@ -34,12 +47,8 @@ impl NamedCost {
 
 /// Reads Δ(y, ŷ) for the classes that the header of the file names.
 pub fn read_named_cost(path: &Path) -> Result<NamedCost, Error> {
-    let text = read(path)?;
-    let header = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let classes: Vec<String> = fields(header, separator(header)).into_iter().skip(1).collect();
-    let matrix = parse_cost(&text, &classes)
-        .map_err(|why| Error::request(format!("{}:{why}", path.display())))?;
-    Ok(NamedCost { classes, matrix })
+    let named = read(path)?.parse();
+    named.map_err(|why| Error::request(format!("{}:{why}", path.display())))
 }
 
 /// Reads Δ(y, ŷ) for the classes of a dataset: gold classes are rows, predicted ones columns, in any order.

@@ -238,6 +238,32 @@ impl Scenes {
         }
     }
 
+    /// Images that are in memory, each with a name and, where it is known, the label of each pixel (or [`VOID`](lineal_data::VOID)).
+    pub fn of_images(
+        schema: MaskSchema,
+        images: impl IntoIterator<Item = (String, RgbPixels, Option<Vec<u32>>)>,
+    ) -> Result<Self, Error> {
+        let mut scenes = Self::empty(SceneSchema::Images(schema), "the images given");
+        for (name, pixels, labels) in images {
+            let n_pixels = pixels.width.checked_mul(pixels.height);
+            let n_bytes = n_pixels.and_then(|n| n.checked_mul(3));
+            let fits = labels.as_ref().is_none_or(|labels| Some(labels.len()) == n_pixels);
+            if n_bytes != Some(pixels.rgb.len()) || !fits {
+                return Err(Error::request(format!(
+                    "{name}: colours or labels are not those of {}×{} pixels",
+                    pixels.width, pixels.height
+                )));
+            }
+            scenes.scenes.push(Arc::new(Scene {
+                kind: SceneKind::Image(PathBuf::from(&name), pixels),
+                name,
+                labels: labels.map(|labels| bytes(&labels)),
+                weight: 1.0,
+            }));
+        }
+        Ok(scenes)
+    }
+
     fn empty(schema: SceneSchema, source: &str) -> Self {
         let labels = schema.labels();
         Self { schema, labels, source: source.to_owned(), scenes: Vec::new() }

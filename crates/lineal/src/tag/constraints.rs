@@ -12,10 +12,11 @@ const EDGE: &str = "<edge>";
 pub fn read_forbidden(path: &Path) -> Result<Vec<(Border, Border)>, Error> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| Error::Io { path: path.to_path_buf(), source })?;
-    parse(&text).map_err(|why| Error::request(format!("{}:{why}", path.display())))
+    parse_forbidden(&text).map_err(|why| Error::request(format!("{}:{why}", path.display())))
 }
 
-fn parse(text: &str) -> Result<Vec<(Border, Border)>, String> {
+/// The text of such a list. The error begins with the number of the line.
+pub fn parse_forbidden(text: &str) -> Result<Vec<(Border, Border)>, String> {
     let border = |name: &str| match name {
         EDGE => Border::Edge,
         label => Border::Label(label.to_owned()),
@@ -77,17 +78,17 @@ mod tests {
     fn a_list_of_pairs() {
         let label = |name: &str| Border::Label(name.into());
         assert_eq!(
-            parse("# note\nO I-X\n<edge>\tI X\nB-X <edge>\n\n").unwrap(),
+            parse_forbidden("# note\nO I-X\n<edge>\tI X\nB-X <edge>\n\n").unwrap(),
             [
                 (label("O"), label("I-X")),
                 (Border::Edge, label("I X")),
                 (label("B-X"), Border::Edge)
             ]
         );
-        assert!(parse("a b c").unwrap_err().starts_with("1: `a b c` should be two labels"));
-        assert!(parse("\n<edge> <edge>").unwrap_err().starts_with("2: "));
+        assert!(parse_forbidden("a b c").unwrap_err().starts_with("1: `a b c` should be two labels"));
+        assert!(parse_forbidden("\n<edge> <edge>").unwrap_err().starts_with("2: "));
         let spec =
-            TagSpec { forbidden: parse("A B\n<edge> B\nA <edge>").unwrap(), ..TagSpec::default() };
+            TagSpec { forbidden: parse_forbidden("A B\n<edge> B\nA <edge>").unwrap(), ..TagSpec::default() };
         let grammar = grammar(&spec, &["A".into(), "B".into()]).unwrap();
         assert!(!grammar.permits(0, 1) && grammar.permits(1, 0));
         assert!(!grammar.permits_start(1) && !grammar.permits_end(0));

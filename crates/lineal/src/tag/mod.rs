@@ -32,7 +32,7 @@ mod train;
 mod vectorize;
 mod warm;
 
-pub use constraints::read_forbidden;
+pub use constraints::{parse_forbidden, read_forbidden};
 pub use evaluate::{TagMetrics, TypeMetrics};
 pub use explain::{Reason, TagExplanation};
 pub use model::TagModel;
