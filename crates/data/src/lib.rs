@@ -98,6 +98,6 @@ pub use stream::{Learnt, OnChunk, learn_schema, stream};
 pub use text::{TextBatch, TextSink};
 pub use treebank::{
     ArcEnd, ConlluColumn, HeadConstraints, NO_HEAD, NO_RELATION, Sentence, SentenceEdits, Treebank,
-    TreebankOptions, TreebankSchema, check_forbidden_arcs, parse_forbidden_arcs, read_forbidden_arcs, read_treebank,
-    read_treebank_with, stream_treebank,
+    TreebankOptions, TreebankSchema, check_forbidden_arcs, parse_forbidden_arcs,
+    read_forbidden_arcs, read_treebank, read_treebank_with, stream_treebank,
 };

@@ -47,7 +47,8 @@ pub use lineal_data as data;
 pub use lineal_data::{
     ArcEnd, BracketReadOptions, BracketSchema, BracketTreebank, Dataset, Format, Labels,
     ReadOptions, Schema, Sequence, SequenceOptions, SequenceSchema, Sequences, Source, TargetKind,
-    Targets, Treebank, TreebankOptions, TreebankSchema, UNLABELLED, UNSEEN, parse_forbidden_arcs, read_forbidden_arcs,
+    Targets, Treebank, TreebankOptions, TreebankSchema, UNLABELLED, UNSEEN, parse_forbidden_arcs,
+    read_forbidden_arcs,
 };
 pub use lineal_declared as declared;
 pub use lineal_dependencies as dependencies;
@@ -107,7 +108,8 @@ pub use stream::{
 pub use structured::{Ask, Examples, Header, StructuredModel, TagsKind};
 pub use tag::{
     Border, Notable, Ranking, Reason, SchemeKind, TagExplanation, TagFeatures, TagMetrics,
-    TagModel, TagSpec, Tagged, TaggedSpan, Tagger, TypeMetrics, WeightsKind, parse_forbidden, read_forbidden,
+    TagModel, TagSpec, Tagged, TaggedSpan, Tagger, TypeMetrics, WeightsKind, parse_forbidden,
+    read_forbidden,
 };
 pub use train::crossfit::OnFold;
 pub use train::learner::{LinearLearner, LinearScorer};

@@ -23,17 +23,20 @@ static RUNNING: AtomicU64 = AtomicU64::new(0);
 /// The last panic of any thread: a target's own threads panic for it.
 static LAST: std::sync::Mutex<Option<String>> = std::sync::Mutex::new(None);
 
-/// Keeps panics from being printed, and remembers where they were.
+/// Keeps panics of inputs from being printed, and remembers where they were.
 pub fn hear_panics() {
-    panic::set_hook(Box::new(|info| {
-        let place =
-            info.location().map_or_else(String::new, |at| format!("{}:{}", at.file(), at.line()));
+    let print = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if RUNNING.load(Ordering::SeqCst) == 0 {
+            return print(info);
+        }
+        let place = info.location();
+        let place = place.map_or_else(String::new, |at| format!("{}:{}", at.file(), at.line()));
         let payload = info.payload();
         let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
         let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
-        let said = format!("{place}: {text}");
         if let Ok(mut last) = LAST.lock() {
-            *last = Some(said);
+            *last = Some(format!("{place}: {text}"));
         }
     }));
 }

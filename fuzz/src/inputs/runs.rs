@@ -261,7 +261,7 @@ pub fn dependency(input: &[u8]) -> Signature {
     parser.decoder =
         c.one(&[None, Some(DecoderKind::Projective), Some(DecoderKind::Nonprojective)]);
     parser.order = c.one(&[None, Some(1), Some(2), Some(0)]);
-    parser.hash_bits = Some(c.one(&[10, 8, 12]));
+    parser.hash_bits = Some(c.one(&[10, 12, 8]));
     parser.candidates = c.one(&[None, Some(1), Some(3), Some(0)]);
     parser.labeller = c.one(LabellerKind::ALL);
     parser.tags = c.one(TagsKind::ALL);
@@ -282,7 +282,7 @@ pub fn constituency(input: &[u8]) -> Signature {
     parser.horizontal = c.one(&[parser.horizontal, 0, 1, 3]);
     parser.vertical = c.one(&[parser.vertical, 1, 2, 0]);
     parser.functions = c.flag();
-    parser.hash_bits = Some(c.one(&[10, 8, 12]));
+    parser.hash_bits = Some(c.one(&[12, 10, 14]));
     parser.candidates = c.one(&[None, Some(1), Some(3), Some(0)]);
     parser.tags = c.one(TagsKind::ALL);
     let read = lineal::constituency_options();

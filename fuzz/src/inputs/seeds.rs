@@ -29,6 +29,7 @@ pub const ROWS: &[Sample] = &[
     ("a.ft", b"__label__money the invoice is wrong\n__label__access cannot log in\n__label__money __label__access pay to log in\n__label__access login fails\n"),
     ("a.vw", b"1 2.0 tag|a x:1 y:0.5 |b red\n-1 |a x:2 z |b blue\n1 |a y |b red\n-1 0.5|a x:0.1\n"),
     ("a.idx", b"\0\0\x08\x03\0\0\0\x02\0\0\0\x02\0\0\0\x03\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c"),
+    ("single.ft", b"__label__money the invoice is wrong\n__label__access cannot log in\n__label__money pay the invoice\n__label__access login fails\n"),
 ];
 
 /// Documents of queries.
@@ -221,146 +222,160 @@ pub fn scenes() -> Vec<Vec<u8>> {
     samples
 }
 
-/// Small models of every kind.
+/// Small models of every kind. A test tells those that can no longer be trained.
 pub fn models() -> Vec<Vec<u8>> {
-    let mut models = Vec::new();
-    models.extend(row_models().expect("the samples can be learnt from"));
-    models.extend(structured_models().expect("the samples can be learnt from"));
-    models
+    let models = row_models().into_iter().chain(structured_models());
+    models.filter_map(Result::ok).collect()
 }
 
-fn row_models() -> Result<Vec<Vec<u8>>, Error> {
-    let mut models = Vec::new();
-    let mut train = |sample: Sample, spec: &TrainSpec| -> Result<(), Error> {
+/// The bytes of a model, or why there is none.
+type Trained = Result<Vec<u8>, Error>;
+
+fn row_models() -> Vec<Trained> {
+    let train = |sample: Sample, spec: &TrainSpec| -> Trained {
         let options = ReadOptions { target: spec.task.target(), ..ReadOptions::default() };
         let data = lineal::read(memory(sample.0, sample.1), &options)?;
-        models.push(lineal::train(&data, spec)?.0.to_bytes()?);
-        Ok(())
+        lineal::train(&data, spec)?.0.to_bytes()
     };
     let plain = TrainSpec::default();
-    train(ROWS[0], &plain)?;
-    train(ROWS[1], &plain)?;
-    train(ROWS[3], &TrainSpec { solver: SolverKind::Newton, ..plain.clone() })?;
+    let mut models = vec![
+        train(ROWS[0], &plain),
+        train(ROWS[1], &plain),
+        train(ROWS[3], &TrainSpec { solver: SolverKind::Newton, ..plain.clone() }),
+        train(ROWS[5], &TrainSpec { standardize: true, ..TrainSpec::for_task(Task::Regress) }),
+        train(ROWS[2], &TrainSpec::for_task(Task::Multilabel)),
+        train(ROWS[6], &TrainSpec::for_task(Task::Multilabel)),
+        train(ROWS[10], &plain),
+    ];
     for strategy in [Strategy::Ova, Strategy::Ovo, Strategy::Ecoc, Strategy::Tree] {
         let loss = Some(LossKind::SquaredHinge);
-        train(ROWS[1], &TrainSpec { strategy, loss, ..plain.clone() })?;
+        models.push(train(ROWS[1], &TrainSpec { strategy, loss, ..plain.clone() }));
     }
     for calibrate in [CalibrateKind::Platt, CalibrateKind::Isotonic, CalibrateKind::Temperature] {
         let (calibrate, strategy) = (Some(calibrate), Strategy::Ova);
-        train(ROWS[1], &TrainSpec { calibrate, strategy, folds: 2, ..plain.clone() })?;
+        models.push(train(ROWS[1], &TrainSpec { calibrate, strategy, folds: 2, ..plain.clone() }));
     }
-    train(ROWS[5], &TrainSpec { standardize: true, ..TrainSpec::for_task(Task::Regress) })?;
-    train(ROWS[2], &TrainSpec::for_task(Task::Multilabel))?;
-    train(ROWS[6], &TrainSpec::for_task(Task::Multilabel))?;
-    train(ROWS[10], &plain)?;
 
-    let mut with = |sample: Sample, spec: &FeatureSpec, text: &[&str]| -> Result<(), Error> {
-        let text = text.iter().map(|&name| name.to_owned()).collect();
+    let with = |sample: Sample, spec: &FeatureSpec| -> Trained {
+        let text = if sample.0 == "text.csv" { vec!["text".to_owned()] } else { Vec::new() };
         let options = ReadOptions { text, ..ReadOptions::default() };
         let (data, features) = read_features(memory(sample.0, sample.1), &options, spec)?;
-        let training = Training::new(&data, &plain).features(&features);
-        models.push(training.run()?.0.to_bytes()?);
-        Ok(())
+        Training::new(&data, &plain).features(&features).run()?.0.to_bytes()
     };
     let words = FeatureSpec::default();
-    with(ROWS[4], &words, &["text"])?;
-    with(ROWS[9], &words, &[])?;
     let mut hashed = words.clone();
     hashed.text.hash_bits = Some(6);
-    with(ROWS[4], &hashed, &["text"])?;
     let templates = "text\nsuffix:2(text) * prefix:1(class)\nwords(text)\n";
     let templates = lineal::templates::Templates::parse(templates, 6).ok();
-    with(ROWS[4], &FeatureSpec { templates, ..words.clone() }, &["text"])?;
-    for map in ["poly:2", "rff:4:0.5"] {
-        with(ROWS[3], &FeatureSpec { map: map.parse().ok(), ..words.clone() }, &[])?;
-    }
     let interact = "a*b".parse().ok().into_iter().collect();
-    with(ROWS[3], &FeatureSpec { interact, ..words.clone() }, &[])?;
+    models.extend([
+        with(ROWS[4], &words),
+        with(ROWS[12], &words),
+        with(ROWS[4], &hashed),
+        with(ROWS[4], &FeatureSpec { templates, ..words.clone() }),
+        with(ROWS[3], &FeatureSpec { map: "poly:2".parse().ok(), ..words.clone() }),
+        with(ROWS[3], &FeatureSpec { map: "rff:4:0.5".parse().ok(), ..words.clone() }),
+        with(ROWS[3], &FeatureSpec { interact, ..words.clone() }),
+    ]);
 
-    for (update, average) in [(UpdateKind::Plain, true), (UpdateKind::Normalised, false)] {
+    let stream = |sample: Sample, update: UpdateKind, average: bool| -> Trained {
         let spec = StreamSpec { update: Some(update), average, ..StreamSpec::default() };
-        for sample in [ROWS[0], ROWS[4]] {
-            let text = if sample.0 == "text.csv" { vec!["text".to_owned()] } else { Vec::new() };
-            let options = ReadOptions { text, ..ReadOptions::default() };
-            let run = Streaming::new(memory(sample.0, sample.1), &options, &spec).features(&hashed);
-            models.push(run.run()?.0.to_bytes()?);
-        }
-    }
-    Ok(models)
+        let run = Streaming::new(memory(sample.0, sample.1), &ReadOptions::default(), &spec);
+        run.run()?.0.to_bytes()
+    };
+    models.extend([
+        stream(ROWS[0], UpdateKind::Plain, true),
+        stream(ROWS[1], UpdateKind::Normalised, false),
+        stream(ROWS[3], UpdateKind::AdaGrad, true),
+    ]);
+    models
 }
 
-fn structured_models() -> Result<Vec<Vec<u8>>, Error> {
-    let mut models = Vec::new();
-    let tags = |i: usize| {
-        let (name, bytes) = SEQUENCES[i];
-        lineal::read_sequences(memory(name, bytes), &SequenceOptions::default())
+fn structured_models() -> Vec<Trained> {
+    let tags = |(name, bytes): Sample, spec: &TrainSpec| -> Trained {
+        let data = lineal::read_sequences(memory(name, bytes), &SequenceOptions::default())?;
+        lineal::train(&data, spec)?.0.to_bytes()
     };
-    let mut spec = TrainSpec::for_task(Task::Tag);
-    for i in 0..SEQUENCES.len() {
-        models.push(lineal::train(&tags(i)?, &spec)?.0.to_bytes()?);
-    }
-    spec.loss = Some(LossKind::Hinge);
-    spec.tag.order = 2;
+    let plain = TrainSpec::for_task(Task::Tag);
+    let mut models: Vec<Trained> = SEQUENCES.iter().map(|&sample| tags(sample, &plain)).collect();
+    let mut spec = TrainSpec { loss: Some(LossKind::Hinge), ..plain };
     spec.tag.hash_bits = Some(6);
     spec.tag.scheme = Some(lineal::SchemeKind::Bio);
+    models.push(tags(SEQUENCES[0], &spec));
     spec.tag.rules = Some("at most 2 spans of NP\n".into());
-    models.push(lineal::train(&tags(0)?, &spec)?.0.to_bytes()?);
+    models.push(tags(SEQUENCES[0], &spec));
+    spec.tag.rules = None;
+    spec.tag.order = 2;
+    models.push(tags(SEQUENCES[0], &spec));
 
-    let (name, bytes) = TREEBANKS[0];
-    let trees = lineal::read_treebank(memory(name, bytes), &TreebankOptions::default())?;
-    for (loss, order, candidates) in [(LossKind::Hinge, 1, None), (LossKind::Logistic, 1, Some(2))]
-    {
+    let heads = |order: u32, candidates: Option<usize>| -> Trained {
+        let (name, bytes) = TREEBANKS[0];
+        let data = lineal::read_treebank(memory(name, bytes), &TreebankOptions::default())?;
         let mut spec = TrainSpec::for_task(Task::Dependency);
-        spec.loss = Some(loss);
-        if loss == LossKind::Logistic {
-            spec.solver = SolverKind::Sgd;
-            spec.sgd.passive_aggressive = None;
-        }
         spec.dependency.order = Some(order);
-        spec.dependency.hash_bits = Some(8);
+        spec.dependency.hash_bits = Some(10);
         spec.dependency.candidates = candidates;
-        models.push(lineal::train(&trees, &spec)?.0.to_bytes()?);
-    }
-    let mut spec = TrainSpec::for_task(Task::Dependency);
-    spec.dependency.order = Some(2);
-    spec.dependency.hash_bits = Some(8);
-    models.push(lineal::train(&trees, &spec)?.0.to_bytes()?);
+        lineal::train(&data, &spec)?.0.to_bytes()
+    };
+    models.extend([heads(1, None), heads(2, None), heads(1, Some(2))]);
 
-    let (name, bytes) = BRACKETS[0];
-    let options = BracketReadOptions::default();
-    let trees = lineal::read_brackets(memory(name, bytes), &options)?;
-    let mut spec = TrainSpec::for_task(Task::Constituency);
-    spec.constituency.hash_bits = Some(8);
-    models.push(lineal::train(&trees, &spec)?.0.to_bytes()?);
+    let phrases = || -> Trained {
+        let (name, bytes) = BRACKETS[0];
+        let data = lineal::read_brackets(memory(name, bytes), &BracketReadOptions::default())?;
+        let mut spec = TrainSpec::for_task(Task::Constituency);
+        spec.constituency.hash_bits = Some(12);
+        lineal::train(&data, &spec)?.0.to_bytes()
+    };
+    models.push(phrases());
 
     for (name, bytes) in RANKINGS {
         let source = memory(name, bytes);
-        let data = read_ranking(source, &lineal::rank_options(), &FeatureSpec::default())?;
-        models.push(lineal::train(&data, &TrainSpec::for_task(Task::Rank))?.0.to_bytes()?);
+        let data = read_ranking(source, &lineal::rank_options(), &FeatureSpec::default());
+        let spec = TrainSpec::for_task(Task::Rank);
+        models.push(data.and_then(|data| lineal::train(&data, &spec)?.0.to_bytes()));
     }
 
+    let spec = TrainSpec::for_task(Task::Segment);
     for (name, bytes) in GRAPHS {
-        let data = Scenes::read(memory(name, bytes), &SceneOptions::default())?;
-        models.push(lineal::train(&data, &TrainSpec::for_task(Task::Segment))?.0.to_bytes()?);
+        let data = Scenes::read(memory(name, bytes), &SceneOptions::default());
+        models.push(data.and_then(|data| lineal::train(&data, &spec)?.0.to_bytes()));
     }
-    let (image, mask) = picture();
-    let masks = MaskSchema::learn(&mask, "mask.png", &Default::default())?;
-    let labels = masks.decode(&mask, "mask.png", 1000)?;
-    let image = RgbPixels::decode(&image, "a.png", 1000)?;
-    for superpixels in [None, Some(6)] {
-        let images = [("a.png".to_owned(), image.clone(), Some(labels.clone()))];
-        let data = Scenes::of_images(masks.clone(), images)?;
+    let image = |superpixels: Option<usize>| -> Trained {
+        let (image, mask) = picture();
+        let masks = MaskSchema::learn(&mask, "mask.png", &Default::default())?;
+        let labels = masks.decode(&mask, "mask.png", 1000)?;
+        let image = RgbPixels::decode(&image, "a.png", 1000)?;
+        let data = Scenes::of_images(masks, [("a.png".to_owned(), image, Some(labels))])?;
         let mut spec = TrainSpec::for_task(Task::Segment);
         spec.segment.superpixels = superpixels;
-        models.push(lineal::train(&data, &spec)?.0.to_bytes()?);
-    }
+        lineal::train(&data, &spec)?.0.to_bytes()
+    };
+    models.extend([image(None), image(Some(6))]);
 
-    let text = String::from_utf8_lossy(DECLARATION).into_owned();
-    let declaration = lineal::declaration(&text)?;
-    let (name, bytes) = DECLARED[0];
-    let data = DeclaredData::read(memory(name, bytes), &declaration)?;
-    let mut spec = TrainSpec::for_task(Task::Declared);
-    spec.declared.declaration = text;
-    models.push(lineal::train(&data, &spec)?.0.to_bytes()?);
-    Ok(models)
+    let variables = || -> Trained {
+        let text = String::from_utf8_lossy(DECLARATION).into_owned();
+        let declaration = lineal::declaration(&text)?;
+        let (name, bytes) = DECLARED[0];
+        let data = DeclaredData::read(memory(name, bytes), &declaration)?;
+        let mut spec = TrainSpec::for_task(Task::Declared);
+        spec.declared.declaration = text;
+        lineal::train(&data, &spec)?.0.to_bytes()
+    };
+    models.push(variables());
+    models
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_can_be_learnt_from() {
+        let refused = |models: Vec<Trained>| -> Vec<String> {
+            let errors = models.into_iter().enumerate().filter_map(|(i, m)| Some((i, m.err()?)));
+            errors.map(|(i, error)| format!("{i}: {error}")).collect()
+        };
+        assert_eq!(refused(row_models()), [""; 0]);
+        assert_eq!(refused(structured_models()), [""; 0]);
+    }
 }

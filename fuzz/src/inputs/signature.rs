@@ -36,16 +36,12 @@ impl Signature {
         self.bytes(&[small, (usize::BITS - n.leading_zeros()) as u8]);
     }
 
-    /// Takes in a message without what it quotes and counts.
+    /// Takes in a message without what it quotes and counts: the first letters after the last quotation mark.
     pub fn message(&mut self, message: impl Display) {
-        let (mut quoted, message) = (false, message.to_string());
-        for c in message.chars().take(400) {
-            match c {
-                '`' | '"' => quoted = !quoted,
-                _ if quoted || c.is_numeric() => {}
-                c => self.bytes(&(c as u32).to_le_bytes()),
-            }
-        }
+        let message = message.to_string();
+        let own = message.rsplit(['`', '"']).find(|part| part.len() > 10).unwrap_or(&message);
+        let letters = own.bytes().filter(u8::is_ascii_alphabetic).take(40);
+        letters.for_each(|letter| self.bytes(&[letter]));
     }
 
     /// Takes in a result, and passes on its value.

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, quote};
 
-use super::{VOID, decode};
 use super::options::ImageReadOptions;
+use super::{VOID, decode};
 
 /// A colour in a mask: a grey value, or RGB. Written `127` and `#ff8000`; a colour without a hue is its grey value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

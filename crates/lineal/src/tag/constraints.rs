@@ -85,10 +85,14 @@ mod tests {
                 (label("B-X"), Border::Edge)
             ]
         );
-        assert!(parse_forbidden("a b c").unwrap_err().starts_with("1: `a b c` should be two labels"));
+        assert!(
+            parse_forbidden("a b c").unwrap_err().starts_with("1: `a b c` should be two labels")
+        );
         assert!(parse_forbidden("\n<edge> <edge>").unwrap_err().starts_with("2: "));
-        let spec =
-            TagSpec { forbidden: parse_forbidden("A B\n<edge> B\nA <edge>").unwrap(), ..TagSpec::default() };
+        let spec = TagSpec {
+            forbidden: parse_forbidden("A B\n<edge> B\nA <edge>").unwrap(),
+            ..TagSpec::default()
+        };
         let grammar = grammar(&spec, &["A".into(), "B".into()]).unwrap();
         assert!(!grammar.permits(0, 1) && grammar.permits(1, 0));
         assert!(!grammar.permits_start(1) && !grammar.permits_end(0));
