@@ -63,7 +63,7 @@ ecoc: which classes say yes to which column [default: dense]
   bch          a BCH code
   greedy       codewords picked one by one, as far apart as can be
   ova, ovo     one-vs-all and one-vs-one as codes
-  FILE         a line of + - 0 a class, in the order of the classes,
+  FILE         one line of + - 0 per class, in the order of the classes,
                or lines `name: +-0…` in any order";
 
 const TREE: &str = "\

@@ -23,7 +23,7 @@ Every strategy × loss is trained on the same rows and measured on the same othe
 solved, training rows that they touch between them, seconds of training, microseconds that a prediction takes, accuracy \
 and macro F1 (multilabel: micro F1, macro F1 and p@1); the best of each is marked with *.
 
-Data of two classes is one binary problem by any strategy: one row a loss. Labels (--task multilabel) are compared by ova and \
+Data of two classes is one binary problem by any strategy: one row per loss. Labels (--task multilabel) are compared by ova and \
 tree. What would be too large is left out, with the reason, unless --strategies names it. A run that fails says why in its \
 row, and the others go on.
 
@@ -48,8 +48,8 @@ pub struct CompareArgs {
     #[arg(long, value_name = "S,…", value_delimiter = ',', help_heading = COMPARE,
           value_parser = choice::<Strategy>(&[
         ("joint", "one weight matrix, one loss over all classes"),
-        ("ova", "one-vs-all: a binary problem a class"),
-        ("ovo", "one-vs-one: a binary problem a pair of classes"),
+        ("ova", "one-vs-all: one binary problem per class"),
+        ("ovo", "one-vs-one: one binary problem per pair of classes"),
         ("ecoc", "error-correcting output codes"),
         ("tree", "a label tree"),
     ]))]
@@ -80,7 +80,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "T", default_value = "classify", help_heading = MODEL,
           value_parser = choice::<Task>(&[
         ("classify", "one of two or more classes"),
-        ("multilabel", "any number of labels a row, none included"),
+        ("multilabel", "any number of labels per row, none included"),
         ("tag", "a label for each position of a sequence"),
         ("dependency", "a head and a relation for each word of a sentence"),
         ("constituency", "a bracketed tree over the words of a sentence"),

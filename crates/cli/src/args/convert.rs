@@ -40,8 +40,8 @@ pub struct ConvertArgs {
         ("vw", "label |name:value …"),
         ("csv", "comma-separated, with a header row"),
         ("tsv", "tab-separated, with a header row"),
-        ("jsonl", "one JSON object a line"),
-        ("fasttext", "__label__NAME … text, one a line"),
+        ("jsonl", "one JSON object per line"),
+        ("fasttext", "__label__NAME … text, one per line"),
     ]))]
     pub to: Option<Format>,
 
@@ -49,7 +49,7 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "MODEL", help_heading = "Output")]
     pub model: Option<PathBuf>,
 
-    /// Write the names of the features to this file, one a line
+    /// Write the names of the features to this file, one per line
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub names: Option<PathBuf>,
 
@@ -57,7 +57,7 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "T", default_value = "classify", help_heading = "Data",
           value_parser = choice::<Task>(&[
         ("classify", "one of two or more classes"),
-        ("multilabel", "any number of labels a row, none included"),
+        ("multilabel", "any number of labels per row, none included"),
         ("regress", "a number"),
     ]))]
     pub task: Task,

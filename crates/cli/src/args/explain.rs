@@ -77,7 +77,7 @@ pub struct ExplainArgs {
     /// Form of the output
     #[arg(long, value_name = "FORM", default_value = "text", help_heading = "Output",
           value_parser = choice::<ExplainOutput>(&[
-        ("text", "a few lines a row"),
+        ("text", "a few lines per row"),
         ("jsonl", "one object per row, or per part of a structure; the keys are listed below"),
     ]))]
     pub output: ExplainOutput,
@@ -86,7 +86,7 @@ pub struct ExplainArgs {
     #[arg(long, help_heading = "Output", conflicts_with = "output")]
     pub json: bool,
 
-    /// Write an HTML page with a bar a feature and, of text, the words that counted lit up
+    /// Write an HTML page with one bar per feature and, of text, the words that counted lit up
     #[arg(long, value_name = "FILE.html", help_heading = "Output", conflicts_with_all = ["output", "json", "out"])]
     pub html: Option<PathBuf>,
 

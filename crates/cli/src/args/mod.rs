@@ -40,7 +40,7 @@ const EXAMPLES: &str = "\
 Examples:
   lineal demo                                     a whole run on a built-in set
   lineal train flowers.csv --label species -o flowers.lineal --test test.csv
-  lineal predict flowers.lineal new.csv --proba   a line a row: class, probabilities
+  lineal predict flowers.lineal new.csv --proba   one line per row: class, probabilities
   lineal eval flowers.lineal test.csv             accuracy, F1, confusion matrix
   lineal inspect flowers.lineal                   certificate, margins, top features
   lineal explain flowers.lineal new.csv           why this class, feature by feature

@@ -19,8 +19,8 @@ pub struct FileArgs {
         ("svmlight", "the same"),
         ("csv", "comma-separated, with a header row"),
         ("tsv", "tab-separated, with a header row"),
-        ("jsonl", "one JSON object a line"),
-        ("fasttext", "__label__NAME … text, one a line"),
+        ("jsonl", "one JSON object per line"),
+        ("fasttext", "__label__NAME … text, one per line"),
         ("vw", "Vowpal Wabbit: label importance|namespace feature:value …"),
         ("idx", "images of bytes, as MNIST comes"),
         ("conll", "tag: a line of columns a token, a blank line between sequences"),
@@ -68,7 +68,7 @@ pub struct FileArgs {
     #[arg(long, value_name = "NAME", help_heading = HEADING, value_parser = lineal::data::Encoding::named)]
     pub encoding: Option<lineal::data::Encoding>,
 
-    /// Stop at what is else mended and counted: bytes of text that are not UTF-8 (read as �), missing numbers (the mean)
+    /// Stop at what is otherwise repaired and counted: bytes of text that are not UTF-8 (read as �), missing numbers (the mean)
     #[arg(long, help_heading = HEADING)]
     pub strict: bool,
 

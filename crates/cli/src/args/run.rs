@@ -91,9 +91,9 @@ pub struct PredictArgs {
     /// Form of the output
     #[arg(long, value_name = "FORM", default_value = "text", help_heading = "Output",
           value_parser = choice::<Output>(&[
-        ("text", "the label alone, one a line; what else was asked for follows after tabs, as name:value"),
-        ("csv", "a header; a column label (multilabel: labels), then a column a class"),
-        ("jsonl", "an object a row: label (multilabel: a list labels), and scores, proba, top as asked for"),
+        ("text", "the label alone, one per line; what else was asked for follows after tabs, as name:value"),
+        ("csv", "a header; a column label (multilabel: labels), then one column per class"),
+        ("jsonl", "one object per row: label (multilabel: a list labels), and scores, proba, top as asked for"),
     ]))]
     pub output: Output,
 
@@ -180,7 +180,7 @@ pub struct EvalArgs {
 #[command(after_help = "\
 Examples:
   lineal inspect flowers.lineal
-  lineal inspect flowers.lineal --top 30        30 features a class, all classes
+  lineal inspect flowers.lineal --top 30        30 features per class, all classes
   lineal inspect flowers.lineal --json | jq .gap
 
 Weights of ovo and ecoc are shown by class: the mean over its duels or columns; those of a tree, the sum on the way to the \

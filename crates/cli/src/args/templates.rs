@@ -13,7 +13,7 @@ const HASH_BITS: u8 = 18;
 /// The file of templates.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TemplateArgs {
-    /// Joint features of input and class by templates, one a line, such as suffix:3(word) or shape(word) * prefix:1(class): what they
+    /// Joint features of input and class by templates, one per line, such as suffix:3(word) or shape(word) * prefix:1(class): what they
     /// find is hashed into 2^18 features (or --hash BITS) for each part of the class; see docs/features.md
     #[arg(
         long,
@@ -44,7 +44,7 @@ fn read(path: &Path, bits: u8) -> anyhow::Result<Templates> {
     let name = path.display();
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
-        Err(e) => bail!("{name}: {e}; give a file with a template a line"),
+        Err(e) => bail!("{name}: {e}; give a file with one template per line"),
     };
     Templates::parse(&text, bits).map_err(|e| {
         let said = e.to_string();

@@ -43,7 +43,7 @@ pub struct TextArgs {
     #[arg(long, help_heading = HEADING)]
     pub case: bool,
 
-    /// Words to leave out: english, or a file with one a line [default: none]
+    /// Words to leave out: english, or a file with one per line [default: none]
     #[arg(long, value_name = "W", help_heading = HEADING)]
     pub stop_words: Option<String>,
 
@@ -147,7 +147,7 @@ impl TextArgs {
 
 fn read_list(path: &str) -> anyhow::Result<Vec<String>> {
     let text = std::fs::read_to_string(path).map_err(|e| {
-        anyhow::anyhow!("{path}: {e}; give a file with a stop word a line, or english")
+        anyhow::anyhow!("{path}: {e}; give a file with one stop word per line, or english")
     })?;
     Ok(text.lines().map(str::trim).filter(|w| !w.is_empty()).map(str::to_owned).collect())
 }

@@ -93,7 +93,7 @@ pub struct TrainArgs {
     /// What is predicted [default: classify; regress where the label is a fraction, or one of many whole numbers]
     #[arg(long = "task", value_name = "T", help_heading = MODEL, value_parser = task(&[
         ("classify", "one of two or more classes"),
-        ("multilabel", "any number of labels a row, none included"),
+        ("multilabel", "any number of labels per row, none included"),
         ("regress", "a number"),
         ("tag", "a label for each position of a sequence"),
         ("dependency", "a head and a relation for each word of a sentence (CoNLL-U)"),
@@ -142,10 +142,10 @@ pub struct TrainArgs {
     /// How several classes become one problem, or many binary ones [default: joint; ova with --task multilabel]
     #[arg(long, value_name = "S", help_heading = CLASSES, value_parser = choice::<Strategy>(&[
         ("joint", "one weight matrix, one loss over all classes"),
-        ("ova", "one-vs-all: a binary problem a class"),
-        ("ovo", "one-vs-one: a binary problem a pair of classes"),
-        ("ecoc", "error-correcting output codes: a binary problem a column of a --code"),
-        ("tree", "a label tree: about a problem a class, of which a prediction asks few; for thousands of classes"),
+        ("ova", "one-vs-all: one binary problem per class"),
+        ("ovo", "one-vs-one: one binary problem per pair of classes"),
+        ("ecoc", "error-correcting output codes: one binary problem per column of a --code"),
+        ("tree", "a label tree: about one problem per class, of which a prediction asks few; for thousands of classes"),
     ]))]
     pub strategy: Option<Strategy>,
 
@@ -192,7 +192,7 @@ pub struct TrainArgs {
           conflicts_with = "max_passes")]
     pub epochs: Option<usize>,
 
-    /// Examples a step [default: 1]
+    /// Examples per step [default: 1]
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = SGD)]
     pub batch_size: Option<usize>,
 

@@ -107,7 +107,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "T", default_value = "classify", help_heading = MODEL,
           value_parser = choice::<Task>(&[
         ("classify", "one of two or more classes"),
-        ("multilabel", "any number of labels a row, none included"),
+        ("multilabel", "any number of labels per row, none included"),
         ("regress", "a number"),
         ("tag", "a label for each position of a sequence"),
         ("dependency", "a head and a relation for each word of a sentence"),

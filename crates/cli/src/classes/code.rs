@@ -6,7 +6,7 @@ use lineal::reduce::{Code, Error};
 use super::{class_of, reminder};
 use crate::talk::count;
 
-/// The code of a file as one line a class, in the order of the classes.
+/// The code of a file as one line per class, in the order of the classes.
 pub fn of_classes(text: &str, file: &str, classes: &[String]) -> anyhow::Result<String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines: Vec<Line> =
@@ -20,7 +20,7 @@ pub fn of_classes(text: &str, file: &str, classes: &[String]) -> anyhow::Result<
     }
     if n_named == 0 && lines.len() != classes.len() {
         bail!(
-            "{file} has {}, but the data {}: {}; one line a class",
+            "{file} has {}, but the data {}: {}; one line per class",
             count(lines.len(), "codeword"),
             count(classes.len(), "class"),
             reminder(classes)

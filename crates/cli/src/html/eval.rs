@@ -29,7 +29,7 @@ pub fn eval_page(model: &Model, metrics: &Metrics, labels: Option<&ByLabel>, dat
     let lead = lead.join("; ");
     let mut page = Page::new(&format!("Evaluation on {data}"), &lead);
     let rows = crate::rows::eval::rows(metrics);
-    // With one class a row micro F1 is the accuracy once more.
+    // With one class per row micro F1 is the accuracy once more.
     let again = if model.task() == Task::Classify { "micro_f1" } else { "" };
     let cards: Vec<_> = rows.iter().filter(|row| row.0 != again).take(4).cloned().collect();
     page.facts(&cards);
@@ -129,7 +129,8 @@ pub fn confusion(m: &ClassifyMetrics, classes: &[String]) -> String {
         html.push_str("</tr>");
     }
     html.push_str("</table></div>");
-    let note = "A row a true class, a column a predicted one; the colour is the share of the row.";
+    let note =
+        "True classes in rows, predicted ones in columns; the colour is the share of the row.";
     section("Confusion matrix", &html, note)
 }
 

@@ -1,4 +1,4 @@
-//! The page of explanations: words lit up, and a bar a feature, towards the winner or away from it.
+//! The page of explanations: words lit up, and one bar per feature, towards the winner or away from it.
 
 use lineal::{Contribution, Explanation, Lit};
 

@@ -50,7 +50,7 @@ fn whole(metrics: &ClassifyMetrics, classes: &[String]) -> Vec<String> {
         );
         rows.push(row);
     }
-    let mut lines = vec!["confusion: a row a true class, a column a predicted one".to_owned()];
+    let mut lines = vec!["confusion: true classes in rows, predicted ones in columns".to_owned()];
     lines.extend(table::lines(&rows, &[Align::Left, Align::Right], 2));
     lines
 }

@@ -132,7 +132,7 @@ fn check_task(args: &TrainArgs) -> anyhow::Result<()> {
 pub fn check_multilabel(strategy: Option<Strategy>, has_cost: bool) -> anyhow::Result<()> {
     if let Some(strategy @ (Strategy::Joint | Strategy::Ovo | Strategy::Ecoc)) = strategy {
         return usage(format!(
-            "--strategy {strategy} is for one class a row; --task multilabel asks each label alone (ova) or in a label \
+            "--strategy {strategy} is for one class per row; --task multilabel asks each label alone (ova) or in a label \
              tree (tree)"
         ));
     }

@@ -15,7 +15,7 @@ pub fn data(data: &Dataset, features: &Features, read_seconds: f64) -> Vec<Strin
         (TargetKind::Classes, _) => format!(", {}", count(n_classes, "class")),
         (TargetKind::Labels, Targets::Labels(y)) => {
             let mean = y.n_labels_total() as f64 / y.n_rows().max(1) as f64;
-            format!(", {} ({} a row)", count(n_classes, "label"), rough(mean))
+            format!(", {} ({} per row)", count(n_classes, "label"), rough(mean))
         }
         _ => String::new(),
     };

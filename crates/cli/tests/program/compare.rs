@@ -148,7 +148,7 @@ fn labels_are_compared_by_ova_and_tree() {
     assert!(["micro F1", "macro F1", "p@1"].iter().all(|head| out.contains(head)), "{out}");
     world
         .run(&[&compare[..], &["--strategies", "ova,ovo"]].concat())
-        .failed(2, &["ovo", "one class a row"]);
+        .failed(2, &["ovo", "one class per row"]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Any number of labels a row.
+//! Any number of labels per row.
 
 use serde_json::Value;
 
@@ -139,7 +139,7 @@ fn what_needs_one_class_a_row_is_refused() {
         world.run(&[&["train", "a.svm", "--task", "multilabel", "-o", "m.lineal"], flags].concat())
     };
     for strategy in ["joint", "ovo", "ecoc"] {
-        train(&["--strategy", strategy]).failed(2, &[strategy, "one class a row", "ova", "tree"]);
+        train(&["--strategy", strategy]).failed(2, &[strategy, "one class per row", "ova", "tree"]);
     }
     train(&["--cost", "cost.csv"]).failed(2, &["--cost", "--threshold cost:FP,FN"]);
     train(&["--class-weight", "balanced"]).failed(1, &["--class-weight"]);
@@ -163,7 +163,7 @@ fn a_table_has_labels_in_a_cell() {
     let train = ["train", "films.csv", "--label", "genres", "--task", "multilabel", "-C", "10"];
     let rest = ["--label-separator", ";", "-o", "m.lineal", "--test", "films.csv", "--standardize"];
     world.run(&[&train[..], &rest].concat()).done().says(&[
-        "3 labels (1.000 a row)",
+        "3 labels (1.000 per row)",
         "micro F1 1.0000",
         "strategy: ova, 3 binary problems",
     ]);

@@ -49,7 +49,7 @@ fn train_predict_eval_inspect() {
     );
     assert!(
         run.out.ends_with(
-            "\nconfusion: a row a true class, a column a predicted one\n\
+            "\nconfusion: true classes in rows, predicted ones in columns\n\
              \x20       flat  tall  recall  precision\n\
              \x20 flat     3     ·   1.000      1.000\n\
              \x20 tall     ·     3   1.000      1.000\n"

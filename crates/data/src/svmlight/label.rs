@@ -245,7 +245,7 @@ fn label(name: &[u8], offset: usize, target: TargetKind) -> Result<Label, Fault>
     }
     if name.contains(&b',') {
         let message = format!(
-            "label {} has a comma: several labels a row are multilabel data, so say --task multilabel; a \
+            "label {} has a comma: several labels per row are multilabel data, so say --task multilabel; a \
              decimal number is written with a point",
             quote(name)
         );

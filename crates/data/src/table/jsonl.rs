@@ -89,7 +89,7 @@ impl<'a> JsonRows<'a> {
     fn bad_line(&self, n: usize, line: &str, e: &serde_json::Error) -> Error {
         let (column, message) = match serde_json::from_str::<Json<'_>>(line) {
             Ok(other) if !matches!(other, Json::Object(_)) => {
-                (1, format!("{other} where an object {{…}} must be, one a line"))
+                (1, format!("{other} where an object {{…}} must be, one per line"))
             }
             _ => {
                 // serde_json appends its own place, which counts from this line.

@@ -80,7 +80,7 @@ impl TargetColumn {
             Cell::Names([name]) => (*name).into(),
             Cell::Names(names) => {
                 let message = format!(
-                    "{} labels, {}, where one is expected; several labels a row are multilabel data, so say \
+                    "{} labels, {}, where one is expected; several labels per row are multilabel data, so say \
                      --task multilabel",
                     names.len(),
                     quote(names.join(" "))

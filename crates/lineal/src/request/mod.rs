@@ -169,7 +169,7 @@ impl Request {
             if matches!(strategy, Strategy::Ovo | Strategy::Ecoc) {
                 return fail(format!(
                     "--task multilabel asks each label alone (--strategy ova) or in a label tree (--strategy tree); {strategy} is \
-                     for one class a row"
+                     for one class per row"
                 ));
             }
             if spec.cost.is_some() {
@@ -178,7 +178,7 @@ impl Request {
                 );
             }
             if spec.class_weight != ClassWeight::Equal {
-                return fail("--class-weight is for one class a row; weigh the rows, or move the --threshold".into());
+                return fail("--class-weight is for one class per row; weigh the rows, or move the --threshold".into());
             }
         }
         if loss == LossKind::Squared {

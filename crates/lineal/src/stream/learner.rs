@@ -107,7 +107,7 @@ pub(super) fn check(spec: &StreamSpec) -> Result<(), Error> {
         );
     }
     if spec.class_weight != ClassWeight::Equal && spec.task != Task::Classify {
-        return fail("--class-weight is for one class a row");
+        return fail("--class-weight is for one class per row");
     }
     if spec.schedule == Some(ScheduleKind::Pegasos) && spec.l2 <= 0.0 {
         return fail("the pegasos schedule 1/(l2·t) needs an l2 penalty: give --l2 above 0");

@@ -61,6 +61,14 @@ impl TrainSpec {
                 )));
             }
         };
+        // Also where the learner has no use for it: it is stored with the model, and JSON has no NaN.
+        let (name, strength) = match self.penalty {
+            Penalty::C(c) => ("-C", c),
+            Penalty::L2(l2) => ("--l2", l2),
+        };
+        if !(strength.is_finite() && strength >= 0.0) {
+            return Err(Error::request(format!("{name} {strength} is not a number ≥ 0")));
+        }
         let passive_aggressive = self.sgd.passive_aggressive;
         // Updates that minimise nothing have no penalty unless it is asked for, in the form that means the same for any loss.
         let l2 = match (kind, self.penalty) {

@@ -25,7 +25,7 @@ pub(crate) fn model(
     let Some(learnt) = features.learnt() else { return Ok(None) };
     let refuse = |what: &str| {
         Err(Error::request(format!(
-            "--templates make joint features of one class a row: leave out {what}"
+            "--templates make joint features of one class per row: leave out {what}"
         )))
     };
     if spec.task != Task::Classify {

@@ -1,4 +1,4 @@
-//! Explanations for programs: an object a row.
+//! Explanations for programs: one object per row.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::Explained;
 use super::text::name_of;
 
-/// An object a row.
+/// One object per row.
 pub fn write(out: &mut dyn Write, found: &Explained<'_>) -> io::Result<()> {
     found.explanations.iter().try_for_each(|explanation| {
         serde_json::to_writer(&mut *out, &object(explanation, found))?;
