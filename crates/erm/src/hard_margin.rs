@@ -138,7 +138,9 @@ where
         return Separation::Undecided { margin_bound };
     }
     let soft = Hinge(*cost);
-    let penalty = Penalty { l2: 1e-4 * longest * longest, l1: 0.0 };
+    // The square of a tiny length is 0.
+    let l2 = (1e-4 * longest * longest).max(f64::MIN_POSITIVE);
+    let penalty = Penalty { l2, l1: 0.0 };
     let mut erm = Erm::new(model, &soft, data, penalty);
     let mut problem = Dually::new(&mut erm);
     let (mut w, mut mu) = (vec![0.0; w.len()], vec![0.0; problem.n_dual()]);

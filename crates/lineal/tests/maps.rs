@@ -4,7 +4,7 @@
 use lineal::map::{Interaction, MapSpec};
 use lineal::{
     Dataset, FeatureSpec, Features, LossKind, Model, Penalty, Predicted, ReadOptions, Source,
-    Targets, TrainSpec, Training, read_features,
+    Standardize, Targets, TrainSpec, Training, read_features,
 };
 
 fn source(text: &str) -> Source {
@@ -90,7 +90,13 @@ fn the_file_keeps_the_map() {
 fn made_features_have_names() {
     let text =
         "age,city,job,label\n30,Rome,cook,a\n40,Oslo,cook,b\n50,Rome,smith,a\n35,Oslo,smith,b\n";
-    let (data, features) = read(text, Some("poly:2"), &["age*city", "city*job"]);
+    let spec = FeatureSpec {
+        map: "poly:2".parse().ok(),
+        interact: ["age*city", "city*job"].iter().map(|i| i.parse().unwrap()).collect(),
+        standardize: Standardize::Never,
+        ..FeatureSpec::default()
+    };
+    let (data, features) = read_features(source(text), &ReadOptions::default(), &spec).unwrap();
     let model = fit(&data, &features, LossKind::Logistic);
     let names: Vec<String> = (5..model.n_features()).map(|j| model.feature_name(j)).collect();
     let want = "age*city=Oslo age*city=Rome city=Oslo*job=cook city=Oslo*job=smith city=Rome*job=cook \

@@ -4,7 +4,7 @@
 
 use lineal::{
     Bias, CostMatrix, Dataset, Error, LossKind, Penalty, Precision, ReadOptions, ScheduleKind,
-    SgdSpec, SolverKind, Task, TrainSpec, read, train,
+    SgdSpec, SolverKind, Standardize, Task, TrainSpec, read, train,
 };
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -65,6 +65,7 @@ impl Problem {
             cost: self.cost.as_ref().map(|rows| table(rows).expect("a table of costs")),
             tol: 1e-8,
             max_passes: Some(100_000),
+            standardize: Standardize::Never,
             ..TrainSpec::default()
         }
     }

@@ -54,8 +54,6 @@ impl<'a> Classified<'a> {
 pub struct ClassifyMetrics {
     /// Fraction of rows with the right class.
     pub accuracy: f64,
-    /// Fraction of rows of the class that most rows have: the accuracy of predicting it always.
-    pub baseline: f64,
     /// Mean F1 over the classes that are in gold or predicted, as scikit-learn's `average="macro"`. Each unseen label is
     /// such a class, with F1 0.
     pub macro_f1: f64,
@@ -72,6 +70,8 @@ pub struct ClassifyMetrics {
     /// Mean Δ(y, ŷ), or the error rate without a cost matrix. An unseen label costs as much as the dearest mistake
     /// that predicts ŷ.
     pub mean_cost: f64,
+    /// Fraction of rows of the class that most rows have: the accuracy of predicting it always.
+    pub baseline: f64,
     /// Area under the ROC curve of class 1, rows with unseen labels aside; `None` unless there are two classes, both in
     /// the data, and scores or probabilities.
     pub auc: Option<f64>,

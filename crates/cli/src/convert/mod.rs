@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use lineal::{Dataset, Features, Format, Model, Source, Targets};
+use lineal::{Dataset, Features, Format, Model, Source, Standardize, Targets};
 
 use crate::args::ConvertArgs;
 use crate::exit::usage;
@@ -97,7 +97,9 @@ fn read(args: &ConvertArgs, source: Source) -> anyhow::Result<(Dataset, Features
         return Ok((data, model.features().clone()));
     }
     let options = args.file.learning(&args.columns, &args.text, args.task.target());
-    let spec = args.maps.add_to(text::features(&args.text)?, args.seed);
+    let mut spec = args.maps.add_to(text::features(&args.text)?, args.seed);
+    // What is written is in the units of the file.
+    spec.standardize = Standardize::Never;
     let (data, features) = lineal::read_features(source, &options, &spec)?;
     text::check(&args.text, &data, &features)?;
     if matches!(data.y, Targets::None) {

@@ -100,13 +100,13 @@ pub fn rows(metrics: &Metrics) -> Vec<(&'static str, String)> {
             let mut rows = vec![
                 ("examples", crate::talk::thousands(m.examples as usize)),
                 ("accuracy", format!("{:.4}", m.accuracy)),
-                ("most frequent class alone", format!("{:.4}", m.baseline)),
                 ("macro_f1", format!("{:.4}", m.macro_f1)),
                 ("micro_f1", format!("{:.4}", m.micro_f1)),
                 ("log_loss", maybe(m.log_loss)),
                 ("brier", maybe(m.brier)),
                 ("ece", maybe(m.ece)),
                 ("mean_cost", format!("{:.4}", m.mean_cost)),
+                ("baseline", format!("{:.4}", m.baseline)),
                 ("mcc", format!("{:.4}", m.mcc)),
             ];
             if m.auc.is_some() {

@@ -19,7 +19,7 @@
 //! let nodes = superpixels.node_features(&pixels)?;
 //! let (borders, features) = superpixels.edge_features(&edges)?;
 //! # let _ = (nodes, borders, features);
-//! # Ok::<(), lineal_graph::features::PictureError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod barrier;
