@@ -2,7 +2,7 @@
 //!
 //! A free bias turns into the constraint Σ shareᵢ gᵢ = 0. It is kept by the method of multipliers: during a pass the bias moves
 //! as if it were penalised around its last value with strength l2/β², and after the pass that value follows. The
-//! certificate (`gap`) repairs what is still missing, so it holds at any time. In `F` it tells when to look; what stops the run is what a [`Prover`] says, if there is one.
+//! certificate (`gap`) repairs what is still missing, so it holds at any time.
 
 use crate::gap;
 use crate::risk::{Erm, parts};
@@ -10,10 +10,11 @@ use crate::rows::Examples;
 use lineal_linalg::{Row, Scalar, Sink, kernels};
 use lineal_loss::DualLoss;
 use lineal_model::Model;
-use lineal_solver::{DualBlocks, DualStep, Soon, Stop};
+use lineal_solver::{DualBlocks, DualStep, Soon};
 use std::ops::Range;
 
 /// An [`Erm`] with l2 > 0 and l1 = 0, seen from its dual.
+#[derive(Debug)]
 pub struct Dually<'e, 'a, F, M, L, D> {
     pub(crate) erm: &'e mut Erm<'a, F, M, L, D>,
     /// For each example shareᵢ/l2, what its block's change is worth in weights, and (shareᵢ/l2)·(‖Ψᵢ‖² + β²), its block's curvature.
@@ -21,11 +22,7 @@ pub struct Dually<'e, 'a, F, M, L, D> {
     scale: Vec<[F; 2]>,
     /// β², 0 where the bias is not free.
     beta_sq: f64,
-    prover: Option<(Stop, Prover<'e, F>)>,
 }
-
-/// The objective at weights and a proven bound on its distance from the optimum, from dual blocks and weights of a run.
-pub type Prover<'p, F> = &'p mut dyn FnMut(&[F], &[F]) -> (f64, f64);
 
 /// Working memory of a step: scores and the block's change.
 #[derive(Debug)]
@@ -58,12 +55,7 @@ where
                 [F::from_f64(rate(i)), F::from_f64(curvature)]
             })
             .collect();
-        Self { erm, scale, beta_sq, prover: None }
-    }
-
-    /// Asks `prover` whenever the gap seems small enough to stop.
-    pub fn proven_by(self, stop: Stop, prover: Prover<'e, F>) -> Self {
-        Self { prover: Some((stop, prover)), ..self }
+        Self { erm, scale, beta_sq }
     }
 
     /// How many dual variables there are.
@@ -192,10 +184,6 @@ where
             }
         }
         let value = self.erm.objective(w);
-        let gap = (value - dual).max(0.0);
-        match &mut self.prover {
-            Some((stop, prove)) if gap <= stop.enough(value) => prove(mu, w),
-            _ => (value, gap),
-        }
+        (value, (value - dual).max(0.0))
     }
 }

@@ -9,7 +9,6 @@
 use crate::dually::{Dually, Scratch};
 use crate::gap;
 use crate::risk::{Erm, Penalty};
-use crate::rounding::{self, gamma};
 use crate::rows::{Examples, Rows};
 use lineal_linalg::{Scalar, kernels};
 use lineal_loss::{DualLoss, HardMargin, Hinge};
@@ -204,11 +203,12 @@ where
     fn certify(&mut self, mu: &mut [f64], w: &mut [f64]) -> (f64, f64) {
         let erm = &mut *self.inner.erm;
         let mut v = vec![0.0; w.len()];
-        // From below and from above: s·L − (s²/2)‖v‖² at the best s is a lower bound of the optimum whatever rounding did.
-        let gap::DualPoint { gain, v_norm } = gap::dual_point(erm, mu, &mut v, true);
+        let unscaled = gap::bound(erm, mu, &mut v);
         let penalised = erm.model.n_penalised();
+        let v_sq = kernels::dot64(&v[..penalised], &v[..penalised]);
+        let gain = unscaled + 0.5 * v_sq;
         if gain > 0.0 {
-            self.margin_bound.set(self.margin_bound.get().min(v_norm / gain));
+            self.margin_bound.set(self.margin_bound.get().min(v_sq.sqrt() / gain));
         }
 
         let mut scores = vec![0.0; erm.model.max_parts()];
@@ -223,10 +223,7 @@ where
         }
         let w_sq = kernels::dot64(&w[..penalised], &w[..penalised]);
         let value = 0.5 * w_sq / (smallest * smallest);
-        let lower = (gain.max(0.0) / v_norm).powi(2) / 2.0;
-        // Scaling and squaring round, and a norm is a sum over the weights.
-        let rounded = gamma(2 * w.len() + 32) * value;
-        let gap = rounding::gap(value, rounded, lower).unwrap_or(f64::INFINITY);
+        let gap = (value - gain * gain / (2.0 * v_sq)).max(0.0);
         // Scaled only when it is the answer: w must stay w(μ) while the run goes on.
         if gap <= self.stop.enough(value) {
             w.iter_mut().for_each(|w| *w /= smallest);

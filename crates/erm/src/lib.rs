@@ -34,15 +34,13 @@ mod gap;
 mod hard_margin;
 pub mod online;
 mod risk;
-mod rounding;
 mod rows;
 mod shards;
 mod stochastically;
 pub mod structured;
 
-pub use dually::{Dually, Prover};
+pub use dually::Dually;
 pub use exact::{ExactError, exact};
-pub use gap::ProvenValue;
 pub use hard_margin::{Margin, Separation, hard_margin, margins};
 pub use risk::{Erm, Penalty};
 pub use rows::{Examples, Rows};

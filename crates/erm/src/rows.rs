@@ -1,6 +1,5 @@
 //! Examples: inputs, gold outputs and what each counts.
 
-use crate::rounding::total;
 use lineal_linalg::{Matrix, Row, Scalar};
 use lineal_model::Model;
 use lineal_model::space::OutputSpace;
@@ -48,7 +47,7 @@ impl<'a, Y> Rows<'a, Y> {
         assert_eq!(x.n_rows(), y.len(), "as many outputs as rows");
         assert!(weights.is_none_or(|w| w.len() == y.len()), "as many weights as rows");
         let total = match weights {
-            Some(w) => total(w.iter().map(|&w| f64::from(w))),
+            Some(w) => w.iter().map(|&w| f64::from(w)).sum(),
             None => y.len() as f64,
         };
         Self { x, y, weights, total }

@@ -135,7 +135,7 @@ fn every_width_and_bias_reaches_the_optimum_that_it_claims() {
 fn a_part_of_the_rows_alone_gives_the_weights_of_all_features() {
     // One block over two of many kinds: it is trained on a copy of its rows, over the features that occur there.
     let (x, kinds) = rows(60, 20, 2, 6);
-    let table: Vec<f64> = (0..6).map(|kind| [1.0, -1.0, 0.0, 0.0, 0.0, 0.0][kind]).collect();
+    let table: Vec<f32> = (0..6).map(|kind| [1.0, -1.0, 0.0, 0.0, 0.0, 0.0][kind]).collect();
     let task = ColumnTask {
         x: &x,
         kinds: &kinds,

@@ -11,21 +11,13 @@
 //! one walk back if any of them moved. Hsieh et al. (ICML 2008) do the same for one column at a time, and read the row
 //! as often as there are columns.
 //!
-//! **The certificate.** For any weights w and dual variables a that respect a free bias, P(w) − D(a) is
-//!
-//! ```text
-//! Σᵢ shareᵢ |c| (ℓ(mᵢ) + ℓ*(−aᵢ) + aᵢ mᵢ) + (l2/2)‖w − w(a)‖²
-//! ```
-//!
-//! Where a misses the constraint it is first moved to where the constraint is met, and then w(a) is computed afresh, in f64, and becomes w: only the rounding of w to `F` is left of the second
-//! term. The first takes one more walk for the scores, in f64. All of it is proven in exact arithmetic (`rounding.rs`): the a that is meant is scaled on one side by the real quotient of two sums, and
-//! what is computed differs from it by the part ε at most, which costs ε·(sensitivity of ℓ* + a|m|) in a row's term and ε·shareᵢ|c|aᵢ‖xᵢ‖/l2 in ‖w − w(a)‖. A score is off by γ‖xᵢ‖‖w‖, which costs at most that times
-//! the loss's slope, a, and 1 for a jump of the slope.
+//! The certificate needs no second vector of weights: where w = w(a) and a respects a free bias, P − D is
+//! Σᵢ shareᵢ |c| (ℓ(mᵢ) + ℓ*(−aᵢ) + aᵢ mᵢ), one more walk for the scores. Where a misses the constraint, a and w are first moved to where it is
+//! met. w is w(a) up to the rounding of its steps, which enters squared: (l2/2)‖w − w(a)‖², about 10⁻¹² of the value in f32.
 
 use crate::balance::even;
+use crate::columns::ColumnTask;
 use crate::columns::lone::Lone;
-use crate::columns::{ColumnTask, sum};
-use crate::rounding::{self, gamma, underflow};
 use lineal_linalg::{Row, Scalar, kernels};
 use lineal_loss::{OfMargin, Steps};
 use lineal_model::Bias;
@@ -44,8 +36,6 @@ pub(super) struct Block<'a, F, L, const T: usize> {
     rows: Vec<u32>,
     /// For each kind, what the columns say about it.
     signed: Vec<[F; T]>,
-    /// The same unrounded, for the certificate.
-    signed64: Vec<[f64; T]>,
     /// For each row of the data, shareᵢ/l2 and ‖xᵢ‖², with what the bias adds to it.
     scale: &'a [[F; 2]],
     /// For each row of the data, its share.
@@ -88,10 +78,6 @@ where
         for (kind, signed) in (0u32..).zip(&mut signed) {
             space.signed(kind, &mut signed[..columns.len()]);
         }
-        let mut signed64 = vec![[0.0; T]; n_kinds];
-        for (kind, signed) in (0u32..).zip(&mut signed64) {
-            space.signed(kind, &mut signed[..columns.len()]);
-        }
         let mut rows = task.rows(columns.clone());
         rows.retain(|&row| scale[row as usize][0] > F::ZERO);
         let mut report = [F::ZERO; T];
@@ -106,7 +92,6 @@ where
             width,
             rows,
             signed,
-            signed64,
             scale,
             shares,
             lone,
@@ -185,20 +170,6 @@ where
         scores
     }
 
-    fn signed64(&self, row: usize) -> &[f64; T] {
-        &self.signed64[self.task.kinds[row] as usize]
-    }
-
-    /// At least ‖xᵢ‖, with the penalised bias: the scale is rounded to `F`, and holds what a free bias adds besides.
-    fn norm(&self, row: usize) -> f64 {
-        (self.scale[row][1].to_f64() * (1.0 + 1e-6)).sqrt()
-    }
-
-    /// By which part sums over the rows may be off.
-    fn off(&self) -> f64 {
-        gamma(self.rows.len() + 8)
-    }
-
     /// Factors that make the dual respect a free bias: for each column, of its yes and of its no rows.
     fn balance(&self, a: &[F]) -> [[f64; 2]; T] {
         let mut sums = [[0.0; 2]; T];
@@ -207,56 +178,34 @@ where
         }
         for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
             let share = self.shares[row as usize];
-            for (sum, (a, c)) in sums.iter_mut().zip(a.iter().zip(self.signed64(row as usize))) {
-                sum[0] += share * c.max(0.0) * a.to_f64();
-                sum[1] += share * (-c).max(0.0) * a.to_f64();
+            for (sum, (a, c)) in sums.iter_mut().zip(a.iter().zip(self.signed(row as usize))) {
+                let (yes, no) = (c.max(F::ZERO).to_f64(), (-*c).max(F::ZERO).to_f64());
+                sum[0] += share * yes * a.to_f64();
+                sum[1] += share * no * a.to_f64();
             }
         }
-        sums.map(|sums| even(sums, self.off()))
+        sums.map(even)
     }
 
-    /// Each column's objective at `w`, and how far it is at most above the optimum, by the dual variables `a` times `factors`, of whose weights `w` is at most `apart` away.
-    fn gaps(&self, a: &[F], factors: &[[f64; 2]; T], w: &[F], apart: [f64; T]) -> [[f64; 2]; T] {
+    /// Each column's objective at `w`, and how far it is at most above the optimum: with dual variables near `a` that respect a free bias and
+    /// have the weights `w`.
+    fn gaps(&self, a: &[F], w: &[F]) -> [[f64; 2]; T] {
+        let factors = self.balance(a);
         let (mut value, mut gap) = ([0.0; T], [0.0; T]);
-        // What rounding can change in parts of itself, and in parts of the scores.
-        let (mut mass, mut steep, mut flat) = ([0.0; T], [0.0; T], [0.0; T]);
-        let mut longest = 0.0f64;
         for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
             let (row, share) = (row as usize, self.shares[row as usize]);
             let scores = self.scores64(row, w);
-            let norm = self.norm(row);
-            longest = longest.max(norm);
-            for (l, &c) in self.signed64(row).iter().enumerate() {
-                let (m, no) = if c < 0.0 { (-scores[l], 1) } else { (scores[l], 0) };
+            for (l, &c) in self.signed(row).iter().enumerate() {
+                let (m, no) = if c < F::ZERO { (-scores[l], 1) } else { (scores[l], 0) };
                 let a = a[l].to_f64() * factors[l][no];
-                let (loss, slope) = self.loss.value_slope(m);
-                let weight = share * c.abs();
+                let loss = self.loss.value_slope(m).0;
+                let weight = share * c.to_f64().abs();
                 value[l] += weight * loss;
                 gap[l] += weight * (loss + OfMargin::<f64>::conjugate(&self.loss, a) + a * m);
-                let sensitivity = OfMargin::<f64>::sensitivity(&self.loss, a, a);
-                mass[l] += weight * (loss + sensitivity + a * m.abs());
-                steep[l] += weight * norm * (slope + a + 1.0);
-                flat[l] += weight * (slope + a + 1.0);
             }
         }
         let norms = self.norms(w);
-        let bias = &w[self.bias_at()];
-        let (by_row, by_score) = (6.0 * self.off(), gamma(self.task.x.n_cols() + 8));
-        let n_weights = self.bias_at().end / self.width.max(1);
-        std::array::from_fn(|l| {
-            let penalty = 0.5 * self.task.l2 * norms[l];
-            let value = value[l] + penalty;
-            let norm = norms[l].sqrt() * (1.0 + gamma(n_weights));
-            let constant = bias.get(l).map_or(0.0, |b| b.to_f64().abs()) + 1.0;
-            let furthest = by_score * (longest * norm + constant);
-            let scores = by_score * (norm * steep[l] + constant * flat[l])
-                + 2.0 * furthest * furthest * flat[l];
-            // Once for the gap, once for the value.
-            let error = 2.0 * scores + by_row * (mass[l] + value) + gamma(n_weights) * penalty;
-            let most = gap[l].max(0.0) + 0.5 * self.task.l2 * apart[l] * apart[l];
-            let gap = rounding::gap(most, error, 0.0).unwrap_or(f64::INFINITY);
-            [value, gap]
-        })
+        std::array::from_fn(|l| [value[l] + 0.5 * self.task.l2 * norms[l], gap[l].max(0.0)])
     }
 
     /// ‖w_l‖² of each column, without a free bias.
@@ -266,103 +215,28 @@ where
         norms
     }
 
-    /// Moves dual variables to where they respect a free bias, and the bias with them.
+    /// Moves dual variables and weights to where they respect a free bias.
     fn centre(&self, a: &mut [F], w: &mut [F]) {
         let factors = self.balance(a);
         if factors.iter().flatten().all(|&factor| factor == 1.0) {
             return;
         }
         let factors = factors.map(|by| by.map(F::from_f64));
-        let mut moved = [0.0; T];
         for (&row, a) in self.rows.iter().zip(a.chunks_exact_mut(T)) {
-            let rate = self.scale[row as usize][0];
-            for (l, &c) in self.signed(row as usize).iter().enumerate() {
+            let row = row as usize;
+            let rate = self.scale[row][0];
+            let mut delta = [F::ZERO; T];
+            let mut moved = F::ZERO;
+            for (l, &c) in self.signed(row).iter().enumerate() {
                 let to = a[l] * factors[l][usize::from(c < F::ZERO)];
-                moved[l] += (rate * c * (to - a[l])).to_f64();
+                delta[l] = rate * c * (to - a[l]);
+                moved += delta[l].abs();
                 a[l] = to;
             }
-        }
-        for (b, moved) in w[self.bias_at()].iter_mut().zip(moved) {
-            *b += F::from_f64(self.beta_sq * moved);
-        }
-    }
-
-    /// w(a) of the dual variables `a` times `factors`, in f64 and feature by feature, each to be seen by `f(at, weights)`. Returns for each column the most by which rounding took
-    /// all of them away from where they belong.
-    fn weights64(
-        &self,
-        a: &[F],
-        factors: &[[f64; 2]; T],
-        mut f: impl FnMut(usize, &[f64]),
-    ) -> [f64; T] {
-        let (width, x) = (self.width, self.task.x);
-        let mut shared = vec![0.0; self.lone.first() * width];
-        let mut bias = [0.0; T];
-        let mut length = [0.0; T];
-        for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
-            let row = row as usize;
-            let (share, norm) = (self.shares[row], self.norm(row));
-            let mut g = [0.0; T];
-            let mut any = 0.0;
-            for (l, &c) in self.signed64(row).iter().enumerate() {
-                g[l] = share / self.task.l2 * c * a[l].to_f64() * factors[l][usize::from(c < 0.0)];
-                length[l] += norm * g[l].abs();
-                bias[l] += g[l];
-                any += g[l].abs();
+            if moved > F::ZERO {
+                self.add(self.lone.shared(self.task.x, row), &delta, w);
             }
-            if any == 0.0 {
-                continue;
-            }
-            kernels::add_outer(self.lone.shared(x, row), &g[..width], &mut shared);
-            self.lone.alone(x, row).for_each(|j, x| {
-                let alone = g.map(|g| g * f64::from(x));
-                f(j * width, &alone[..width]);
-            });
         }
-        shared.chunks_exact(width.max(1)).enumerate().for_each(|(j, w)| f(j * width, w));
-        if self.task.bias == Bias::Penalised {
-            f(self.bias_at().start, &bias[..width]);
-        }
-        let most = underflow(self.rows.len());
-        length.map(|length| (4.0 * self.off() + gamma(self.rows.len() + 16)) * length + most)
-    }
-
-    /// Sets `w` to w(a), and returns how far each column's weights are at most from it.
-    fn rewrite(&self, a: &[F], factors: &[[f64; 2]; T], w: &mut [F]) -> [f64; T] {
-        let mut rounded = [0.0; T];
-        // Features of rows that take no part any more would keep what they had.
-        w[self.lone.first() * self.width..self.bias_at().start].fill(F::ZERO);
-        let lost = self.weights64(a, factors, |at, exact| {
-            for (l, (w, &exact)) in w[at..].iter_mut().zip(exact).enumerate() {
-                *w = F::from_f64(exact);
-                let off = w.to_f64() - exact;
-                rounded[l] += off * off;
-            }
-        });
-        self.apart(rounded, lost)
-    }
-
-    /// How far each column's weights are at most from w(a).
-    fn distance(&self, a: &[F], factors: &[[f64; 2]; T], w: &[F]) -> [f64; T] {
-        let mut square = [0.0; T];
-        let mut own = self.penalised(w).to_vec();
-        let lost = self.weights64(a, factors, |at, exact| {
-            for (l, (w, &exact)) in own[at..].iter_mut().zip(exact).enumerate() {
-                let off = w.to_f64() - exact;
-                square[l] += off * off;
-                *w = F::ZERO;
-            }
-        });
-        // What no row with a dual variable has.
-        let mut rest = [0.0; T];
-        kernels::squares(&own, &mut rest[..self.width]);
-        square.iter_mut().zip(rest).for_each(|(square, rest)| *square += rest);
-        self.apart(square, lost)
-    }
-
-    fn apart(&self, square: [f64; T], lost: [f64; T]) -> [f64; T] {
-        let off = gamma(self.bias_at().end / self.width.max(1) + 8);
-        std::array::from_fn(|l| square[l].sqrt() * (1.0 + off) + lost[l])
     }
 
     /// A change of dual variables as one of weights: of the features that the row shares with others, and of the bias.
@@ -375,12 +249,54 @@ where
         }
     }
 
+    /// Writes the weights of features that occur in one row only.
+    fn write_lone(&self, a: &[F], w: &mut [F]) {
+        if !self.lone.any() {
+            return;
+        }
+        for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
+            let row = row as usize;
+            let rate = self.scale[row][0];
+            let signed = self.signed(row);
+            self.lone.alone(self.task.x, row).for_each(|j, x| {
+                let w = &mut w[j * self.width..(j + 1) * self.width];
+                for (w, (&a, &c)) in w.iter_mut().zip(a.iter().zip(signed)) {
+                    *w = rate * c * a * F::from_f32(x);
+                }
+            });
+        }
+    }
+
     /// Each column's objective at `w`, and how far it is at most above the optimum: with the dual variables that the weights alone give.
     pub(super) fn at_weights(&self, w: &[F]) -> [[f64; 2]; T] {
         let a = self.slopes(w);
-        let factors = self.balance(&a);
-        let apart = self.distance(&a, &factors, w);
-        self.gaps(&a, &factors, w, apart)
+        let value = self.gaps(&a, w);
+        let bound = self.bound(&a);
+        std::array::from_fn(|l| [value[l][0], (value[l][0] - bound[l]).max(0.0)])
+    }
+
+    /// Each column's dual value at dual variables near `a` that respect a free bias, whatever the weights are.
+    fn bound(&self, a: &[F]) -> [f64; T] {
+        let factors = self.balance(a);
+        let mut v = vec![F::ZERO; self.bias_at().end];
+        let mut value = [0.0f64; T];
+        for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
+            let row = row as usize;
+            let (rate, share) = (self.scale[row][0], self.shares[row]);
+            let mut g = [F::ZERO; T];
+            for (l, &c) in self.signed(row).iter().enumerate() {
+                let a = a[l] * F::from_f64(factors[l][usize::from(c < F::ZERO)]);
+                g[l] = rate * c * a;
+                let conjugate = OfMargin::<f64>::conjugate(&self.loss, a.to_f64());
+                value[l] -= share * c.to_f64().abs() * conjugate;
+            }
+            kernels::add_outer(self.task.x.row(row), &g[..self.width], &mut v);
+            for (b, &g) in v[self.bias_at()].iter_mut().zip(&g) {
+                *b += g;
+            }
+        }
+        let norms = self.norms(&v);
+        std::array::from_fn(|l| value[l] - 0.5 * self.task.l2 * norms[l])
     }
 
     /// The dual variables that weights alone give: the loss's slopes.
@@ -525,11 +441,12 @@ where
 
     fn certify(&mut self, a: &mut [F], w: &mut [F]) -> (f64, f64) {
         self.centre(a, w);
-        let factors = self.balance(a);
-        let apart = self.rewrite(a, &factors, w);
-        self.certificates = self.gaps(a, &factors, w, apart);
-        let report = self.report.map(|r| r.to_f64());
-        let [value, gap] = sum(&self.certificates, &report);
-        (value, gap)
+        self.write_lone(a, w);
+        self.certificates = self.gaps(a, w);
+        let report = self.report.iter().map(|r| r.to_f64());
+        self.certificates
+            .iter()
+            .zip(report)
+            .fold((0.0, 0.0), |(value, gap), (own, by)| (value + by * own[0], gap + by * own[1]))
     }
 }

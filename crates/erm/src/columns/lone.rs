@@ -11,15 +11,12 @@ use lineal_linalg::{Matrix, Row};
 pub(super) struct Lone {
     /// For each row how many entries come before, and the squares of those that stand alone; empty where no feature does.
     rows: Vec<(u32, f32)>,
-    /// The first feature from which on all stand alone.
-    first: usize,
 }
 
 impl Lone {
     pub(super) fn new(x: &Matrix) -> Self {
-        let none = Self { rows: Vec::new(), first: x.n_cols() };
         if matches!(x, Matrix::Dense(_)) {
-            return none;
+            return Self::default();
         }
         let mut often = vec![0u8; x.n_cols()];
         for i in 0..x.n_rows() {
@@ -27,7 +24,7 @@ impl Lone {
         }
         let first = often.iter().rposition(|&n| n > 1).map_or(0, |j| j + 1);
         if first == x.n_cols() {
-            return none;
+            return Self::default();
         }
         let of_row = |i: usize| {
             let (mut before, mut square) = (0, 0.0);
@@ -40,7 +37,7 @@ impl Lone {
             });
             (before, square as f32)
         };
-        Self { rows: (0..x.n_rows()).map(of_row).collect(), first }
+        Self { rows: (0..x.n_rows()).map(of_row).collect() }
     }
 
     /// The entries of row `i` that share their features with other rows.
@@ -68,9 +65,9 @@ impl Lone {
         self.rows.get(i).map_or(0.0, |&(_, square)| square)
     }
 
-    /// The first feature from which on all stand alone: their number where none does.
-    pub(super) fn first(&self) -> usize {
-        self.first
+    /// Whether there are any.
+    pub(super) fn any(&self) -> bool {
+        !self.rows.is_empty()
     }
 
     /// Asks for what is known of row `i` to be brought near.

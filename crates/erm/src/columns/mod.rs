@@ -14,7 +14,6 @@ mod tree;
 pub use tree::{ColumnScale, NodePenalty, Outputs, TreeFit, TreeTask, cut, dual_tree};
 
 use crate::dually::follow;
-use crate::rounding::{gamma, total};
 use block::{About, Block};
 use few::Few;
 use lineal_linalg::{Matrix, Scalar};
@@ -172,17 +171,6 @@ pub fn certify<L: OfMargin<f64>>(task: &ColumnTask<'_>, loss: L, w: &[f64]) -> V
     by_sixteen(n).par_iter().flat_map_iter(of_block).collect()
 }
 
-/// Σ over columns of objective and proven gap, each times what the column counts; the gap takes the rounding of both sums.
-pub fn sum(certificates: &[[f64; 2]], report: &[f64]) -> [f64; 2] {
-    let [mut value, mut size, mut gap] = [0.0; 3];
-    for ([own, most], by) in certificates.iter().zip(report) {
-        value += by * own;
-        size += (by * own).abs();
-        gap += by * most;
-    }
-    [value, gap + gamma(certificates.len() + 4) * (size + gap)]
-}
-
 /// Blocks of 16 columns, then what is left. Up to [`WIDEST`] stay together: a second walk over the rows for a few columns more costs as much
 /// as the first.
 fn by_sixteen(n_columns: usize) -> Vec<Range<usize>> {
@@ -212,7 +200,7 @@ impl<F: Scalar> Scales<F> {
     fn new(task: &ColumnTask<'_>) -> Self {
         let n = task.x.n_rows();
         let weight = |i: usize| task.weights.map_or(1.0, |w| f64::from(w[i]));
-        let total = total((0..n).map(weight));
+        let total: f64 = (0..n).map(weight).sum();
         let norms: Vec<f64> = (0..n).map(|i| task.x.row(i).norm_sq()).collect();
         let mean = norms.iter().sum::<f64>() / n.max(1) as f64;
         let beta_sq = match task.bias {

@@ -9,7 +9,7 @@ use crate::train::report::{CurvePoint, Report, StageReport, StructuredReport};
 use crate::train::summary;
 use crate::train::watch::{OnPass, Watch};
 use lineal_erm::structured::{LearnPass, LearnReport, LearnSpec, Learnt, Loss, Solver, learn};
-use lineal_model::structure::{Structure, SumOracle};
+use lineal_model::structure::SumOracle;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
@@ -124,9 +124,7 @@ pub(crate) fn stage(
 }
 
 /// Learns what prunes the parts of trees: a few epochs of local decisions, and their recall on the training data.
-pub(crate) fn learn_pruner<
-    S: SumOracle<f32> + SumOracle<f64, Output = <S as Structure<f32>>::Output>,
->(
+pub(crate) fn learn_pruner<S: SumOracle<f32> + SumOracle<f64>>(
     problem: &S,
     seed: u64,
     of: &str,

@@ -84,22 +84,16 @@ fn by_problem<L: OfMargin<f64>>(
     let l1 = job.spec.l1 > 0.0;
     let columns = columns::certify(task, loss, &w);
     let [objective, gap] = sum(&columns, task.report);
-    let proven = !l1 && job.l2 > 0.0 && gap.is_finite();
-    let certificate = match proven {
-        true => Certificate {
-            converged: gap <= job.spec.tol * objective.abs(),
-            objective,
-            gap: Some(gap),
-            ..fit.certificate
-        },
-        false => Certificate { objective, gap: None, ..fit.certificate },
-    };
+    let gap = if l1 || job.l2 <= 0.0 { None } else { Some(gap) };
+    let certificate = Certificate { objective, gap, ..fit.certificate };
     Fit { certificate, ..fit }
 }
 
-/// Σ over columns of objective and gap; the gap takes the rounding of both sums.
 fn sum(certificates: &[[f64; 2]], report: &[f64]) -> [f64; 2] {
-    lineal_erm::columns::sum(certificates, report)
+    certificates
+        .iter()
+        .zip(report)
+        .fold([0.0; 2], |sum, (c, r)| [sum[0] + r * c[0], sum[1] + r * c[1]])
 }
 
 /// Dual ascent in blocks of columns.
@@ -129,8 +123,7 @@ fn certificate(objective: f64, gap: f64, tol: f64) -> Result<Certificate, Error>
         return Err(solver::Error::Diverged { value: objective, pass: 1 }.into());
     }
     let converged = gap <= tol * objective.abs();
-    let gap = gap.is_finite().then_some(gap);
-    Ok(Certificate { objective, gap, grad_norm: None, converged })
+    Ok(Certificate { objective, gap: Some(gap), grad_norm: None, converged })
 }
 
 /// A trained tree.

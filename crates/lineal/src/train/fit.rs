@@ -84,22 +84,13 @@ where
 {
     let penalty = Penalty { l2: job.l2, l1: job.spec.l1 };
     let data = Rows::new(job.x, gold.train, job.weights);
-    let mut erm = Erm::<F, _, _, _>::new(model, loss, data, penalty);
-    let mut exact = Erm::<f64, _, _, _>::new(model, loss, data, penalty);
+    let mut erm = Erm::new(model, loss, data, penalty);
     let mut w = vec![F::ZERO; Model::<F>::dim(model)];
     let stop = job.stop(Model::<f64>::max_parts(model));
-    let mut bound = None;
     let outcome = match job.solver {
         SolverKind::Dual => {
             let config = solver::Dual { stop, seed: job.spec.seed, ..Default::default() };
-            let mut prove = |mu: &[F], w: &[F]| {
-                let w: Vec<f64> = w.iter().map(|w| w.to_f64()).collect();
-                let value = exact.objective(&w);
-                let proven = exact.proven_bound(mu).unwrap_or(f64::NEG_INFINITY);
-                let best = bound.insert(bound.map_or(proven, |best: f64| best.max(proven)));
-                (value, (value - *best).max(0.0))
-            };
-            let mut problem = Dually::new(&mut erm).proven_by(stop, &mut prove);
+            let mut problem = Dually::new(&mut erm);
             let (n_dual, n_penalised) = (problem.n_dual(), Model::<F>::n_penalised(model));
             let mut mu = vec![F::ZERO; n_dual];
             if let Some(warm) = &job.warm {
@@ -108,9 +99,6 @@ where
             let mut see = looking_on(job, model, loss, penalty, gold);
             let outcome = solver::dual(&config, &mut problem, &mut mu, &mut w, &mut see);
             drop(see);
-            if !outcome.converged {
-                bound = exact.proven_bound(&mu);
-            }
             if let Some(warm) = &mut job.warm {
                 warm.keep(&w, Some(mu), job.l2);
             }
@@ -122,7 +110,7 @@ where
             solver::sgd(&config, &Stochastically(&erm), &mut w, &mut see)?
         }
     };
-    finish(job, &mut exact, w, outcome, bound.filter(|bound| bound.is_finite()))
+    finish(job, model, loss, penalty, gold, w, outcome)
 }
 
 /// A smooth loss: also `gd`, `newton`, `lbfgs`, always in f64.
@@ -185,7 +173,7 @@ where
     if let Some(warm) = &mut job.warm {
         warm.keep(&w, None, job.l2);
     }
-    finish(job, &mut erm, w, outcome, None)
+    finish(job, model, loss, penalty, gold, w, outcome)
 }
 
 /// Least squares: also `exact`.
@@ -207,11 +195,10 @@ where
         return smooth::<F, S, Squared, Y>(job, space, &Squared, gold);
     }
     let model = Linear::new(job.x.n_cols(), space, job.spec.bias);
-    let data = Rows::new(job.x, gold.train, job.weights);
-    let w = lineal_erm::exact(&model, &data, job.l2)?;
+    let w = lineal_erm::exact(&model, &Rows::new(job.x, gold.train, job.weights), job.l2)?;
     let penalty = Penalty { l2: job.l2, l1: 0.0 };
     let outcome = Outcome { passes: 1, ..Outcome::default() };
-    finish(job, &mut Erm::new(&model, &Squared, data, penalty), w, outcome, None)
+    finish(job, &model, &Squared, penalty, gold, w, outcome)
 }
 
 /// The hard margin; rows that make the data inseparable come back as an error.
