@@ -50,7 +50,7 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     ("lineal-cli", &["lineal"]),
-    ("lineal-fuzz", &["lineal"]),
+    ("lineal-fuzz", &["lineal", "lineal-model"]),
     ("xtask", &[]),
 ];
 

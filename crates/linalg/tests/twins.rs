@@ -65,7 +65,7 @@ fn dot_twin<F: Scalar>(x: Row<'_>, w: &[F]) -> F {
                 part.iter().enumerate().for_each(|(p, entry)| sums[p % 16] += product(entry));
             }
             for width in [8, 4, 2, 1] {
-                (0..width).for_each(|l| sums[l] = sums[l] + sums[l + width]);
+                (0..width).for_each(|l| sums[l] += sums[l + width]);
             }
             sums[0]
         }
@@ -207,7 +207,7 @@ proptest! {
         let whole = AlignedBytes::copy_of(&bytes);
         let from = from.min(bytes.len());
         let part = &whole[from..until.clamp(from, bytes.len())];
-        let fits = |width: usize| part.is_empty() || from % width == 0 && part.len() % width == 0;
+        let fits = |width: usize| part.is_empty() || from.is_multiple_of(width) && part.len().is_multiple_of(width);
         let four = part.chunks_exact(4).map(|c| u32::from_ne_bytes(c.try_into().unwrap()));
         let four: Vec<u32> = four.collect();
         let eight = part.chunks_exact(8).map(|c| u64::from_ne_bytes(c.try_into().unwrap()));

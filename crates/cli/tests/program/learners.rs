@@ -22,7 +22,7 @@ fn chunks(n: usize) -> String {
     let sentence = |i: usize| {
         let noun = ["dog", "cat", "bank", "market"][i % 4];
         let verb = ["barks", "sleeps", "rose", "fell"][(i / 2) % 4];
-        let old = if i % 3 == 0 { "old JJ I-NP\n" } else { "" };
+        let old = if i.is_multiple_of(3) { "old JJ I-NP\n" } else { "" };
         format!("the DT B-NP\n{old}{noun} NN I-NP\n{verb} VB B-VP\n. . O\n\n")
     };
     (0..n).map(sentence).collect()
@@ -46,7 +46,7 @@ fn brackets(n: usize) -> String {
     let sentence = |i: usize| {
         let noun = ["dog", "cat", "bank", "market"][i % 4];
         let verb = ["barks", "sleeps", "rose", "fell"][(i / 2) % 4];
-        let old = if i % 3 == 0 { "(JJ old) " } else { "" };
+        let old = if i.is_multiple_of(3) { "(JJ old) " } else { "" };
         format!("(S (NP (DT the) {old}(NN {noun})) (VP (VB {verb})) (. .))\n")
     };
     (0..n).map(sentence).collect()

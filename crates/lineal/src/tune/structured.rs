@@ -129,7 +129,7 @@ where
     pub fn run_with(self, train: &Train<'_, D>) -> Result<StructuredTuned, Error> {
         let Self { data, spec, budget, on_trial } = self;
         let names = <D::Model as StructuredModel>::METRICS;
-        let mut metric = spec.metric.as_deref().map(|name| place::<D::Model>(name)).transpose()?;
+        let mut metric = spec.metric.as_deref().map(place::<D::Model>).transpose()?;
         let paths = spec.paths();
         check(&paths)?;
         let assigned = plain_folds(data.n_examples(), spec.folds, spec.shuffle)?;
