@@ -49,7 +49,7 @@ memory. Ctrl-C keeps what was learnt so far, and --resume goes on from there.
 Examples:
   lineal train flowers.csv --label species -o flowers.lineal --test test.csv
   lineal train a9a.svm -o a9a.lineal --loss hinge -C 0.1
-  lineal train houses.csv --label price --task regress --standardize -o h.lineal
+  lineal train houses.csv --label price --task regress -o h.lineal
   lineal train big.svm.gz -o m.lineal --solver sgd --epochs 5 --average
   lineal train data.csv -o m.lineal --validation 0.2 --patience 5 --report r.html
   lineal train data.csv -o m.lineal --class-weight balanced --json > run.json

@@ -51,7 +51,7 @@ pub const SETS: &[Set] = &[
         name: "houses",
         about: "prices from area, rooms, age and district: regression (csv)",
         extension: "csv",
-        flags: &["--label", "price", "--task", "regress", "--standardize"],
+        flags: &["--label", "price", "--task", "regress"],
         n_rows: [400, 200],
         in_plane: false,
         make: houses,
