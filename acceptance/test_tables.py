@@ -64,6 +64,11 @@ class Table:
             writer.writerows([column[i] for column in cells] for i in np.flatnonzero(rows))
 
 
+def dollars(value):
+    """As shops and banks write it."""
+    return f"{'-' if value < 0 else ''}${abs(value):,.2f}"
+
+
 def shipped(load, regress=False):
     """A set that comes with scikit-learn."""
 
@@ -104,7 +109,7 @@ def made(n, n_numbers, n_classes, scales=1.0, offset=0.0, n_categories=0, missin
             scale = scales ** (j / max(n_numbers - 1, 1))
             holes = rng.random(n) < missing if missing else None
             pay = money and j == 0
-            table.number(f"x{j}", np.round(offset + x[:, j] * scale, 6), (lambda v: f"${v:,.2f}") if pay else repr, holes)
+            table.number(f"x{j}", np.round(offset + x[:, j] * scale, 6), dollars if pay else repr, holes)
             if pay:
                 values, gone = table.numbers[-1]
                 table.numbers[-1] = (np.round(values, 2), gone)

@@ -464,7 +464,7 @@ fn classes(
         _ => Kind::Max,
     };
     if spec.hard_margin {
-        let outputs = outputs.into_iter().filter(|(_, c)| *c > 0.0).collect();
+        // A mistake that costs nothing still asks for a margin of at least 0.
         return vec![Term { weight: 1.0, kind, outputs }];
     }
     match spec.sum && kind != Kind::LogSum {
