@@ -218,7 +218,14 @@ fn parse_decorated(text: &str, comma: bool) -> Option<f64> {
         },
     };
     let is_currency = |c: char| "$€£¥".contains(c);
-    let rest = rest.strip_prefix(is_currency).unwrap_or(rest).trim_start();
+    // The sign may come before that of a currency or after it.
+    let (negative, rest) = match rest.strip_prefix(is_currency).map(str::trim_start) {
+        Some(rest) if !negative => {
+            rest.strip_prefix('-').map_or((false, rest), |rest| (true, rest))
+        }
+        Some(rest) => (negative, rest),
+        None => (negative, rest),
+    };
     let rest = rest.strip_suffix(|c| is_currency(c) || c == '%').unwrap_or(rest).trim_end();
     let (group, point) = if comma { ('.', ',') } else { (',', '.') };
     let (whole, fraction) = rest.split_once(point).unwrap_or((rest, ""));
@@ -327,6 +334,7 @@ mod tests {
             ("12%", 12.0),
             ("$1,234.50", 1234.5),
             ("-$3", -3.0),
+            ("$-1,250.5", -1250.5),
             ("1,234,567", 1_234_567.0),
             ("1 234 €", 1234.0),
             ("1\u{a0}234", 1234.0),
