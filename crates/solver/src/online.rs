@@ -298,7 +298,7 @@ impl Online {
 
     /// A step: `spread` adds the example's gradient to the sink. A step without a gradient counts too.
     pub fn step(&mut self, spread: impl FnOnce(&mut Move<'_>)) {
-        self.steps += 1;
+        self.steps = self.steps.saturating_add(1);
         let OnlineConfig { rule, rate, fall, l2, .. } = self.config;
         let t = self.steps as f64;
         let eta = match fall {
@@ -319,7 +319,8 @@ impl Online {
         let a = self.a;
         if let Some(mean) = &mut self.average {
             mean.big_a += a;
-            mean.steps += 1;
+            // A model of a file may say any number.
+            mean.steps = mean.steps.saturating_add(1);
         }
     }
 
