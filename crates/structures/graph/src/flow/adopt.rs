@@ -59,7 +59,7 @@ impl<N: Network> Flow<N> {
                 }
                 if (open > N::Cap::ZERO) & (other.flags & QUEUED == 0) {
                     other.flags |= QUEUED;
-                    queue.push_back(head);
+                    queue.push(head);
                 }
             }
         }

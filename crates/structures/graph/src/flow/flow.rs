@@ -11,6 +11,7 @@
 //! - Of the roots only those wait to be grown from that have an open arc to a node that is not in their tree.
 
 use super::network::{CHUNK, Edge, Network, Node, QUEUED, Stored, select};
+use super::waiting::Waiting;
 use super::{Capacity, Scale};
 use std::collections::VecDeque;
 
@@ -41,8 +42,8 @@ pub trait Cut {
 #[derive(Clone, Debug)]
 pub struct Flow<N> {
     pub(super) net: N,
-    /// Nodes to grow from, first come, first served.
-    pub(super) queue: VecDeque<u32>,
+    /// Nodes to grow from.
+    pub(super) queue: Waiting,
     pub(super) orphans: VecDeque<u32>,
     /// Places whose terminal capacity was changed since the last solution.
     pub(super) changed: Vec<u32>,
@@ -57,7 +58,7 @@ pub struct Flow<N> {
 impl<N: Network> Flow<N> {
     /// Over a graph without capacities: [`fill`](Cut::fill) comes next.
     pub fn new(net: N) -> Self {
-        let (queue, orphans, changed) = (VecDeque::new(), VecDeque::new(), Vec::new());
+        let (queue, orphans, changed) = (Waiting::default(), VecDeque::new(), Vec::new());
         Self { net, queue, orphans, changed, time: 0, energy: 0, grown: false }
     }
 
@@ -110,7 +111,7 @@ impl<N: Network> Flow<N> {
             node.join(sink, N::Parent::TERMINAL, 0, 1);
             if at_border {
                 node.flags |= QUEUED;
-                queue.push_back(place);
+                queue.push(place);
             }
         }
     }
@@ -120,13 +121,13 @@ impl<N: Network> Flow<N> {
         let node = self.net.node_mut(place);
         if node.flags & QUEUED == 0 {
             node.flags |= QUEUED;
-            self.queue.push_back(place);
+            self.queue.push(place);
         }
     }
 
     fn grow_all(&mut self) {
-        while let Some(place) = self.queue.pop_front() {
-            if let Some(&soon) = self.queue.get(AHEAD) {
+        while let Some((place, soon)) = self.queue.pop(AHEAD) {
+            if let Some(soon) = soon {
                 self.net.prefetch(soon);
             }
             let node = self.net.node_mut(place);
@@ -170,7 +171,7 @@ impl<N: Network> Flow<N> {
                     other.join(IN_SINK, N::Parent::new(back), stamp, onwards);
                     if other.flags & QUEUED == 0 {
                         other.flags |= QUEUED;
-                        queue.push_back(head);
+                        queue.push(head);
                     }
                 } else if other.is_sink() != IN_SINK {
                     return Some(if IN_SINK { (head, back) } else { (place, link) });

@@ -25,6 +25,7 @@ mod grid;
 mod network;
 mod reuse;
 mod sweep;
+mod waiting;
 
 pub use capacity::{Capacity, Scale};
 pub use flow::{Cut, Flow};
