@@ -26,7 +26,8 @@ def made_up(n):
             one.append(["old" if i % 5 else "park", "JJ", "I-NP"])
         one += [[noun, "NN", "I-NP"], [verb, "VB", "B-VP"]]
         if i % 2 == 0:
-            one += [["in", "IN", "B-PP"], [noun if i % 7 == 0 else "Paris", "NNP", "B-NP"]]
+            # Now and then a label that nothing announces, so that every tagger makes mistakes.
+            one += [["in", "IN", "B-PRT" if i % 9 == 4 else "B-PP"], [noun if i % 7 == 0 else "Paris", "NNP", "B-NP"]]
         out.append(one + [[".", ".", "O"]])
     return out
 
