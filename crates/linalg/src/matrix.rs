@@ -1,5 +1,6 @@
 //! Rows of data, sparse or dense, and the matrices that hold them.
 
+use crate::buffer::Buffer;
 use crate::kernels;
 use thiserror::Error;
 
@@ -124,17 +125,26 @@ pub enum ShapeError {
 pub struct Csr {
     n_cols: usize,
     indptr: Vec<usize>,
-    idx: Vec<u32>,
-    val: Vec<f32>,
+    idx: Buffer<u32>,
+    val: Buffer<f32>,
 }
 
 impl Csr {
-    /// Checks and takes the buffers: row `i` is `indptr[i]..indptr[i+1]`.
+    /// Checks and takes the buffers, vectors or [shared](Buffer::shared): row `i` is `indptr[i]..indptr[i+1]`.
     pub fn new(
         n_cols: usize,
         indptr: Vec<usize>,
-        idx: Vec<u32>,
-        val: Vec<f32>,
+        idx: impl Into<Buffer<u32>>,
+        val: impl Into<Buffer<f32>>,
+    ) -> Result<Self, ShapeError> {
+        Self::checked(n_cols, indptr, idx.into(), val.into())
+    }
+
+    fn checked(
+        n_cols: usize,
+        indptr: Vec<usize>,
+        idx: Buffer<u32>,
+        val: Buffer<f32>,
     ) -> Result<Self, ShapeError> {
         if idx.len() != val.len() {
             return Err(ShapeError::Lengths(idx.len(), val.len()));
@@ -172,7 +182,7 @@ impl Csr {
 
     /// The stored values, to rescale in place.
     pub fn values_mut(&mut self) -> (&[u32], &mut [f32]) {
-        (&self.idx, &mut self.val)
+        (&self.idx, self.val.to_mut())
     }
 
     /// Appends the rows of a matrix of as many columns.
@@ -181,8 +191,8 @@ impl Csr {
             return Err(ShapeError::Apart(self.n_cols, more.n_cols));
         }
         let before = self.idx.len();
-        self.idx.extend_from_slice(&more.idx);
-        self.val.extend_from_slice(&more.val);
+        self.idx.to_mut().extend_from_slice(&more.idx);
+        self.val.to_mut().extend_from_slice(&more.val);
         self.indptr.extend(more.indptr[1..].iter().map(|end| before + end));
         Ok(())
     }
@@ -212,20 +222,21 @@ impl Csr {
             kept.push(n);
         }
         let mut free = self.idx.len() + kept.iter().sum::<usize>();
-        self.idx.resize(free, 0);
-        self.val.resize(free, 0.0);
+        let (idx, val) = (self.idx.to_mut(), self.val.to_mut());
+        idx.resize(free, 0);
+        val.resize(free, 0.0);
         for i in (0..n_rows).rev() {
             let span = self.indptr[i]..self.indptr[i + 1];
             self.indptr[i + 1] = free;
             free -= span.len();
-            self.idx[span.clone()].iter_mut().for_each(|j| *j += shift);
-            self.idx.copy_within(span.clone(), free);
-            self.val.copy_within(span, free);
+            idx[span.clone()].iter_mut().for_each(|j| *j += shift);
+            idx.copy_within(span.clone(), free);
+            val.copy_within(span, free);
             free -= kept[i];
             let mut to = free;
             left.row(i).for_each(|j, v| {
                 if v != 0.0 {
-                    (self.idx[to], self.val[to]) = (j as u32, v);
+                    (idx[to], val[to]) = (j as u32, v);
                     to += 1;
                 }
             });
@@ -245,12 +256,17 @@ impl Csr {
 pub struct Dense {
     n_cols: usize,
     n_rows: usize,
-    val: Vec<f32>,
+    val: Buffer<f32>,
 }
 
 impl Dense {
-    /// Checks and takes row-major values.
-    pub fn new(n_rows: usize, n_cols: usize, val: Vec<f32>) -> Result<Self, ShapeError> {
+    /// Checks and takes row-major values, a vector or [shared](Buffer::shared).
+    pub fn new(
+        n_rows: usize,
+        n_cols: usize,
+        val: impl Into<Buffer<f32>>,
+    ) -> Result<Self, ShapeError> {
+        let val = val.into();
         if n_rows.checked_mul(n_cols) != Some(val.len()) {
             return Err(ShapeError::Ragged(val.len(), n_cols));
         }
@@ -265,7 +281,7 @@ impl Dense {
 
     /// The values, row-major, to rescale in place.
     pub fn values_mut(&mut self) -> &mut [f32] {
-        &mut self.val
+        self.val.to_mut()
     }
 }
 
@@ -345,22 +361,22 @@ impl Matrix {
     pub fn select(&self, rows: &[usize]) -> Matrix {
         match self {
             Matrix::Sparse(m) => {
-                let mut out =
-                    Csr { n_cols: m.n_cols, indptr: vec![0], idx: Vec::new(), val: Vec::new() };
+                let (mut indptr, mut idx, mut val) = (vec![0], Vec::new(), Vec::new());
                 for &i in rows {
                     let span = m.indptr[i]..m.indptr[i + 1];
-                    out.idx.extend_from_slice(&m.idx[span.clone()]);
-                    out.val.extend_from_slice(&m.val[span]);
-                    out.indptr.push(out.idx.len());
+                    idx.extend_from_slice(&m.idx[span.clone()]);
+                    val.extend_from_slice(&m.val[span]);
+                    indptr.push(idx.len());
                 }
-                Matrix::Sparse(out)
+                let (idx, val) = (idx.into(), val.into());
+                Matrix::Sparse(Csr { n_cols: m.n_cols, indptr, idx, val })
             }
             Matrix::Dense(m) => {
                 let mut val = Vec::with_capacity(rows.len() * m.n_cols);
                 for &i in rows {
                     val.extend_from_slice(&m.val[i * m.n_cols..(i + 1) * m.n_cols]);
                 }
-                Matrix::Dense(Dense { n_cols: m.n_cols, n_rows: rows.len(), val })
+                Matrix::Dense(Dense { n_cols: m.n_cols, n_rows: rows.len(), val: val.into() })
             }
         }
     }
