@@ -54,7 +54,7 @@ pub(crate) fn check_grade(label: &[u8], value: Option<f64>) -> Result<(), String
 }
 
 /// Above it the gains of a query could add up to infinity.
-const MAX_GRADE: f64 = 512.0;
+pub(crate) const MAX_GRADE: f64 = 512.0;
 
 fn finite(name: &str) -> Option<f64> {
     parse_f64(name).filter(|v| v.is_finite())

@@ -36,6 +36,7 @@
 //! To add a format, see `docs/add-a/format.md`.
 
 mod archive;
+mod arrays;
 mod blocks;
 mod brackets;
 mod convert;

@@ -190,7 +190,10 @@ pub(crate) fn check_schema(file: &str, format: Format, schema: &Schema) -> Resul
     schema.check().map_err(|e| {
         Error::new(ErrorKind::Schema, file, format!("the model's schema is damaged: {e}"))
     })?;
-    let same_kind = format == schema.format || (format.is_table() && schema.format.is_table());
+    let same_kind = format == schema.format
+        || (format.is_table() && schema.format.is_table())
+        // Arrays with names are as a table, those without as LIBSVM.
+        || (schema.format == Format::Arrays && (format.is_table() || format == Format::Svmlight));
     if same_kind && schema.columns.is_some() == format.is_table() {
         return Ok(());
     }

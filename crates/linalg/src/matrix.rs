@@ -130,17 +130,18 @@ pub struct Csr {
 }
 
 impl Csr {
-    /// Checks and takes the buffers, vectors or [shared](Buffer::shared): row `i` is `indptr[i]..indptr[i+1]`.
+    /// Checks and takes the buffers: row `i` is `indptr[i]..indptr[i+1]`.
     pub fn new(
         n_cols: usize,
         indptr: Vec<usize>,
-        idx: impl Into<Buffer<u32>>,
-        val: impl Into<Buffer<f32>>,
+        idx: Vec<u32>,
+        val: Vec<f32>,
     ) -> Result<Self, ShapeError> {
-        Self::checked(n_cols, indptr, idx.into(), val.into())
+        Self::from_buffers(n_cols, indptr, idx.into(), val.into())
     }
 
-    fn checked(
+    /// The same of buffers that may be [somebody else's](Buffer::shared).
+    pub fn from_buffers(
         n_cols: usize,
         indptr: Vec<usize>,
         idx: Buffer<u32>,
@@ -260,13 +261,13 @@ pub struct Dense {
 }
 
 impl Dense {
-    /// Checks and takes row-major values, a vector or [shared](Buffer::shared).
-    pub fn new(
-        n_rows: usize,
-        n_cols: usize,
-        val: impl Into<Buffer<f32>>,
-    ) -> Result<Self, ShapeError> {
-        let val = val.into();
+    /// Checks and takes row-major values.
+    pub fn new(n_rows: usize, n_cols: usize, val: Vec<f32>) -> Result<Self, ShapeError> {
+        Self::from_buffer(n_rows, n_cols, val.into())
+    }
+
+    /// The same of a buffer that may be [somebody else's](Buffer::shared).
+    pub fn from_buffer(n_rows: usize, n_cols: usize, val: Buffer<f32>) -> Result<Self, ShapeError> {
         if n_rows.checked_mul(n_cols) != Some(val.len()) {
             return Err(ShapeError::Ragged(val.len(), n_cols));
         }

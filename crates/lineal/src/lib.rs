@@ -85,6 +85,7 @@ pub use error::Error;
 pub use explain::highlight::Lit;
 pub use explain::{Contribution, Decision, ExplainSpec, Explanation};
 pub use features::{FeatureSpec, Features, read_features, read_features_of};
+pub use predict::arrays::Answer;
 pub use predict::evaluate::Metrics;
 pub use predict::model::{Model, Predicted, Provenance, Sampler, Table};
 pub use predict::scoring::highest;

@@ -96,7 +96,7 @@ pub(crate) fn code(spec: &ReductionSpec, n_classes: usize, seed: u64) -> Result<
 }
 
 /// Turns the scores of columns into classes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Decoder {
     /// Columns are classes (one column for two).
     Direct,

@@ -1,5 +1,6 @@
 //! A trained model of rows: what it predicts, how its columns become classes, what metrics say of it, and its file.
 
+pub(crate) mod arrays;
 pub(crate) mod evaluate;
 pub(crate) mod layout;
 pub(crate) mod model;

@@ -20,6 +20,7 @@ use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Where a model comes from. No date: the same data and seed give the same bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,8 +38,8 @@ impl Provenance {
     }
 }
 
-/// A trained linear model.
-#[derive(Debug)]
+/// A trained linear model. A copy shares the file that it was loaded from.
+#[derive(Clone, Debug)]
 pub struct Model {
     pub(crate) weights: Weights,
     pub(crate) tree: Option<LabelTree>,
@@ -179,8 +180,8 @@ impl Model {
     }
 
     /// Maps a model file. Nothing in it is believed before it is checked.
-    pub fn load(path: &Path) -> Result<Self, Error> {
-        Self::from_file(ModelFile::open(path)?)
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::from_file(ModelFile::open(path.as_ref())?)
     }
 
     /// A model from the bytes of its file.
@@ -255,20 +256,20 @@ impl Model {
             _ => None,
         });
         let weights = match all {
-            Some(all) => Weights::Spread(Box::new(all), file),
-            None => Weights::Mapped(file),
+            Some(all) => Weights::Spread(Box::new(all), Arc::new(file)),
+            None => Weights::Mapped(Arc::new(file)),
         };
         Ok(Self { weights, tree, decoder, features, stream: None, about })
     }
 
     /// Writes the model beside and renames it into place; returns its size in bytes.
-    pub fn save(&self, path: &Path) -> Result<u64, Error> {
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<u64, Error> {
         let mut size = 0;
         let write = |out: &mut dyn Write| {
             size = self.write_to(out)?;
             Ok(())
         };
-        file::write_atomically(path, write).map_err(Error::Write)?;
+        file::write_atomically(path.as_ref(), write).map_err(Error::Write)?;
         Ok(size)
     }
 

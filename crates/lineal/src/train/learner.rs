@@ -7,7 +7,7 @@ use crate::predict::model::Model;
 use crate::request::spec::{Strategy, TrainSpec};
 use crate::train::train;
 use crate::{Error, Report};
-use lineal_data::{Dataset, Format, Schema, TargetKind, Targets};
+use lineal_data::{Dataset, Schema, TargetKind, Targets};
 use lineal_linalg::{Matrix, Row, kernels};
 use lineal_reduce::{BinaryLearner, BinaryScorer, BinaryTask};
 
@@ -57,17 +57,8 @@ impl BinaryLearner for LinearLearner {
     fn fit(&self, task: &BinaryTask<'_, Matrix>) -> Result<LinearScorer, Error> {
         let rows: Vec<usize> = task.rows().iter().map(|&row| row as usize).collect();
         let x = task.inputs().select(&rows);
-        let schema = Schema {
-            format: Format::Svmlight,
-            target: TargetKind::Classes,
-            classes: vec!["no".into(), "yes".into()],
-            n_features: x.n_cols(),
-            columns: None,
-            feature_ids: None,
-            made: 0,
-            image: None,
-            no_header: false,
-        };
+        let classes = vec!["no".into(), "yes".into()];
+        let schema = Schema::of_arrays(x.n_cols(), TargetKind::Classes, classes);
         let data = Dataset {
             y: Targets::Classes(task.iter().map(|e| u32::from(e.sign > 0.0)).collect()),
             weights: Some(task.iter().map(|e| e.weight as f32).collect()),

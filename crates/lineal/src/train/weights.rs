@@ -2,19 +2,20 @@
 
 use lineal_linalg::Scalar;
 use lineal_model::file::{ModelFile, TensorData};
+use std::sync::Arc;
 
 /// The name of the tensor that holds the weights.
 pub(crate) const TENSOR: &str = "weights";
 
 /// Feature-major weights, the bias last.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Weights {
     F32(Vec<f32>),
     F64(Vec<f64>),
     /// Borrowed from a model file; its tensor was checked when the model was loaded.
-    Mapped(ModelFile),
+    Mapped(Arc<ModelFile>),
     /// Of a file that holds only [some rows](crate::predict::sparse_rows): all of them, and the file.
-    Spread(Box<Weights>, ModelFile),
+    Spread(Box<Weights>, Arc<ModelFile>),
 }
 
 /// A number type that weights come in.
