@@ -44,6 +44,11 @@ class Checks:
         self.failures.append(f"{self.name}: {what}")
         print(f"  FAILED {self.name}: {what}\n         {detail}", flush=True)
 
+    def add(self, other):
+        """Counts what another process found."""
+        self.n_passed += other.n_passed
+        self.failures += other.failures
+
     def finish(self):
         """Prints the last line and ends the process."""
         for failure in self.failures:

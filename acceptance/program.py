@@ -6,6 +6,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 from safetensors import safe_open
@@ -40,11 +41,11 @@ class Failed(Exception):
 
 
 class Program:
-    """The program, with a folder for its models."""
+    """The program, with a folder for its models below another one."""
 
-    def __init__(self, path):
+    def __init__(self, path, folder):
         self.path = str(path)
-        self.folder = tempfile.TemporaryDirectory(prefix="lineal-models-")
+        self.folder = SimpleNamespace(name=tempfile.mkdtemp(dir=folder))
         self.seconds = 0.0
         self.n_runs = 0
 

@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """Acceptance tests: the program `lineal` against scikit-learn, LIBLINEAR, scipy and its own certificates.
 
-    python3 acceptance/run.py --lineal target/release/lineal [--data DIR] [--only NAME] [--verbose]
+    python3 acceptance/run.py --lineal target/release/lineal [--data DIR] [--only NAME] [--jobs N] [--verbose]
 
-The last line is `N passed, N failed`; the exit code is 1 if something failed. The peers live in a virtual
+Groups of checks run side by side, one per core unless `--jobs` says otherwise. The last line is `N passed, N failed`; the exit code is 1 if something failed. The peers live in a virtual
 environment of their own, target/acceptance-venv, which is made when requirements.txt changes. The data is DIR, or
 $LINEAL_DATA, or ../shared/data beside the repository; where there is none, synthetic sets take its place.
 """
 
 import argparse
+import multiprocessing
 import os
 import sys
+import tempfile
 import time
 from pathlib import Path
+
+from checks import Checks
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -23,6 +27,7 @@ def main():
     args = arguments()
     if os.environ.get(INSIDE) != "1":
         enter_environment()
+    global Program
     import problems  # from here on the peers can be imported
     import test_constituency
     import test_declared
@@ -37,20 +42,37 @@ def main():
     import test_tags
     import test_text
     import test_tune
-    from checks import Checks
     from program import Program
 
     started = time.monotonic()
     sets = problems.find(data_folder(args))
     print(f"data: {sets.origin}", flush=True)
-    checks = Checks(verbose=args.verbose)
-    program = Program(args.lineal)
-    for module in (test_objectives, test_predictions, test_penalties, test_strategies, test_tags, test_dependencies, test_constituency, test_ranking, test_segmentation, test_declared, test_text, test_tables, test_tune):
-        for name, test in module.TESTS.items():
-            if args.only is None or args.only in name:
-                checks.group(name, test, program, sets)
-    print(f"took {time.monotonic() - started:.0f} s, of which lineal {program.seconds:.0f} s in {program.n_runs} runs")
-    checks.finish()
+    modules = (test_objectives, test_predictions, test_penalties, test_strategies, test_tags, test_dependencies, test_constituency, test_ranking, test_segmentation, test_declared, test_text, test_tables, test_tune)
+    tests = [(name, test) for module in modules for name, test in module.TESTS.items() if args.only is None or args.only in name]
+    total = Checks()
+    seconds = n_runs = 0
+    with tempfile.TemporaryDirectory(prefix="lineal-models-") as folder:
+        # Forked, so that every process has the sets and the tests without copying them.
+        with multiprocessing.get_context("fork").Pool(args.jobs, start, (args, folder, sets, tests)) as pool:
+            for checks, program in pool.imap_unordered(run_group, range(len(tests))):
+                total.add(checks)
+                seconds, n_runs = seconds + program[0], n_runs + program[1]
+    print(f"took {time.monotonic() - started:.0f} s, of which lineal {seconds:.0f} s in {n_runs} runs")
+    total.finish()
+
+
+def start(args, folder, sets, tests):
+    """What a process that runs groups knows."""
+    global SHARED
+    SHARED = (args, folder, sets, tests)
+
+
+def run_group(number):
+    """One group of checks: what they found, and how long and how often the program ran."""
+    args, folder, sets, tests = SHARED
+    checks, program = Checks(verbose=args.verbose), Program(args.lineal, folder)
+    checks.group(*tests[number], program, sets)
+    return checks, (program.seconds, program.n_runs)
 
 
 def arguments():
@@ -58,6 +80,7 @@ def arguments():
     parser.add_argument("--lineal", required=True, type=Path, help="the program to test")
     parser.add_argument("--data", type=Path, help="folder with libsvm/ and newsgroups/")
     parser.add_argument("--only", help="run the groups whose name contains this")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="groups that run at the same time")
     parser.add_argument("--verbose", action="store_true", help="show the checks that passed, too")
     args = parser.parse_args()
     args.lineal = args.lineal.resolve()
