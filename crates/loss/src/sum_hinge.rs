@@ -5,7 +5,7 @@
 //! flow: a_r' = clamp(a_r + m_r/q − T, 0, 1) with m_r = Δ + θ_r − θ_y and Σ a' = Σ a + T.
 //! Without cost it is the perceptron that updates every class that outscores the gold one.
 
-use crate::{Domain, DualLoss, Loss, block::flow_level};
+use crate::{Domain, DualLoss, Loss, block::flow_level, clamp_flows, others};
 use lineal_linalg::Scalar;
 use lineal_model::cost::{Cost, NoCost};
 use lineal_model::space::Classes;
@@ -83,6 +83,15 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for SumHinge<C> {
 
     fn domain(&self) -> Domain {
         Domain::Flows
+    }
+
+    fn clamp(&self, _: Classes, y: u32, g: &mut [F]) {
+        clamp_flows(g, y as usize, F::ONE, F::INFINITY);
+    }
+
+    fn sensitivity(&self, _: Classes, y: u32, _: &[F], off: &[f64]) -> f64 {
+        let gain = |(c, off): (u32, f64)| off * self.0.cost(y, c).to_f64().abs();
+        others(off, y as usize).map(gain).sum()
     }
 }
 

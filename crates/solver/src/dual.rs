@@ -192,7 +192,7 @@ fn ascend<F: Scalar, B: Blocks<F>>(
             next_certify = pick.next_certificate(pass);
         }
         let state = Pass {
-            pass,
+            pass: work.ceil() as usize,
             w: blocks.weights(),
             value: if certified { value } else { f64::INFINITY },
             gap: certified.then_some(gap),
