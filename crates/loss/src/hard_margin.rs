@@ -3,7 +3,7 @@
 //! The max and the sum form of the hinge become the same thing. Dual blocks are flows a_r ≥ 0 without an upper end, ℓ*(g) =
 //! −Σ a_r Δ(y, r).
 
-use crate::sum_hinge::{margins, pour};
+use crate::sum_hinge::{distribute_flow, margins};
 use crate::{Domain, DualLoss, Loss, block::flow_level, clamp_flows, others};
 use lineal_linalg::Scalar;
 use lineal_model::cost::Cost;
@@ -101,7 +101,7 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for HardMargin<C> {
         }
         scores[gold] = -F::INFINITY;
         let level = flow_level(scores, F::ONE, F::INFINITY, F::ONE, flow);
-        pour(scores, level, F::ONE, F::INFINITY, gold, flow, g, delta);
+        distribute_flow(scores, level, F::ONE, F::INFINITY, gold, flow, g, delta);
         if violated { f64::INFINITY } else { slack.to_f64() }
     }
 

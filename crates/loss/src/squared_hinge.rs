@@ -5,7 +5,7 @@
 //! ℓ*(g) = A²/4 − Σ a_r Δ (max form), Σ (a_r²/4 − a_r Δ) (sum form). The binary and the sum form have a continuous gradient;
 //! the max form has kinks where two classes tie above the margin, so Newton and L-BFGS do not take it.
 
-use crate::sum_hinge::{margins, pour};
+use crate::sum_hinge::{distribute_flow, margins};
 use crate::{Domain, DualLoss, Loss, SecondOrder, block::flow_level, clamp_flows, others};
 use lineal_linalg::Scalar;
 use lineal_model::cost::Cost;
@@ -185,7 +185,7 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for SquaredHinge<C> {
         let flow = targets(scores, gold, q, g);
         let kappa = q / (q + half);
         let level = flow_level(scores, F::ONE, F::INFINITY, kappa, kappa * flow);
-        pour(scores, level, F::ONE, F::INFINITY, gold, flow, g, delta);
+        distribute_flow(scores, level, F::ONE, F::INFINITY, gold, flow, g, delta);
         gap.to_f64()
     }
 
@@ -236,7 +236,7 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for SumSquaredHinge<C>
         let flow = targets(scores, gold, q, g);
         let s = q / (q + half);
         let level = flow_level(scores, s, F::INFINITY, F::ONE, flow);
-        pour(scores, level, s, F::INFINITY, gold, flow, g, delta);
+        distribute_flow(scores, level, s, F::INFINITY, gold, flow, g, delta);
         gap.to_f64()
     }
 

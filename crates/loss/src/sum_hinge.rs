@@ -77,7 +77,7 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for SumHinge<C> {
         }
         scores[gold] = -F::INFINITY;
         let level = flow_level(scores, F::ONE, F::ONE, F::ONE, flow);
-        pour(scores, level, F::ONE, F::ONE, gold, flow, g, delta);
+        distribute_flow(scores, level, F::ONE, F::ONE, gold, flow, g, delta);
         gap.to_f64()
     }
 
@@ -98,7 +98,7 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for SumHinge<C> {
 /// Writes the flows clamp(s·(v − level), 0, hi) into `g` (whose gold entry the caller has set to 0), their sum into the
 /// gold's entry, and the change into `delta`.
 #[inline]
-pub(crate) fn pour<F: Scalar>(
+pub(crate) fn distribute_flow<F: Scalar>(
     v: &[F],
     level: F,
     s: F,

@@ -307,6 +307,21 @@ mod tests {
         assert_eq!(w, [0.0, 0.0, 0.0, 1.0, 2.0, 3.0]);
     }
 
+    /// Progress once counted loops and the report work: with blocks left out they differed.
+    #[test]
+    fn progress_and_report_count_the_same_passes() {
+        let (mut mu, mut w) = ([0.0; 6], [0.0; 6]);
+        let config = Dual { stop: Stop { tol: -1.0, max_passes: 3 }, ..Dual::default() };
+        let (mut seen, mut loops) = (0, 0);
+        let outcome = dual(&config, &mut Bounds(6), &mut mu, &mut w, &mut |p| {
+            (seen, loops) = (p.pass, loops + 1);
+            std::ops::ControlFlow::Continue(())
+        });
+        // Nothing moves after the first pass, so that later ones leave blocks out.
+        assert!(loops > outcome.passes, "{loops}");
+        assert_eq!(seen, outcome.passes);
+    }
+
     #[test]
     fn a_monitor_can_end_the_run() {
         let (mut mu, mut w) = ([0.0; 6], [0.0; 6]);

@@ -27,7 +27,7 @@
 
 use crate::balance::even;
 use crate::columns::ColumnTask;
-use crate::columns::lone::Lone;
+use crate::columns::singleton_features::SingletonFeatures;
 use crate::rounding::{Compensated, Proof, compensated, gamma, underflow};
 use lineal_linalg::{Row, Scalar, kernels};
 use lineal_loss::{OfMargin, Steps};
@@ -53,7 +53,7 @@ pub(super) struct Block<'a, F, L, const T: usize> {
     scale: &'a [[F; 2]],
     /// For each row of the data, its share.
     shares: &'a [f64],
-    lone: &'a Lone,
+    singletons: &'a SingletonFeatures,
     beta_sq: f64,
     /// What a column counts in reports.
     report: [F; T],
@@ -66,7 +66,7 @@ pub(super) struct About<'a, F> {
     /// For each row shareᵢ/l2 and ‖xᵢ‖², with what the bias adds to it.
     pub(super) scale: &'a [[F; 2]],
     pub(super) shares: &'a [f64],
-    pub(super) lone: &'a Lone,
+    pub(super) singletons: &'a SingletonFeatures,
     /// What a free bias adds to a row's norm.
     pub(super) beta_sq: f64,
 }
@@ -82,7 +82,7 @@ where
         columns: Range<usize>,
         about: About<'a, F>,
     ) -> Self {
-        let About { scale, shares, lone, beta_sq } = about;
+        let About { scale, shares, singletons, beta_sq } = about;
         let space = task.space.part(columns.clone());
         let n_kinds = task.kinds.iter().max().map_or(0, |&kind| kind as usize + 1);
         let mut signed = vec![[F::ZERO; T]; n_kinds];
@@ -108,7 +108,7 @@ where
             signed,
             scale,
             shares,
-            lone,
+            singletons,
             beta_sq,
             report,
             columns,
@@ -242,7 +242,7 @@ where
                 a[l] = to;
             }
             if moved > F::ZERO {
-                self.add(self.lone.shared(self.task.x, row), &delta, w);
+                self.add(self.singletons.shared(self.task.x, row), &delta, w);
             }
         }
     }
@@ -258,15 +258,15 @@ where
     }
 
     /// Writes the weights of features that occur in one row only.
-    fn write_lone(&self, a: &[F], w: &mut [F]) {
-        if !self.lone.any() {
+    fn write_singletons(&self, a: &[F], w: &mut [F]) {
+        if !self.singletons.any() {
             return;
         }
         for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
             let row = row as usize;
             let rate = self.scale[row][0];
             let signed = self.signed(row);
-            self.lone.alone(self.task.x, row).for_each(|j, x| {
+            self.singletons.alone(self.task.x, row).for_each(|j, x| {
                 let w = &mut w[j * self.width..(j + 1) * self.width];
                 for (w, (&a, &c)) in w.iter_mut().zip(a.iter().zip(signed)) {
                     *w = rate * c * a * F::from_f32(x);
@@ -328,7 +328,7 @@ where
 
     /// ‖w − w(a)‖ of each column: as computed, and at most.
     fn distance(&self, of: &Balanced<'_, F, T>, w: &[F]) -> [[f64; 2]; T] {
-        let (width, x, first) = (self.width, self.task.x, self.lone.first());
+        let (width, x, first) = (self.width, self.task.x, self.singletons.first());
         let mut shared = vec![0.0; first * width];
         let mut seen = vec![false; x.n_cols() - first];
         let (mut bias, mut length, mut square) = ([0.0; T], [0.0; T], [0.0; T]);
@@ -349,9 +349,9 @@ where
                 bias[l] += g[l];
             }
             if g.iter().any(|&g| g != 0.0) {
-                kernels::add_outer(self.lone.shared(x, row), &g[..width], &mut shared);
+                kernels::add_outer(self.singletons.shared(x, row), &g[..width], &mut shared);
             }
-            self.lone.alone(x, row).for_each(|j, x| {
+            self.singletons.alone(x, row).for_each(|j, x| {
                 seen[j - first] = true;
                 add(j * width, &g.map(|g| g * f64::from(x))[..width]);
             });
@@ -474,14 +474,14 @@ where
         let row = self.rows[i] as usize;
         let [rate, norm] = self.scale[row];
         let signed = self.signed(row);
-        let shared = self.lone.shared(self.task.x, row);
+        let shared = self.singletons.shared(self.task.x, row);
         let mut scores = [F::ZERO; T];
         kernels::scores(shared, w, &mut scores[..self.width]);
         for (score, &b) in scores.iter_mut().zip(&w[self.bias_at()]) {
             *score += b;
         }
         // What the features that no other row has add.
-        let alone = rate * F::from_f32(self.lone.square(row));
+        let alone = rate * F::from_f32(self.singletons.square(row));
         for l in 0..T {
             scores[l] += alone * signed[l] * a[l];
         }
@@ -526,7 +526,7 @@ where
                 kernels::prefetch_at(self.scale, row);
                 kernels::prefetch_at(self.task.kinds, row);
                 kernels::prefetch_at(a, i * T);
-                self.lone.prefetch(row);
+                self.singletons.prefetch(row);
             }
             Soon::Near => self.task.x.prefetch(row),
             Soon::Next if size_of_val(w) > NEAR => self.task.x.prefetch_weights(row, w, self.width),
@@ -561,7 +561,7 @@ where
         let mut value = self.norms(w).map(|norm| -0.5 * self.task.l2 * norm);
         for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
             let (row, share) = (row as usize, self.shares[row as usize]);
-            let alone = f64::from(self.lone.square(row)) * 0.5 * share * share / self.task.l2;
+            let alone = f64::from(self.singletons.square(row)) * 0.5 * share * share / self.task.l2;
             for (l, c) in self.signed(row).iter().enumerate() {
                 let (a, c) = (a[l].to_f64(), c.to_f64().abs());
                 let conjugate = OfMargin::<f64>::conjugate(&self.loss, a);
@@ -574,7 +574,7 @@ where
 
     fn certify(&mut self, a: &mut [F], w: &mut [F]) -> (f64, f64) {
         self.centre(a, w);
-        self.write_lone(a, w);
+        self.write_singletons(a, w);
         let report = self.report.iter().map(|r| r.to_f64());
         self.gaps(a, w)
             .iter()

@@ -7,8 +7,8 @@
 //! share nothing, so that the number of threads changes no bit.
 
 mod block;
-mod few;
-mod lone;
+mod compact_features;
+mod singleton_features;
 mod tree;
 
 pub use tree::{ColumnScale, NodePenalty, Outputs, TreeFit, TreeTask, cut, dual_tree};
@@ -16,14 +16,14 @@ pub use tree::{ColumnScale, NodePenalty, Outputs, TreeFit, TreeTask, cut, dual_t
 use crate::dually::follow;
 use crate::rounding::{Proof, total};
 use block::{About, Block};
-use few::Few;
+use compact_features::CompactFeatures;
 use lineal_linalg::{Matrix, Scalar};
 use lineal_loss::OfMargin;
 use lineal_model::Bias;
 use lineal_model::space::Columns;
 use lineal_solver::{self as solver, Outcome, Pass};
-use lone::Lone;
 use rayon::prelude::*;
+use singleton_features::SingletonFeatures;
 use std::ops::{ControlFlow, Range};
 use std::sync::{Mutex, PoisonError};
 
@@ -197,7 +197,7 @@ const WIDEST: usize = 24;
 struct Scales<F> {
     scale: Vec<[F; 2]>,
     shares: Vec<f64>,
-    lone: Lone,
+    singletons: SingletonFeatures,
     beta_sq: f64,
 }
 
@@ -218,12 +218,12 @@ impl<F: Scalar> Scales<F> {
             [F::from_f64(share / task.l2), F::from_f64(norm + beta_sq)]
         };
         let scale = shares.iter().zip(norms).map(of).collect();
-        Self { scale, shares, lone: Lone::new(task.x), beta_sq }
+        Self { scale, shares, singletons: SingletonFeatures::new(task.x), beta_sq }
     }
 
     fn about(&self) -> About<'_, F> {
-        let Self { scale, shares, lone, beta_sq } = self;
-        About { scale, shares, lone, beta_sq: *beta_sq }
+        let Self { scale, shares, singletons, beta_sq } = self;
+        About { scale, shares, singletons, beta_sq: *beta_sq }
     }
 }
 
@@ -245,10 +245,10 @@ fn solve<F: Scalar, L: OfMargin<F> + OfMargin<f64>>(
     config: &solver::Dual,
     see: See<'_>,
 ) -> (Part, BlockWeights<F>) {
-    let few = Few::new(task, columns.clone(), scales);
-    let own = few.as_ref().map(|f| ColumnTask { x: &f.x, kinds: &f.kinds, ..*task });
+    let compact = CompactFeatures::new(task, columns.clone(), scales);
+    let own = compact.as_ref().map(|f| ColumnTask { x: &f.x, kinds: &f.kinds, ..*task });
     let task = own.as_ref().unwrap_or(task);
-    let about = few.as_ref().map_or(scales.about(), |f| f.scales.about());
+    let about = compact.as_ref().map_or(scales.about(), |f| f.scales.about());
     let (part, mut w) = match columns.len() {
         1 => solve_wide(Block::<F, L, 1>::new(task, loss, columns, about), config, see),
         2..=4 => solve_wide(Block::<F, L, 4>::new(task, loss, columns, about), config, see),
@@ -256,7 +256,7 @@ fn solve<F: Scalar, L: OfMargin<F> + OfMargin<f64>>(
         9..=16 => solve_wide(Block::<F, L, 16>::new(task, loss, columns, about), config, see),
         _ => solve_wide(Block::<F, L, WIDEST>::new(task, loss, columns, about), config, see),
     };
-    w.places = few.map(|f| f.places);
+    w.places = compact.map(|f| f.places);
     (part, w)
 }
 

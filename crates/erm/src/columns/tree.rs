@@ -3,7 +3,7 @@
 //! A node sees only its own rows and only the features that occur in them, renumbered, so that the work and the memory of
 //! all nodes of one depth are those of one pass over the data, however many classes there are. Nodes share nothing and are spread over threads.
 
-use super::few::localise;
+use super::compact_features::localise;
 use super::{BlockPass, ColumnFit, ColumnTask, OnBlock, dual, sum};
 use crate::rounding::Proof;
 use lineal_linalg::{Matrix, Scalar};

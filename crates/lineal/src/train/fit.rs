@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::request::spec::{LossKind, ScheduleKind, SolverKind, TrainSpec};
 use crate::train::certify::{Certificate, Fit, finish};
-use crate::train::monitor::{Judge, looking_on};
+use crate::train::monitor::{Judge, monitored};
 use crate::train::warm::WarmStart;
 use crate::train::watch::Watch;
 use crate::train::weights::{Number, Weights};
@@ -104,7 +104,7 @@ where
             if let Some(warm) = &job.warm {
                 (mu, w) = warm.dual(n_dual, w.len(), n_penalised, job.l2);
             }
-            let mut see = looking_on(job, model, loss, penalty, gold);
+            let mut see = monitored(job, model, loss, penalty, gold);
             let outcome = solver::dual(&config, &mut problem, &mut mu, &mut w, &mut see);
             drop(see);
             // The prover saw these dual variables if it let the run end.
@@ -118,7 +118,7 @@ where
         }
         _ => {
             let config = sgd_config::<F, M, _>(job, model, &data);
-            let mut see = looking_on(job, model, loss, penalty, gold);
+            let mut see = monitored(job, model, loss, penalty, gold);
             solver::sgd(&config, &Stochastically(&erm), &mut w, &mut see)?
         }
     };
@@ -166,7 +166,7 @@ where
     let mut w = job.warm.as_ref().map_or_else(|| vec![0.0f64; dim], |warm| warm.weights(dim));
     let stop = job.stop(Model::<f64>::max_parts(model));
     let (kind, gd_step) = (job.solver, job.spec.gd_step);
-    let mut see = looking_on::<f64, _, _, _, _>(job, model, loss, penalty, gold);
+    let mut see = monitored::<f64, _, _, _, _>(job, model, loss, penalty, gold);
     let outcome = match kind {
         SolverKind::Gd => {
             let step = gd_step.map_or(solver::GdStep::Backtracking, solver::GdStep::Fixed);
@@ -233,7 +233,7 @@ where
     let config = solver::Dual { stop, seed: job.spec.seed, ..Default::default() };
     let penalty = Penalty { l2: 1.0, l1: 0.0 };
     let hinge = Hinge(*cost);
-    let mut see = looking_on(job, &model, &hinge, penalty, gold);
+    let mut see = monitored(job, &model, &hinge, penalty, gold);
     let separation = lineal_erm::hard_margin(&model, data, cost, &config, &mut see);
     drop(see);
     match separation {

@@ -8,14 +8,14 @@ use lineal_linalg::{Matrix, Row};
 
 /// Which entries of each row stand alone. Only the last features are looked at: text has its features by falling frequency.
 #[derive(Debug)]
-pub(super) struct Lone {
+pub(super) struct SingletonFeatures {
     /// For each row how many entries come before, and the squares of those that stand alone; empty where no feature does.
     rows: Vec<(u32, f32)>,
     /// The first feature from which on all stand alone.
     first: usize,
 }
 
-impl Lone {
+impl SingletonFeatures {
     pub(super) fn new(x: &Matrix) -> Self {
         let none = Self { rows: Vec::new(), first: x.n_cols() };
         if matches!(x, Matrix::Dense(_)) {
