@@ -1,5 +1,7 @@
 """Every loss with every solver that takes it reaches the same objective, which is that of the peers."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 import objective
@@ -85,7 +87,9 @@ def certificate(checks, spec, problem, run, w, best):
     )
     tol = float(run.command.split("--tol ")[1].split()[0]) if "--tol" in run.command else 1e-3
     if run.report["converged"]:
-        checks.that(run.gap <= tol * abs(run.objective) + 1e-15, f"{run.command}: converged means gap ≤ tol", str(run.gap))
+        # Roundings do not count against it: docs/theory/certificate.md. On these sets they are far below the millionth that is allowed.
+        most = tol * abs(run.objective) + 1e-9 * max(1.0, abs(run.objective))
+        checks.that(run.gap <= most, f"{run.command}: converged means gap ≤ tol", str(run.gap))
 
 
 def nearness(checks, solver, run, best):
@@ -98,6 +102,19 @@ def nearness(checks, solver, run, best):
     checks.that(near, f"{run.command}: within {allowed:.0e} of the optimum", f"{detail}, {run.report['passes']} passes")
     if solver not in FLAGS:
         checks.that(run.report["converged"], f"{run.command}: converges", f"gap {run.gap}, {run.report['passes']} passes")
+
+
+def features_with_an_offset(checks, program, sets):
+    """A search found these thirty rows: in f32 the gap was short by 3e-6 of the objective."""
+    path = None if sets.source is None else sets.source / "certificate" / "offset.svm"
+    if path is None or not path.exists():
+        return
+    problem = SimpleNamespace(path=path, name="offset")
+    flags = ["--loss", "hinge", "-C", "4.001683454975977", "--solver", "dual", "--max-passes", "20000"]
+    rough = program.train(problem, *flags, "--tol", "1e-3")
+    fine = program.train(problem, *flags, "--precision", "f64", "--tol", "1e-9")
+    below, best = rough.objective - rough.gap, fine.objective
+    checks.that(below <= best, f"{rough.command}: the gap is true", f"{below!r} is above {best!r}")
 
 
 def refusals(checks, program, sets):
@@ -194,3 +211,4 @@ TESTS["objective a9a -C 1"] = two_classes_at_c_1
 TESTS["objective joint forms on small samples"] = joint_forms_on_small_samples
 TESTS["objective bounds enclose"] = hinge_with_free_bias_has_no_peer_but_a_bound
 TESTS["objective refusals"] = refusals
+TESTS["objective features with an offset"] = features_with_an_offset

@@ -1,26 +1,29 @@
-//! All tests: the workspace's own, a round of mutated inputs where it is asked for, the commands that documents show, then the program against its peers.
+//! All tests: the workspace's own, a short round of mutated inputs, the commands that documents show, then the program against its peers.
 
 use crate::{call, cargo, docs, root};
 use anyhow::{Context, Result, bail};
+
+/// Three seconds for each of some forty targets, two at a time, are a minute; hours are what `soak` is for.
+const FUZZ_SECONDS: f64 = 3.0;
 
 /// Which tests.
 pub(crate) struct Tests {
     /// Also compares the program with scikit-learn and LIBLINEAR, which `acceptance/run.py` installs into a virtual environment below `target`.
     peers: bool,
-    /// How long each target of `fuzz` runs, where it is asked for. Four seconds for each of some forty, two at a time, are a minute and a half.
-    fuzz_seconds: Option<String>,
+    /// How long each target of `fuzz` runs, in seconds; 0 is not at all.
+    fuzz_seconds: f64,
 }
 
 impl Tests {
     pub(crate) fn parse(args: &[&str]) -> Result<Self> {
-        let mut tests = Self { peers: true, fuzz_seconds: None };
+        let mut tests = Self { peers: true, fuzz_seconds: FUZZ_SECONDS };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             match *arg {
                 "--no-peers" => tests.peers = false,
                 "--fuzz-seconds" => {
                     let seconds = args.next().context("--fuzz-seconds needs a number")?;
-                    tests.fuzz_seconds = Some((*seconds).to_owned());
+                    tests.fuzz_seconds = seconds.parse().context("--fuzz-seconds")?;
                 }
                 _ => bail!("unknown flag {arg}"),
             }
@@ -31,7 +34,8 @@ impl Tests {
     pub(crate) fn run(&self) -> Result<()> {
         let cargo = cargo();
         call(&cargo, &["test", "--workspace", "--quiet"])?;
-        if let Some(seconds) = &self.fuzz_seconds {
+        if self.fuzz_seconds > 0.0 {
+            let seconds = &self.fuzz_seconds.to_string();
             // Built as the tests are, which check overflow as the profile `fuzz` does: nothing is compiled for it.
             let inputs = ["run", "--quiet", "--package", "lineal-fuzz", "--bin", "inputs", "--"];
             let how = ["--seconds", seconds, "--jobs", "2", "--folder", "target/fuzz"];

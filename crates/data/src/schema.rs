@@ -279,7 +279,7 @@ impl Schema {
     }
 
     /// Whether the parts agree with one another. A schema may come from a file that somebody made.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), String> {
         let (mut next, mut n_text, mut n_labels, mut n_weights) = (0usize, 0, 0, 0);
         let mut n_queries = 0;
         let mut hashed: Option<(usize, u8)> = None;

@@ -2,7 +2,7 @@
 //!
 //! A free bias turns into the constraint Σ shareᵢ gᵢ = 0. It is kept by the method of multipliers: during a pass the bias moves
 //! as if it were penalised around its last value with strength l2/β², and after the pass that value follows. The
-//! certificate (`gap`) repairs what is still missing, so it holds at any time.
+//! certificate (`gap`) repairs what is still missing, so it holds at any time but for rounding. A run in f32 asks a [`Prover`] before it stops: its own gap may be short by some 1e-6 of the objective.
 
 use crate::gap;
 use crate::risk::{Erm, parts};
@@ -10,11 +10,10 @@ use crate::rows::Examples;
 use lineal_linalg::{Row, Scalar, Sink, kernels};
 use lineal_loss::DualLoss;
 use lineal_model::Model;
-use lineal_solver::{DualBlocks, DualStep, Soon};
+use lineal_solver::{DualBlocks, DualStep, Soon, Stop};
 use std::ops::Range;
 
 /// An [`Erm`] with l2 > 0 and l1 = 0, seen from its dual.
-#[derive(Debug)]
 pub struct Dually<'e, 'a, F, M, L, D> {
     pub(crate) erm: &'e mut Erm<'a, F, M, L, D>,
     /// For each example shareᵢ/l2, what its block's change is worth in weights, and (shareᵢ/l2)·(‖Ψᵢ‖² + β²), its block's curvature.
@@ -22,7 +21,11 @@ pub struct Dually<'e, 'a, F, M, L, D> {
     scale: Vec<[F; 2]>,
     /// β², 0 where the bias is not free.
     beta_sq: f64,
+    prover: Option<(Stop, Prover<'e, F>)>,
 }
+
+/// The objective at weights and its distance from a lower bound of the optimum, in f64, from dual blocks and weights of a run.
+pub type Prover<'p, F> = &'p mut dyn FnMut(&[F], &[F]) -> (f64, f64);
 
 /// Working memory of a step: scores and the block's change.
 #[derive(Debug)]
@@ -55,7 +58,12 @@ where
                 [F::from_f64(rate(i)), F::from_f64(curvature)]
             })
             .collect();
-        Self { erm, scale, beta_sq }
+        Self { erm, scale, beta_sq, prover: None }
+    }
+
+    /// Asks `prover` whenever the gap seems small enough to stop, where `F` is not f64 itself.
+    pub fn proven_by(self, stop: Stop, prover: Prover<'e, F>) -> Self {
+        Self { prover: Some((stop, prover)), ..self }
     }
 
     /// How many dual variables there are.
@@ -184,6 +192,10 @@ where
             }
         }
         let value = self.erm.objective(w);
-        (value, (value - dual).max(0.0))
+        let gap = (value - dual).max(0.0);
+        match &mut self.prover {
+            Some((stop, prove)) if gap <= stop.enough(value) && size_of::<F>() < 8 => prove(mu, w),
+            _ => (value, gap),
+        }
     }
 }

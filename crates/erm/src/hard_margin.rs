@@ -9,6 +9,7 @@
 use crate::dually::{Dually, Scratch};
 use crate::gap;
 use crate::risk::{Erm, Penalty};
+use crate::rounding::{LowerBound, Proof, gamma};
 use crate::rows::{Examples, Rows};
 use lineal_linalg::{Scalar, kernels};
 use lineal_loss::{DualLoss, HardMargin, Hinge};
@@ -114,10 +115,12 @@ where
     let loss = HardMargin(*cost);
     let mut erm = Erm::new(model, &loss, data, Penalty { l2: 1.0, l1: 0.0 });
     let margin_bound = Cell::new(f64::INFINITY);
+    let proof = Cell::new(Proof::nothing(f64::INFINITY));
     let mut problem = Search {
         inner: Dually::new(&mut erm),
         cost,
         margin_bound: &margin_bound,
+        proof: &proof,
         stop: config.stop,
     };
     let mut w = vec![0.0; Model::<f64>::dim(model)];
@@ -130,7 +133,7 @@ where
     });
 
     if outcome.converged {
-        return Separation::Separable(w, outcome);
+        return Separation::Separable(w, Outcome { gap: proof.get().finite_gap(), ..outcome });
     }
     let margin_bound = margin_bound.get();
     if !inseparable() {
@@ -165,6 +168,8 @@ struct Search<'p, 'e, 'a, S, C> {
     inner: Dually<'e, 'a, f64, Linear<S>, HardMargin<C>, Rows<'a, u32>>,
     cost: &'p C,
     margin_bound: &'p Cell<f64>,
+    /// Of the last certificate.
+    proof: &'p Cell<Proof>,
     stop: Stop,
 }
 
@@ -203,12 +208,11 @@ where
     fn certify(&mut self, mu: &mut [f64], w: &mut [f64]) -> (f64, f64) {
         let erm = &mut *self.inner.erm;
         let mut v = vec![0.0; w.len()];
-        let unscaled = gap::bound(erm, mu, &mut v);
+        // From below and from above: s·L − (s²/2)‖v‖² at the best s is a lower bound of the optimum whatever rounding did.
+        let (gain, v_norm) = gap::dual_point(erm, mu, &mut v, true).outward();
         let penalised = erm.model.n_penalised();
-        let v_sq = kernels::dot64(&v[..penalised], &v[..penalised]);
-        let gain = unscaled + 0.5 * v_sq;
         if gain > 0.0 {
-            self.margin_bound.set(self.margin_bound.get().min(v_sq.sqrt() / gain));
+            self.margin_bound.set(self.margin_bound.get().min(v_norm / gain));
         }
 
         let mut scores = vec![0.0; erm.model.max_parts()];
@@ -218,12 +222,19 @@ where
             let y = erm.data.outputs()[i];
             smallest = smallest.min(S::ratio(self.cost, &scores, y));
         }
+        self.proof.set(Proof::nothing(f64::INFINITY));
         if smallest <= 0.0 {
             return (f64::MAX, f64::INFINITY);
         }
         let w_sq = kernels::dot64(&w[..penalised], &w[..penalised]);
         let value = 0.5 * w_sq / (smallest * smallest);
-        let gap = (value - gain * gain / (2.0 * v_sq)).max(0.0);
+        let lower = (gain.max(0.0) / v_norm).powi(2) / 2.0;
+        // Scaling and squaring round, and a norm is a sum over the weights.
+        let rounded = gamma(2 * w.len() + 32) * value;
+        let bound = LowerBound { computed: lower, proven: lower * (1.0 - gamma(8)) };
+        let proof = Proof::new(value, rounded, bound);
+        self.proof.set(proof);
+        let gap = proof.computed_gap();
         // Scaled only when it is the answer: w must stay w(μ) while the run goes on.
         if gap <= self.stop.enough(value) {
             w.iter_mut().for_each(|w| *w /= smallest);

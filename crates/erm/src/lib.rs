@@ -34,14 +34,17 @@ mod gap;
 mod hard_margin;
 pub mod online;
 mod risk;
+mod rounding;
 mod rows;
 mod shards;
 mod stochastically;
 pub mod structured;
 
-pub use dually::Dually;
+pub use dually::{Dually, Prover};
 pub use exact::{ExactError, exact};
+pub use gap::ProvenValue;
 pub use hard_margin::{Margin, Separation, hard_margin, margins};
 pub use risk::{Erm, Penalty};
+pub use rounding::{LowerBound, Proof};
 pub use rows::{Examples, Rows};
 pub use stochastically::Stochastically;

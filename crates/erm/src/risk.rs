@@ -23,12 +23,6 @@ impl Penalty {
         let l1 = if self.l1 > 0.0 { w.iter().map(|w| w.abs().to_f64()).sum() } else { 0.0 };
         0.5 * self.l2 * kernels::dot64(w, w) + self.l1 * l1
     }
-
-    /// Its conjugate at `v`: Σ (|vⱼ| − l1)₊² / (2 l2), for l2 > 0.
-    pub(crate) fn conjugate<F: Scalar>(&self, v: &[F]) -> f64 {
-        let over = |v: &F| (v.abs().to_f64() - self.l1).max(0.0);
-        v.iter().map(|v| over(v) * over(v)).sum::<f64>() / (2.0 * self.l2)
-    }
 }
 
 /// The regularised empirical risk of a model, a loss and examples.
@@ -78,6 +72,22 @@ where
     /// Mean loss plus penalty, l1 included.
     pub fn objective(&self, w: &[F]) -> f64 {
         self.mean_loss(w) + self.penalty.value(&w[..self.model.n_penalised()])
+    }
+
+    /// For each weight the root of its feature's mean square, summed over the parts that share it.
+    pub fn feature_sizes(&mut self) -> Vec<f64> {
+        let (model, data) = (self.model, &self.data);
+        let mut squares = vec![F::ZERO; model.dim()];
+        self.shards.accumulate(&mut squares, &|range, squares| {
+            let mut share = vec![F::ZERO; model.max_parts()];
+            for i in range {
+                share.fill(F::from_f64(data.share(i)));
+                let x = data.x(i);
+                model.accumulate_squares(x, &share[..parts(model.space(x))], squares);
+            }
+            0.0
+        });
+        squares.iter().map(|s| s.to_f64().sqrt()).collect()
     }
 
     /// Mean loss + (l2/2)‖w‖² and its (sub)gradient.
@@ -143,6 +153,10 @@ where
 
     fn l1(&self) -> L1 {
         L1 { l1: self.penalty.l1, until: self.model.n_penalised() }
+    }
+
+    fn sizes(&mut self) -> Option<Vec<f64>> {
+        Some(self.feature_sizes())
     }
 
     fn gap(&mut self, w: &[F], grad: &[F], enough: f64) -> Option<f64> {

@@ -1,5 +1,6 @@
 //! Examples: inputs, gold outputs and what each counts.
 
+use crate::rounding::total;
 use lineal_linalg::{Matrix, Row, Scalar};
 use lineal_model::Model;
 use lineal_model::space::OutputSpace;
@@ -47,7 +48,7 @@ impl<'a, Y> Rows<'a, Y> {
         assert_eq!(x.n_rows(), y.len(), "as many outputs as rows");
         assert!(weights.is_none_or(|w| w.len() == y.len()), "as many weights as rows");
         let total = match weights {
-            Some(w) => w.iter().map(|&w| f64::from(w)).sum(),
+            Some(w) => total(w.iter().map(|&w| f64::from(w))),
             None => y.len() as f64,
         };
         Self { x, y, weights, total }

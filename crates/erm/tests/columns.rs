@@ -1,6 +1,7 @@
 //! Columns trained side by side are the optima of their own problems, and say so truthfully.
 #![allow(missing_docs, reason = "a test")]
 
+use lineal_erm::Proof;
 use lineal_erm::columns::{ColumnTask, certify, dual};
 use lineal_erm::{Erm, Penalty, Rows};
 use lineal_linalg::{Csr, Matrix, Scalar};
@@ -85,7 +86,7 @@ fn agrees<F: Scalar, L: OfMargin<F> + OfMargin<f64> + Copy>(
     let k = task.space.len();
     assert_eq!(fit.w.len() % k, 0);
     let (mut sum, mut gaps) = (0.0, 0.0);
-    for (l, &[value, gap]) in fit.certificates.iter().enumerate() {
+    for (l, &Proof { objective: value, gap, .. }) in fit.certificates.iter().enumerate() {
         let plain = |m: f64| OfMargin::<f64>::value_slope(&loss, m).0;
         let (_, exact) = objective(task, &fit.w, l, plain);
         assert!((exact - value).abs() <= 1e-12 * exact.abs().max(1e-3), "{exact} {value}");
@@ -100,8 +101,9 @@ fn agrees<F: Scalar, L: OfMargin<F> + OfMargin<f64> + Copy>(
     // The bound that weights alone give, in f64, is worse but no lower.
     let w: Vec<f64> = fit.w.iter().map(|w| w.to_f64()).collect();
     for (own, alone) in fit.certificates.iter().zip(certify(task, loss, &w)) {
-        assert!((own[0] - alone[0]).abs() <= 1e-12 * own[0].abs().max(1e-3));
-        assert!(alone[0] - alone[1] <= own[0] + 1e-12);
+        let size = own.objective.abs().max(1e-3);
+        assert!((own.objective - alone.objective).abs() <= 1e-12 * size);
+        assert!(alone.objective - alone.gap <= own.objective + 1e-12);
     }
 }
 
@@ -135,7 +137,7 @@ fn every_width_and_bias_reaches_the_optimum_that_it_claims() {
 fn a_part_of_the_rows_alone_gives_the_weights_of_all_features() {
     // One block over two of many kinds: it is trained on a copy of its rows, over the features that occur there.
     let (x, kinds) = rows(60, 20, 2, 6);
-    let table: Vec<f32> = (0..6).map(|kind| [1.0, -1.0, 0.0, 0.0, 0.0, 0.0][kind]).collect();
+    let table: Vec<f64> = (0..6).map(|kind| [1.0, -1.0, 0.0, 0.0, 0.0, 0.0][kind]).collect();
     let task = ColumnTask {
         x: &x,
         kinds: &kinds,
@@ -149,6 +151,7 @@ fn a_part_of_the_rows_alone_gives_the_weights_of_all_features() {
     let see = |_| ControlFlow::Continue(());
     let fit = dual::<f64, _>(&task, SquaredHinge(ZeroOne), &config(1e-10), &see);
     assert_eq!(fit.w.len(), x.n_cols() + 1);
-    let [value, gap] = certify(&task, SquaredHinge(ZeroOne), &fit.w)[0];
-    assert!((value - fit.certificates[0][0]).abs() < 1e-12 && gap < 1e-5, "{value} {gap}");
+    let Proof { objective, gap, .. } = certify(&task, SquaredHinge(ZeroOne), &fit.w)[0];
+    let own = fit.certificates[0].objective;
+    assert!((objective - own).abs() < 1e-12 && gap < 1e-5, "{objective} {gap}");
 }

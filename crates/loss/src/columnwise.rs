@@ -98,4 +98,30 @@ impl<'a, F: Scalar, L: OfMargin<F>> DualLoss<F, Columns<'a>> for Columnwise<L> {
     fn domain(&self) -> Domain {
         Domain::Interval
     }
+
+    fn clamp(&self, space: Columns<'a>, kind: u32, g: &mut [F]) {
+        let mut signed = vec![F::ZERO; g.len()];
+        space.signed(kind, &mut signed);
+        for (g, &c) in g.iter_mut().zip(&signed) {
+            let (weight, sign) = parted(c);
+            let most = F::from_f64(self.0.largest()) * weight;
+            let most = if weight > F::ZERO { most } else { F::ZERO };
+            *g = -sign * (-sign * *g).max(F::ZERO).min(most);
+        }
+    }
+
+    fn sensitivity(&self, space: Columns<'a>, kind: u32, g: &[F], off: &[f64]) -> f64 {
+        let mut signed = vec![F::ZERO; g.len()];
+        space.signed(kind, &mut signed);
+        let of = |((&c, &g), &off): ((&F, &F), &f64)| {
+            let weight = c.to_f64().abs();
+            if weight == 0.0 {
+                return 0.0;
+            }
+            let (a, off) = (g.to_f64().abs() / weight, off / weight);
+            // The quotient is one more rounding.
+            2.0 * weight * self.0.sensitivity(a, off)
+        };
+        signed.iter().zip(g).zip(off).map(of).sum()
+    }
 }

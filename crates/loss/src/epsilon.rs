@@ -51,4 +51,12 @@ impl<F: Scalar> DualLoss<F, Real> for Epsilon {
     fn domain(&self) -> Domain {
         Domain::Interval
     }
+
+    fn clamp(&self, _: Real, _: f64, g: &mut [F]) {
+        g[0] = g[0].max(-F::ONE).min(F::ONE);
+    }
+
+    fn sensitivity(&self, _: Real, y: f64, _: &[F], off: &[f64]) -> f64 {
+        off[0] * (self.epsilon + y.abs())
+    }
 }

@@ -3,8 +3,8 @@
 //! The max and the sum form of the hinge become the same thing. Dual blocks are flows a_r ≥ 0 without an upper end, ℓ*(g) =
 //! −Σ a_r Δ(y, r).
 
-use crate::sum_hinge::{margins, pour};
-use crate::{Domain, DualLoss, Loss, block::flow_level};
+use crate::sum_hinge::{distribute_flow, margins};
+use crate::{Domain, DualLoss, Loss, block::flow_level, clamp_flows, others};
 use lineal_linalg::Scalar;
 use lineal_model::cost::Cost;
 use lineal_model::space::{Binary, Classes};
@@ -47,6 +47,15 @@ impl<F: Scalar, C: Cost<F, Binary>> DualLoss<F, Binary> for HardMargin<C> {
 
     fn domain(&self) -> Domain {
         Domain::Flows
+    }
+
+    fn clamp(&self, _: Binary, y: u32, g: &mut [F]) {
+        let sign = Binary::sign::<F>(y);
+        g[0] = -sign * (-sign * g[0]).max(F::ZERO);
+    }
+
+    fn sensitivity(&self, _: Binary, y: u32, _: &[F], off: &[f64]) -> f64 {
+        off[0] * self.0.cost(y, 1 - y).to_f64().abs()
     }
 }
 
@@ -92,11 +101,20 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for HardMargin<C> {
         }
         scores[gold] = -F::INFINITY;
         let level = flow_level(scores, F::ONE, F::INFINITY, F::ONE, flow);
-        pour(scores, level, F::ONE, F::INFINITY, gold, flow, g, delta);
+        distribute_flow(scores, level, F::ONE, F::INFINITY, gold, flow, g, delta);
         if violated { f64::INFINITY } else { slack.to_f64() }
     }
 
     fn domain(&self) -> Domain {
         Domain::Flows
+    }
+
+    fn clamp(&self, _: Classes, y: u32, g: &mut [F]) {
+        clamp_flows(g, y as usize, F::INFINITY, F::INFINITY);
+    }
+
+    fn sensitivity(&self, _: Classes, y: u32, _: &[F], off: &[f64]) -> f64 {
+        let gain = |(c, off): (u32, f64)| off * self.0.cost(y, c).to_f64().abs();
+        others(off, y as usize).map(gain).sum()
     }
 }

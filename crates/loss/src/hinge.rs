@@ -5,7 +5,7 @@
 //! et al., KDD 2008, by sorting; here by the active-set method of Michelot, linear in practice).
 //! With no cost it is the perceptron's loss.
 
-use crate::{Domain, DualLoss, Loss, block::flow_level};
+use crate::{Domain, DualLoss, Loss, block::flow_level, clamp_flows, others};
 use lineal_linalg::Scalar;
 use lineal_model::cost::{Cost, NoCost};
 use lineal_model::space::{Binary, Classes, Discrete};
@@ -59,6 +59,15 @@ impl<F: Scalar, C: Cost<F, Binary>> DualLoss<F, Binary> for Hinge<C> {
 
     fn domain(&self) -> Domain {
         Domain::Flows
+    }
+
+    fn clamp(&self, _: Binary, y: u32, g: &mut [F]) {
+        let sign = Binary::sign::<F>(y);
+        g[0] = -sign * (-sign * g[0]).max(F::ZERO).min(F::ONE);
+    }
+
+    fn sensitivity(&self, _: Binary, y: u32, _: &[F], off: &[f64]) -> f64 {
+        off[0] * self.0.cost(y, 1 - y).to_f64().abs()
     }
 }
 
@@ -121,5 +130,14 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Hinge<C> {
 
     fn domain(&self) -> Domain {
         Domain::Flows
+    }
+
+    fn clamp(&self, _: Classes, y: u32, g: &mut [F]) {
+        clamp_flows(g, y as usize, F::ONE, F::ONE);
+    }
+
+    fn sensitivity(&self, _: Classes, y: u32, _: &[F], off: &[f64]) -> f64 {
+        let gain = |(c, off): (u32, f64)| off * self.0.cost(y, c).to_f64().abs();
+        others(off, y as usize).map(gain).sum()
     }
 }

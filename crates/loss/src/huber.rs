@@ -64,4 +64,13 @@ impl<F: Scalar> DualLoss<F, Real> for Huber {
     fn domain(&self) -> Domain {
         Domain::Interval
     }
+
+    fn clamp(&self, _: Real, _: f64, g: &mut [F]) {
+        let delta = F::from_f64(self.delta);
+        g[0] = g[0].max(-delta).min(delta);
+    }
+
+    fn sensitivity(&self, _: Real, y: f64, g: &[F], off: &[f64]) -> f64 {
+        2.0 * off[0] * (g[0].to_f64().abs() + y.abs())
+    }
 }

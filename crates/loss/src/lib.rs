@@ -87,6 +87,40 @@ pub trait DualLoss<F: Scalar, S: OutputSpace<F>>: Loss<F, S> {
 
     /// How blocks can be changed so that they sum to zero over the examples, as a free bias demands.
     fn domain(&self) -> Domain;
+
+    /// Moves any numbers into the domain, exactly: what rounding left outside it proves nothing. Blocks of flows keep −Σ of the others, rounded, in
+    /// the gold entry; the others are the block.
+    fn clamp(&self, space: S, y: S::Output, g: &mut [F]);
+
+    /// s with |ℓ*(g') − (what [`conjugate`](Self::conjugate) computes at `g`)| ≤ ε·s for every g' of the domain with |g'_c − g_c| ≤ ε·`off`_c, where `off`_c ≥ |g_c| and ε is
+    /// between (parts + 16) and 2²⁰ roundings of `F`. Of flows, the entries are those of the other classes. For `g` in the domain; |ℓ*(g)| ≤ s too.
+    fn sensitivity(&self, space: S, y: S::Output, g: &[F], off: &[f64]) -> f64;
+}
+
+/// Flows from `gold` to the others: each at most `each`, all together at most `all`, in exact arithmetic.
+pub(crate) fn clamp_flows<F: Scalar>(g: &mut [F], gold: usize, each: F, all: F) {
+    g[gold] = F::ZERO;
+    g.iter_mut().for_each(|g| *g = g.max(F::ZERO).min(each));
+    let total = |g: &[F]| g.iter().copied().fold(F::ZERO, |sum, g| sum + g);
+    let mut sum = total(g);
+    // A sum of n numbers ≥ 0 is at most n roundings short, and a rounding is half of EPSILON.
+    let slack = F::EPSILON * F::from_f64(g.len() as f64 + 4.0);
+    if sum * (F::ONE + slack) > all {
+        let by = (F::ONE - slack) * (F::ONE - slack) * all / sum;
+        g.iter_mut().for_each(|g| *g *= by);
+        sum = total(g);
+    }
+    g[gold] = -sum;
+}
+
+/// The other classes than `gold`, with their numbers.
+pub(crate) fn others<T: Copy>(of: &[T], gold: usize) -> impl Iterator<Item = (u32, T)> + '_ {
+    (0u32..).zip(of.iter().copied()).filter(move |&(c, _)| c as usize != gold)
+}
+
+/// The sensitivity of p ln p: its modulus of continuity is δ(1 + |ln δ|), and δ = ε·off with ln ε ≥ −37.
+pub(crate) fn entropy_sensitivity(off: f64) -> f64 {
+    if off > 0.0 { off * (40.0 + off.ln().abs()) } else { 0.0 }
 }
 
 /// The shape of a conjugate's domain.

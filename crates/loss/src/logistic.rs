@@ -5,7 +5,7 @@
 //! iteration is one exponential a class, quadratically convergent (Yu, Huang & Lin 2011 solve the same block by
 //! two classes at a time).
 
-use crate::{Domain, DualLoss, Loss, SecondOrder};
+use crate::{Domain, DualLoss, Loss, SecondOrder, clamp_flows, entropy_sensitivity, others};
 use lineal_linalg::Scalar;
 use lineal_linalg::special::{exp_slice, sigmoid, softmax, x_ln_x};
 use lineal_model::cost::Cost;
@@ -92,6 +92,17 @@ impl<F: Scalar, C: Cost<F, Binary>> DualLoss<F, Binary> for Logistic<C> {
     fn domain(&self) -> Domain {
         Domain::Flows
     }
+
+    fn clamp(&self, _: Binary, y: u32, g: &mut [F]) {
+        let sign = Binary::sign::<F>(y);
+        g[0] = -sign * (-sign * g[0]).max(F::ZERO).min(F::ONE);
+    }
+
+    fn sensitivity(&self, _: Binary, y: u32, _: &[F], off: &[f64]) -> f64 {
+        // 1 − a is off by a rounding of 1.
+        let cost = self.0.cost(y, 1 - y).to_f64().abs();
+        2.0 * entropy_sensitivity(off[0]) + off[0] * cost + 2.0
+    }
 }
 
 fn logit<F: Scalar>(a: F) -> F {
@@ -160,6 +171,18 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Logistic<C> {
 
     fn domain(&self) -> Domain {
         Domain::Flows
+    }
+
+    fn clamp(&self, _: Classes, y: u32, g: &mut [F]) {
+        clamp_flows(g, y as usize, F::ONE, F::ONE);
+    }
+
+    fn sensitivity(&self, _: Classes, y: u32, _: &[F], off: &[f64]) -> f64 {
+        let cost = |c: u32| Cost::<F, Classes>::cost(&self.0, y, c).to_f64().abs();
+        let own = |(c, off): (u32, f64)| entropy_sensitivity(off) + off * (cost(c) + cost(y));
+        let flow = others(off, y as usize).map(|(_, off)| off).sum();
+        // 1 − Σ a is off by a rounding of 1.
+        others(off, y as usize).map(own).sum::<f64>() + entropy_sensitivity(flow) + 2.0 + cost(y)
     }
 }
 

@@ -16,6 +16,12 @@ pub trait OfMargin<F: Scalar>: Copy + Sync {
     fn curvature(&self, m: F) -> F;
     /// ℓ*(−a).
     fn conjugate(&self, a: f64) -> f64;
+    /// The largest a of ℓ*'s domain.
+    fn largest(&self) -> f64 {
+        1.0
+    }
+    /// s with |ℓ*(−a') − (what [`conjugate`](Self::conjugate) computes at a)| ≤ ε·s for every a' of the domain with |a' − a| ≤ ε·`off`, `off` ≥ a and ε between 16 and 2²⁰ roundings of f64.
+    fn sensitivity(&self, a: f64, off: f64) -> f64;
     /// Moves each `a` to the minimiser of ℓ*(−a') + m a' + (q/2)(a' − a)², for q > 0.
     fn steps<const T: usize>(&self, s: &mut Steps<F, T>);
 }
@@ -52,6 +58,11 @@ impl<F: Scalar> OfMargin<F> for Hinge<ZeroOne> {
         -a
     }
 
+    #[inline]
+    fn sensitivity(&self, _: f64, off: f64) -> f64 {
+        off
+    }
+
     #[inline(always)]
     fn steps<const T: usize>(&self, s: &mut Steps<F, T>) {
         for t in 0..T {
@@ -79,6 +90,11 @@ impl<F: Scalar> OfMargin<F> for Hinge<NoCost> {
         0.0
     }
 
+    #[inline]
+    fn sensitivity(&self, _: f64, _: f64) -> f64 {
+        0.0
+    }
+
     #[inline(always)]
     fn steps<const T: usize>(&self, s: &mut Steps<F, T>) {
         for t in 0..T {
@@ -103,6 +119,15 @@ impl<F: Scalar> OfMargin<F> for SquaredHinge<ZeroOne> {
     #[inline]
     fn conjugate(&self, a: f64) -> f64 {
         a * a / 4.0 - a
+    }
+
+    fn largest(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    #[inline]
+    fn sensitivity(&self, a: f64, off: f64) -> f64 {
+        off * (a + 1.0)
     }
 
     #[inline(always)]
@@ -133,6 +158,12 @@ impl<F: Scalar> OfMargin<F> for Logistic<NoCost> {
     #[inline]
     fn conjugate(&self, a: f64) -> f64 {
         x_ln_x(a) + x_ln_x(1.0 - a)
+    }
+
+    #[inline]
+    fn sensitivity(&self, _: f64, off: f64) -> f64 {
+        // As `entropy_sensitivity`, twice, without a logarithm: x |ln x| ≤ ½ + x². And 1 − a is off by a rounding of 1.
+        80.0 * off + 2.0 * off * off + 3.0
     }
 
     /// With a' = σ(t): t + q σ(t) = −m + q a, increasing in t with a slope of at least 1. Newton's method on all columns together,

@@ -94,4 +94,14 @@ impl<F: Scalar, S: Target<F>> DualLoss<F, S> for Squared {
     fn domain(&self) -> Domain {
         Domain::Free
     }
+
+    fn clamp(&self, _: S, _: S::Output, _: &mut [F]) {}
+
+    fn sensitivity(&self, _: S, y: S::Output, g: &[F], off: &[f64]) -> f64 {
+        let of = |(c, (g, off)): (usize, (&F, &f64))| {
+            // ε²off² is at most ε·10⁻⁶off².
+            2.0 * off * (g.to_f64().abs() + S::target(y, c).to_f64().abs()) + 1e-6 * off * off
+        };
+        g.iter().zip(off).enumerate().map(of).sum()
+    }
 }

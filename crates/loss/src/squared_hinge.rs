@@ -5,8 +5,8 @@
 //! ℓ*(g) = A²/4 − Σ a_r Δ (max form), Σ (a_r²/4 − a_r Δ) (sum form). The binary and the sum form have a continuous gradient;
 //! the max form has kinks where two classes tie above the margin, so Newton and L-BFGS do not take it.
 
-use crate::sum_hinge::{margins, pour};
-use crate::{Domain, DualLoss, Loss, SecondOrder, block::flow_level};
+use crate::sum_hinge::{distribute_flow, margins};
+use crate::{Domain, DualLoss, Loss, SecondOrder, block::flow_level, clamp_flows, others};
 use lineal_linalg::Scalar;
 use lineal_model::cost::Cost;
 use lineal_model::space::{Binary, Classes};
@@ -73,6 +73,15 @@ impl<F: Scalar, C: Cost<F, Binary>> DualLoss<F, Binary> for SquaredHinge<C> {
 
     fn domain(&self) -> Domain {
         Domain::Flows
+    }
+
+    fn clamp(&self, _: Binary, y: u32, g: &mut [F]) {
+        let sign = Binary::sign::<F>(y);
+        g[0] = -sign * (-sign * g[0]).max(F::ZERO);
+    }
+
+    fn sensitivity(&self, _: Binary, y: u32, g: &[F], off: &[f64]) -> f64 {
+        off[0] * (g[0].to_f64().abs() + self.0.cost(y, 1 - y).to_f64().abs())
     }
 }
 
@@ -176,12 +185,22 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for SquaredHinge<C> {
         let flow = targets(scores, gold, q, g);
         let kappa = q / (q + half);
         let level = flow_level(scores, F::ONE, F::INFINITY, kappa, kappa * flow);
-        pour(scores, level, F::ONE, F::INFINITY, gold, flow, g, delta);
+        distribute_flow(scores, level, F::ONE, F::INFINITY, gold, flow, g, delta);
         gap.to_f64()
     }
 
     fn domain(&self) -> Domain {
         Domain::Flows
+    }
+
+    fn clamp(&self, _: Classes, y: u32, g: &mut [F]) {
+        clamp_flows(g, y as usize, F::INFINITY, F::INFINITY);
+    }
+
+    fn sensitivity(&self, _: Classes, y: u32, g: &[F], off: &[f64]) -> f64 {
+        let flow = g[y as usize].to_f64().abs();
+        let gain = |(c, off): (u32, f64)| off * (flow + self.0.cost(y, c).to_f64().abs());
+        others(off, y as usize).map(gain).sum()
     }
 }
 
@@ -217,11 +236,21 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for SumSquaredHinge<C>
         let flow = targets(scores, gold, q, g);
         let s = q / (q + half);
         let level = flow_level(scores, s, F::INFINITY, F::ONE, flow);
-        pour(scores, level, s, F::INFINITY, gold, flow, g, delta);
+        distribute_flow(scores, level, s, F::INFINITY, gold, flow, g, delta);
         gap.to_f64()
     }
 
     fn domain(&self) -> Domain {
         Domain::Flows
+    }
+
+    fn clamp(&self, _: Classes, y: u32, g: &mut [F]) {
+        clamp_flows(g, y as usize, F::INFINITY, F::INFINITY);
+    }
+
+    fn sensitivity(&self, _: Classes, y: u32, g: &[F], off: &[f64]) -> f64 {
+        let cost = |c: u32| Cost::<F, Classes>::cost(&self.0, y, c).to_f64().abs();
+        let gain = |(c, off): (u32, f64)| off * (g[c as usize].to_f64().abs() + cost(c));
+        others(off, y as usize).map(gain).sum()
     }
 }

@@ -5,7 +5,7 @@
 //! flow: a_r' = clamp(a_r + m_r/q − T, 0, 1) with m_r = Δ + θ_r − θ_y and Σ a' = Σ a + T.
 //! Without cost it is the perceptron that updates every class that outscores the gold one.
 
-use crate::{Domain, DualLoss, Loss, block::flow_level};
+use crate::{Domain, DualLoss, Loss, block::flow_level, clamp_flows, others};
 use lineal_linalg::Scalar;
 use lineal_model::cost::{Cost, NoCost};
 use lineal_model::space::Classes;
@@ -77,19 +77,28 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for SumHinge<C> {
         }
         scores[gold] = -F::INFINITY;
         let level = flow_level(scores, F::ONE, F::ONE, F::ONE, flow);
-        pour(scores, level, F::ONE, F::ONE, gold, flow, g, delta);
+        distribute_flow(scores, level, F::ONE, F::ONE, gold, flow, g, delta);
         gap.to_f64()
     }
 
     fn domain(&self) -> Domain {
         Domain::Flows
     }
+
+    fn clamp(&self, _: Classes, y: u32, g: &mut [F]) {
+        clamp_flows(g, y as usize, F::ONE, F::INFINITY);
+    }
+
+    fn sensitivity(&self, _: Classes, y: u32, _: &[F], off: &[f64]) -> f64 {
+        let gain = |(c, off): (u32, f64)| off * self.0.cost(y, c).to_f64().abs();
+        others(off, y as usize).map(gain).sum()
+    }
 }
 
 /// Writes the flows clamp(s·(v − level), 0, hi) into `g` (whose gold entry the caller has set to 0), their sum into the
 /// gold's entry, and the change into `delta`.
 #[inline]
-pub(crate) fn pour<F: Scalar>(
+pub(crate) fn distribute_flow<F: Scalar>(
     v: &[F],
     level: F,
     s: F,

@@ -279,4 +279,10 @@ impl<F: Scalar> Model<F> for Joint {
         self.for_each(x, |region, _, v| bound += region.largest as f64 * f64::from(v).powi(2));
         Some(bound)
     }
+
+    fn n_terms(&self, x: Row<'_>) -> usize {
+        let mut n = 1;
+        self.for_each(x, |_, _, _| n += 1);
+        n
+    }
 }

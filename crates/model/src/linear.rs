@@ -31,6 +31,8 @@ pub trait Model<F: Scalar>: Sync {
     /// c, where Ψ(x)Ψ(x)ᵀ = c·I over the *penalised* weights, or at least ≼ c·I: steps of the dual are then shorter than
     /// they could be.
     fn isotropy(&self, x: Self::Input<'_>) -> Option<f64>;
+    /// At most how many products a score of `x` is the sum of: what its rounding error grows with.
+    fn n_terms(&self, x: Self::Input<'_>) -> usize;
 }
 
 /// What is added to every score.
@@ -162,5 +164,9 @@ impl<F: Scalar, S: OutputSpace<F>> Model<F> for Linear<S> {
 
     fn isotropy(&self, x: Row<'_>) -> Option<f64> {
         Some(x.norm_sq() + f64::from(u8::from(self.bias == Bias::Penalised)))
+    }
+
+    fn n_terms(&self, x: Row<'_>) -> usize {
+        x.nnz() + 1
     }
 }

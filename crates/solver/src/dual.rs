@@ -192,7 +192,7 @@ fn ascend<F: Scalar, B: Blocks<F>>(
             next_certify = pick.next_certificate(pass);
         }
         let state = Pass {
-            pass,
+            pass: work.ceil() as usize,
             w: blocks.weights(),
             value: if certified { value } else { f64::INFINITY },
             gap: certified.then_some(gap),
@@ -305,6 +305,21 @@ mod tests {
         assert!(outcome.converged);
         assert_eq!(outcome.gap, Some(0.0));
         assert_eq!(w, [0.0, 0.0, 0.0, 1.0, 2.0, 3.0]);
+    }
+
+    /// Progress once counted loops and the report work: with blocks left out they differed.
+    #[test]
+    fn progress_and_report_count_the_same_passes() {
+        let (mut mu, mut w) = ([0.0; 6], [0.0; 6]);
+        let config = Dual { stop: Stop { tol: -1.0, max_passes: 3 }, ..Dual::default() };
+        let (mut seen, mut loops) = (0, 0);
+        let outcome = dual(&config, &mut Bounds(6), &mut mu, &mut w, &mut |p| {
+            (seen, loops) = (p.pass, loops + 1);
+            std::ops::ControlFlow::Continue(())
+        });
+        // Nothing moves after the first pass, so that later ones leave blocks out.
+        assert!(loops > outcome.passes, "{loops}");
+        assert_eq!(seen, outcome.passes);
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub use lbfgs::{Lbfgs, lbfgs};
 pub use newton::{Newton, newton};
 pub use online::{Fall, Move, Online, OnlineConfig, OnlineState, Rule};
 pub use pick::shuffle;
-pub use run::least_subgradient_norm;
+pub use run::{least_subgradient_norm, scaled_norm};
 pub use sgd::{Averaging, Draws, Schedule, Sgd, Stochastic, sgd};
 pub use view::{
     CurvedObjective, Error, L1, Monitor, Objective, Outcome, Pass, Stop, Verdict, silent,

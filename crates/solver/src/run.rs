@@ -12,7 +12,10 @@ pub(crate) struct Run<'a, 'm, F> {
     pub passes: usize,
     /// Points judged after the start.
     pub iterations: usize,
-    grad_norm_0: Option<f64>,
+    /// The norm that the rule is about, at the start.
+    measure_0: Option<f64>,
+    /// Sizes of the features, asked for where there is no gap.
+    sizes: Option<Option<Vec<f64>>>,
     /// At the last point judged.
     gap: Option<f64>,
 }
@@ -30,7 +33,8 @@ pub(crate) struct Point<'a, F> {
 
 impl<'a, 'm, F: Scalar> Run<'a, 'm, F> {
     pub fn new(stop: Stop, monitor: &'a mut Monitor<'m, F>) -> Self {
-        Self { stop, monitor, passes: 0, iterations: 0, grad_norm_0: None, gap: None }
+        let (measure_0, sizes) = (None, None);
+        Self { stop, monitor, passes: 0, iterations: 0, measure_0, sizes, gap: None }
     }
 
     /// Counts the call.
@@ -57,10 +61,17 @@ impl<'a, 'm, F: Scalar> Run<'a, 'm, F> {
         }
         let gap = f.gap(w, grad, self.stop.enough(value));
         self.gap = gap;
+        let measure = match gap {
+            Some(_) => grad_norm,
+            None => match self.sizes.get_or_insert_with(|| f.sizes()) {
+                Some(sizes) => scaled_norm(grad, sizes),
+                None => grad_norm,
+            },
+        };
         let mut flow = ControlFlow::Continue(());
-        let grad_norm_0 = match self.grad_norm_0 {
-            None => *self.grad_norm_0.insert(grad_norm),
-            Some(grad_norm_0) => {
+        let measure_0 = match self.measure_0 {
+            None => *self.measure_0.insert(measure),
+            Some(measure_0) => {
                 self.iterations += 1;
                 let pass = Pass {
                     pass: self.iterations,
@@ -71,12 +82,12 @@ impl<'a, 'm, F: Scalar> Run<'a, 'm, F> {
                     grad_norm: Some(grad_norm),
                 };
                 flow = (self.monitor)(&pass);
-                grad_norm_0
+                measure_0
             }
         };
         // A stationary point is the end even where the gap, in rounded numbers, is not 0.
         let converged = grad_norm == 0.0
-            || self.stop.verdict(value, gap, grad_norm, grad_norm_0) == Verdict::Converged;
+            || self.stop.verdict(value, gap, measure, measure_0) == Verdict::Converged;
         let ends = converged || flow.is_break() || self.passes_left() == 0;
         Ok(ends.then(|| Outcome { converged, ..self.give_up(f, at) }))
     }
@@ -132,6 +143,12 @@ pub(crate) fn abs_change<F: Scalar>(w: &[F], trial: &[F], l1: L1) -> f64 {
     } else {
         0.0
     }
+}
+
+/// The norm of a gradient in units of the features: √Σ (gⱼ/sizeⱼ)² over the features that have a size.
+pub fn scaled_norm<F: Scalar>(grad: &[F], sizes: &[f64]) -> f64 {
+    let own = |(g, &size): (&F, &f64)| if size > 0.0 { g.to_f64() / size } else { 0.0 };
+    grad.iter().zip(sizes).map(own).map(|g| g * g).sum::<f64>().sqrt()
 }
 
 pub(crate) fn norm<F: Scalar>(v: &[F]) -> f64 {

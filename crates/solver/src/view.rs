@@ -17,6 +17,12 @@ pub trait Objective<F> {
         L1::default()
     }
 
+    /// How large the feature of each weight is, where that is known and no gap is: the rule of [`Stop`] is then about the gradient in units of the features, so that it
+    /// means the same whatever they are measured in.
+    fn sizes(&mut self) -> Option<Vec<f64>> {
+        None
+    }
+
     /// An upper bound on (value at `w`) − (minimum), if this objective has a way to prove one.
     /// `grad` is the smooth part's gradient at `w`. Any bound above `enough` is as good as another:
     /// return infinity as soon as that is clear.
@@ -70,7 +76,7 @@ pub trait CurvedObjective<F: Scalar>: Objective<F> {
 /// When to stop: one meaning of `tol` for every solver.
 ///
 /// Where the objective bounds its own error: `gap ≤ tol · value`, so that the value is within `tol` of the optimum,
-/// relatively. Elsewhere: `‖gradient‖ ≤ tol · ‖gradient at the start‖`.
+/// relatively. Elsewhere: `‖gradient‖ ≤ tol · ‖gradient at the start‖`, each entry divided by the [size](Objective::sizes) of its feature.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop {
     /// The relative tolerance.
@@ -119,7 +125,7 @@ pub enum Verdict {
 /// A solver's state after a pass, shown to its [`Monitor`].
 #[derive(Clone, Copy, Debug)]
 pub struct Pass<'a, F> {
-    /// Passes done, from 1.
+    /// Passes done, from 1: iterations, and of the dual as [`Outcome::passes`] counts them.
     pub pass: usize,
     /// The weights that would be returned now.
     pub w: &'a [F],

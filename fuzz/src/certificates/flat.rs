@@ -408,7 +408,11 @@ fn problems(
             dim: d,
             penalised: penalised(1),
             l2: spec.penalty.l2(own),
-            l1: spec.l1,
+            // With -C a column is ½‖w‖² + C·Σ loss + C·total·l1‖w‖₁, the same l1 for every column; divided by C·own it is a mean over its own rows.
+            l1: match spec.penalty {
+                Penalty::C(_) => spec.l1 * total / own,
+                Penalty::L2(_) => spec.l1,
+            },
             nonnegative: Vec::new(),
             terms,
         }

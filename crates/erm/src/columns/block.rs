@@ -11,13 +11,24 @@
 //! one walk back if any of them moved. Hsieh et al. (ICML 2008) do the same for one column at a time, and read the row
 //! as often as there are columns.
 //!
-//! The certificate needs no second vector of weights: where w = w(a) and a respects a free bias, P − D is
+//! **The gap of the run** needs no second vector of weights: where w = w(a) and a respects a free bias, P − D is
 //! Σᵢ shareᵢ |c| (ℓ(mᵢ) + ℓ*(−aᵢ) + aᵢ mᵢ), one more walk for the scores. Where a misses the constraint, a and w are first moved to where it is
-//! met. w is w(a) up to the rounding of its steps, which enters squared: (l2/2)‖w − w(a)‖², about 10⁻¹² of the value in f32.
+//! met. w is w(a) up to the rounding of its steps, which enters squared.
+//!
+//! **What is proven** in the end ([`Block::prove`]) is, for any weights w and dual variables a that respect a free bias,
+//!
+//! ```text
+//! P(w) − D(a) = Σᵢ shareᵢ |c| (ℓ(mᵢ) + ℓ*(−aᵢ) + aᵢ mᵢ) + (l2/2)‖w − w(a)‖²
+//! ```
+//!
+//! with w(a) computed afresh in f64 and every rounding bounded outward (`rounding.rs`): the a that is meant is scaled on one side by the real quotient of two sums, and
+//! what is computed differs from it by the part ε at most, which costs ε·(sensitivity of ℓ* + a|m|) in a row's term and ε·shareᵢ|c|aᵢ‖xᵢ‖/l2 in ‖w − w(a)‖. A score is off by γ‖xᵢ‖‖w‖, which costs at most that times
+//! the loss's slope, a, and 1 for a jump of the slope.
 
 use crate::balance::even;
 use crate::columns::ColumnTask;
-use crate::columns::lone::Lone;
+use crate::columns::singleton_features::SingletonFeatures;
+use crate::rounding::{Compensated, Proof, compensated, gamma, underflow};
 use lineal_linalg::{Row, Scalar, kernels};
 use lineal_loss::{OfMargin, Steps};
 use lineal_model::Bias;
@@ -34,19 +45,19 @@ pub(super) struct Block<'a, F, L, const T: usize> {
     width: usize,
     /// Rows that take part in any column.
     rows: Vec<u32>,
+    /// Rows that would, if their shares were not 0 in `F`.
+    light: Vec<u32>,
     /// For each kind, what the columns say about it.
     signed: Vec<[F; T]>,
     /// For each row of the data, shareᵢ/l2 and ‖xᵢ‖², with what the bias adds to it.
     scale: &'a [[F; 2]],
     /// For each row of the data, its share.
     shares: &'a [f64],
-    lone: &'a Lone,
+    singletons: &'a SingletonFeatures,
     beta_sq: f64,
     /// What a column counts in reports.
     report: [F; T],
-    /// Value and proven gap of each column, as of the last certificate.
-    certificates: [[f64; 2]; T],
-    n_columns: usize,
+    columns: Range<usize>,
 }
 
 /// What a block knows of the rows of its task.
@@ -55,7 +66,7 @@ pub(super) struct About<'a, F> {
     /// For each row shareᵢ/l2 and ‖xᵢ‖², with what the bias adds to it.
     pub(super) scale: &'a [[F; 2]],
     pub(super) shares: &'a [f64],
-    pub(super) lone: &'a Lone,
+    pub(super) singletons: &'a SingletonFeatures,
     /// What a free bias adds to a row's norm.
     pub(super) beta_sq: f64,
 }
@@ -71,40 +82,37 @@ where
         columns: Range<usize>,
         about: About<'a, F>,
     ) -> Self {
-        let About { scale, shares, lone, beta_sq } = about;
+        let About { scale, shares, singletons, beta_sq } = about;
         let space = task.space.part(columns.clone());
         let n_kinds = task.kinds.iter().max().map_or(0, |&kind| kind as usize + 1);
         let mut signed = vec![[F::ZERO; T]; n_kinds];
         for (kind, signed) in (0u32..).zip(&mut signed) {
             space.signed(kind, &mut signed[..columns.len()]);
         }
-        let mut rows = task.rows(columns.clone());
-        rows.retain(|&row| scale[row as usize][0] > F::ZERO);
+        let (rows, mut light): (Vec<u32>, Vec<u32>) = task
+            .rows(columns.clone())
+            .into_iter()
+            .partition(|&row| scale[row as usize][0] > F::ZERO);
+        light.retain(|&row| shares[row as usize] > 0.0);
         let mut report = [F::ZERO; T];
         for (own, &report) in report.iter_mut().zip(&task.report[columns.clone()]) {
             *own = F::from_f64(report);
         }
         let width = if T == 1 { 1 } else { columns.len().next_multiple_of(4) };
-        let (certificates, n_columns) = ([[0.0; 2]; T], columns.len());
         Self {
             task,
             loss,
             width,
             rows,
+            light,
             signed,
             scale,
             shares,
-            lone,
+            singletons,
             beta_sq,
             report,
-            certificates,
-            n_columns,
+            columns,
         }
-    }
-
-    /// Value and proven gap of each column, as of the last certificate.
-    pub(super) fn certificates(&self) -> Vec<[f64; 2]> {
-        self.certificates[..self.n_columns].to_vec()
     }
 
     /// Weights of a feature.
@@ -184,7 +192,7 @@ where
                 sum[1] += share * no * a.to_f64();
             }
         }
-        sums.map(even)
+        sums.map(|sums| even(sums, 0.0))
     }
 
     /// Each column's objective at `w`, and how far it is at most above the optimum: with dual variables near `a` that respect a free bias and
@@ -234,7 +242,7 @@ where
                 a[l] = to;
             }
             if moved > F::ZERO {
-                self.add(self.lone.shared(self.task.x, row), &delta, w);
+                self.add(self.singletons.shared(self.task.x, row), &delta, w);
             }
         }
     }
@@ -250,15 +258,15 @@ where
     }
 
     /// Writes the weights of features that occur in one row only.
-    fn write_lone(&self, a: &[F], w: &mut [F]) {
-        if !self.lone.any() {
+    fn write_singletons(&self, a: &[F], w: &mut [F]) {
+        if !self.singletons.any() {
             return;
         }
         for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
             let row = row as usize;
             let rate = self.scale[row][0];
             let signed = self.signed(row);
-            self.lone.alone(self.task.x, row).for_each(|j, x| {
+            self.singletons.alone(self.task.x, row).for_each(|j, x| {
                 let w = &mut w[j * self.width..(j + 1) * self.width];
                 for (w, (&a, &c)) in w.iter_mut().zip(a.iter().zip(signed)) {
                     *w = rate * c * a * F::from_f32(x);
@@ -267,36 +275,161 @@ where
         }
     }
 
-    /// Each column's objective at `w`, and how far it is at most above the optimum: with the dual variables that the weights alone give.
-    pub(super) fn at_weights(&self, w: &[F]) -> [[f64; 2]; T] {
-        let a = self.slopes(w);
-        let value = self.gaps(&a, w);
-        let bound = self.bound(&a);
-        std::array::from_fn(|l| [value[l][0], (value[l][0] - bound[l]).max(0.0)])
+    /// What is proven of each column at `w`, with the dual variables that the weights alone give.
+    pub(super) fn at_weights(&self, w: &[F]) -> Vec<Proof> {
+        self.prove(&self.slopes(w), w)
     }
 
-    /// Each column's dual value at dual variables near `a` that respect a free bias, whatever the weights are.
-    fn bound(&self, a: &[F]) -> [f64; T] {
-        let factors = self.balance(a);
-        let mut v = vec![F::ZERO; self.bias_at().end];
-        let mut value = [0.0f64; T];
-        for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
-            let row = row as usize;
-            let (rate, share) = (self.scale[row][0], self.shares[row]);
-            let mut g = [F::ZERO; T];
-            for (l, &c) in self.signed(row).iter().enumerate() {
-                let a = a[l] * F::from_f64(factors[l][usize::from(c < F::ZERO)]);
-                g[l] = rate * c * a;
-                let conjugate = OfMargin::<f64>::conjugate(&self.loss, a.to_f64());
-                value[l] -= share * c.to_f64().abs() * conjugate;
-            }
-            kernels::add_outer(self.task.x.row(row), &g[..self.width], &mut v);
-            for (b, &g) in v[self.bias_at()].iter_mut().zip(&g) {
-                *b += g;
+    /// What is proven of each column at `w`, by dual variables near `a`.
+    pub(super) fn prove(&self, a: &[F], w: &[F]) -> Vec<Proof> {
+        let space = self.task.space.part(self.columns.clone());
+        let mut signed = vec![[0.0; T]; self.signed.len()];
+        for (kind, signed) in (0u32..).zip(&mut signed) {
+            space.signed(kind, &mut signed[..self.columns.len()]);
+        }
+        let balanced = Balanced { a, signed: &signed, factors: [[1.0; 2]; T], error: gamma(4) };
+        let balanced = self.balanced(balanced);
+        let apart = self.distance(&balanced, w);
+        let proofs = self.proofs(&balanced, w, apart);
+        proofs[..self.columns.len()].to_vec()
+    }
+
+    /// Factors that make the dual respect a free bias in exact arithmetic.
+    fn balanced<'b>(&self, given: Balanced<'b, F, T>) -> Balanced<'b, F, T> {
+        if self.task.bias != Bias::Free {
+            return given;
+        }
+        let off = gamma(4) + compensated(self.rows.len());
+        let mut sums = [[Compensated::default(); 2]; T];
+        for (&row, a) in self.rows.iter().zip(given.a.chunks_exact(T)) {
+            let share = self.shares[row as usize];
+            let signed = &given.signed[self.task.kinds[row as usize] as usize];
+            for (sum, (a, c)) in sums.iter_mut().zip(a.iter().zip(signed)) {
+                let a = self.inside(*a);
+                sum[0].add(share * c.max(0.0) * a);
+                sum[1].add(share * (-c).max(0.0) * a);
             }
         }
-        let norms = self.norms(&v);
-        std::array::from_fn(|l| value[l] - 0.5 * self.task.l2 * norms[l])
+        let factors = sums.map(|sums| even(sums.map(Compensated::total), off));
+        Balanced { factors, error: 4.0 * off, ..given }
+    }
+
+    /// A dual variable, moved into the domain.
+    fn inside(&self, a: F) -> f64 {
+        a.to_f64().max(0.0).min(OfMargin::<f64>::largest(&self.loss))
+    }
+
+    /// At least ‖xᵢ‖, with a penalised bias.
+    fn norm(&self, row: usize) -> f64 {
+        let bias = f64::from(u8::from(self.task.bias == Bias::Penalised));
+        let row = self.task.x.row(row);
+        (row.norm_sq() + bias).sqrt() * (1.0 + gamma(row.nnz()))
+    }
+
+    /// ‖w − w(a)‖ of each column: as computed, and at most.
+    fn distance(&self, of: &Balanced<'_, F, T>, w: &[F]) -> [[f64; 2]; T] {
+        let (width, x, first) = (self.width, self.task.x, self.singletons.first());
+        let mut shared = vec![0.0; first * width];
+        let mut seen = vec![false; x.n_cols() - first];
+        let (mut bias, mut length, mut square) = ([0.0; T], [0.0; T], [0.0; T]);
+        let mut add = |at: usize, exact: &[f64]| {
+            for (square, (w, exact)) in square.iter_mut().zip(w[at..].iter().zip(exact)) {
+                let off = w.to_f64() - exact;
+                *square += off * off;
+            }
+        };
+        for (&row, a) in self.rows.iter().zip(of.a.chunks_exact(T)) {
+            let row = row as usize;
+            let (share, norm) = (self.shares[row], self.norm(row));
+            let mut g = [0.0; T];
+            for (l, &c) in of.signed[self.task.kinds[row] as usize].iter().enumerate() {
+                let a = self.inside(a[l]) * of.factors[l][usize::from(c < 0.0)];
+                g[l] = share / self.task.l2 * c * a;
+                length[l] += norm * g[l].abs();
+                bias[l] += g[l];
+            }
+            if g.iter().any(|&g| g != 0.0) {
+                kernels::add_outer(self.singletons.shared(x, row), &g[..width], &mut shared);
+            }
+            self.singletons.alone(x, row).for_each(|j, x| {
+                seen[j - first] = true;
+                add(j * width, &g.map(|g| g * f64::from(x))[..width]);
+            });
+        }
+        shared.chunks_exact(width.max(1)).enumerate().for_each(|(j, w)| add(j * width, w));
+        for (j, _) in (first..).zip(&seen).filter(|(_, seen)| !**seen) {
+            add(j * width, &[0.0; T][..width]);
+        }
+        if self.task.bias == Bias::Penalised {
+            add(self.bias_at().start, &bias[..width]);
+        }
+        let n = self.rows.len();
+        let lost = of.error + gamma(n + 16);
+        let wide = 1.0 + gamma(self.bias_at().end / width.max(1) + 8);
+        std::array::from_fn(|l| {
+            let apart = square[l].sqrt();
+            [apart, apart * wide + lost * length[l] + underflow(n)]
+        })
+    }
+
+    /// What is proven of each column: of weights that are so far apart from those of the dual variables.
+    fn proofs(&self, of: &Balanced<'_, F, T>, w: &[F], apart: [[f64; 2]; T]) -> [Proof; T] {
+        let (mut value, mut gap) = ([0.0; T], [0.0; T]);
+        // What rounding can change, in parts of: the terms, the dual variables, the scores by ‖w‖ and by a bias.
+        let (mut terms, mut moved) = ([0.0; T], [0.0; T]);
+        let (mut steep, mut flat, mut curved) = ([0.0; T], [0.0; T], [0.0; T]);
+        let [mut longest, mut most] = [0.0f64; 2];
+        let zeros = [F::ZERO; T];
+        let light = self.light.iter().map(|row| (row, zeros.as_slice()));
+        for (&row, a) in self.rows.iter().zip(of.a.chunks_exact(T)).chain(light) {
+            let row = row as usize;
+            let share = self.shares[row];
+            let scores = self.scores64(row, w);
+            let by_score = gamma(self.task.x.row(row).nnz() + 8);
+            let norm = by_score * self.norm(row);
+            (longest, most) = (longest.max(norm), most.max(by_score));
+            for (l, &c) in of.signed[self.task.kinds[row] as usize].iter().enumerate() {
+                let (m, no) = if c < 0.0 { (-scores[l], 1) } else { (scores[l], 0) };
+                let a = self.inside(a[l]) * of.factors[l][no];
+                let (loss, slope) = self.loss.value_slope(m);
+                let conjugate = OfMargin::<f64>::conjugate(&self.loss, a);
+                let weight = share * c.abs();
+                value[l] += weight * loss;
+                gap[l] += weight * (loss + conjugate + a * m);
+                terms[l] += weight * (loss + conjugate.abs() + a * m.abs());
+                let sensitivity = OfMargin::<f64>::sensitivity(&self.loss, a, a);
+                moved[l] += weight * (sensitivity + a * m.abs());
+                let slopes = weight * (slope + a + 1.0);
+                steep[l] += norm * slopes;
+                flat[l] += by_score * slopes;
+                curved[l] += slopes;
+            }
+        }
+        let norms = self.norms(w);
+        let bias = &w[self.bias_at()];
+        let by_row = 2.0 * gamma(self.rows.len() + self.light.len() + 8);
+        let n_weights = self.bias_at().end / self.width.max(1);
+        std::array::from_fn(|l| {
+            let penalty = 0.5 * self.task.l2 * norms[l];
+            let value = value[l] + penalty;
+            let norm = norms[l].sqrt() * (1.0 + gamma(n_weights));
+            let constant = bias.get(l).map_or(0.0, |b| b.to_f64().abs()) + 1.0;
+            let furthest = longest * norm + most * constant;
+            let by_scores =
+                norm * steep[l] + constant * flat[l] + 2.0 * furthest * furthest * curved[l];
+            // Once for the gap, once for the value.
+            let error = 2.0 * by_scores
+                + by_row * (terms[l] + value)
+                + 2.0 * of.error * moved[l]
+                + gamma(n_weights + 8) * penalty;
+            let [near, far] = apart[l].map(|apart| 0.5 * self.task.l2 * apart * apart);
+            let gap = gap[l].max(0.0);
+            let proven = (gap + far + error) * (1.0 + gamma(8));
+            match proven.is_finite() && value.is_finite() {
+                true => Proof { objective: value, gap: proven, rounding: proven - (gap + near) },
+                false => Proof::nothing(value),
+            }
+        })
     }
 
     /// The dual variables that weights alone give: the loss's slopes.
@@ -341,14 +474,14 @@ where
         let row = self.rows[i] as usize;
         let [rate, norm] = self.scale[row];
         let signed = self.signed(row);
-        let shared = self.lone.shared(self.task.x, row);
+        let shared = self.singletons.shared(self.task.x, row);
         let mut scores = [F::ZERO; T];
         kernels::scores(shared, w, &mut scores[..self.width]);
         for (score, &b) in scores.iter_mut().zip(&w[self.bias_at()]) {
             *score += b;
         }
         // What the features that no other row has add.
-        let alone = rate * F::from_f32(self.lone.square(row));
+        let alone = rate * F::from_f32(self.singletons.square(row));
         for l in 0..T {
             scores[l] += alone * signed[l] * a[l];
         }
@@ -393,7 +526,7 @@ where
                 kernels::prefetch_at(self.scale, row);
                 kernels::prefetch_at(self.task.kinds, row);
                 kernels::prefetch_at(a, i * T);
-                self.lone.prefetch(row);
+                self.singletons.prefetch(row);
             }
             Soon::Near => self.task.x.prefetch(row),
             Soon::Next if size_of_val(w) > NEAR => self.task.x.prefetch_weights(row, w, self.width),
@@ -428,7 +561,7 @@ where
         let mut value = self.norms(w).map(|norm| -0.5 * self.task.l2 * norm);
         for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
             let (row, share) = (row as usize, self.shares[row as usize]);
-            let alone = f64::from(self.lone.square(row)) * 0.5 * share * share / self.task.l2;
+            let alone = f64::from(self.singletons.square(row)) * 0.5 * share * share / self.task.l2;
             for (l, c) in self.signed(row).iter().enumerate() {
                 let (a, c) = (a[l].to_f64(), c.to_f64().abs());
                 let conjugate = OfMargin::<f64>::conjugate(&self.loss, a);
@@ -441,12 +574,20 @@ where
 
     fn certify(&mut self, a: &mut [F], w: &mut [F]) -> (f64, f64) {
         self.centre(a, w);
-        self.write_lone(a, w);
-        self.certificates = self.gaps(a, w);
+        self.write_singletons(a, w);
         let report = self.report.iter().map(|r| r.to_f64());
-        self.certificates
+        self.gaps(a, w)
             .iter()
             .zip(report)
             .fold((0.0, 0.0), |(value, gap), (own, by)| (value + by * own[0], gap + by * own[1]))
     }
+}
+
+/// Dual variables that respect a free bias: `a` times `factors`, for each column of its yes and of its no rows, each off by the part `error` at most.
+struct Balanced<'b, F, const T: usize> {
+    a: &'b [F],
+    /// For each kind, what the columns say about it, in f64.
+    signed: &'b [[f64; T]],
+    factors: [[f64; 2]; T],
+    error: f64,
 }

@@ -7,22 +7,23 @@
 //! share nothing, so that the number of threads changes no bit.
 
 mod block;
-mod few;
-mod lone;
+mod compact_features;
+mod singleton_features;
 mod tree;
 
 pub use tree::{ColumnScale, NodePenalty, Outputs, TreeFit, TreeTask, cut, dual_tree};
 
 use crate::dually::follow;
+use crate::rounding::{Proof, total};
 use block::{About, Block};
-use few::Few;
+use compact_features::CompactFeatures;
 use lineal_linalg::{Matrix, Scalar};
 use lineal_loss::OfMargin;
 use lineal_model::Bias;
 use lineal_model::space::Columns;
 use lineal_solver::{self as solver, Outcome, Pass};
-use lone::Lone;
 use rayon::prelude::*;
+use singleton_features::SingletonFeatures;
 use std::ops::{ControlFlow, Range};
 use std::sync::{Mutex, PoisonError};
 
@@ -85,8 +86,8 @@ impl ColumnTask<'_> {
 pub struct ColumnFit<F> {
     /// (features + bias) × columns.
     pub w: Vec<F>,
-    /// For each column its objective, not yet multiplied by `report`, and a proven bound on its distance from the optimum.
-    pub certificates: Vec<[f64; 2]>,
+    /// What is proven of each column, not yet multiplied by `report`.
+    pub certificates: Vec<Proof>,
     /// The most passes that any block took.
     pub passes: usize,
     /// Whether every block met the tolerance.
@@ -154,21 +155,25 @@ pub fn dual<F: Scalar, L: OfMargin<F> + OfMargin<f64>>(
     }
 }
 
-/// Each column's objective at `w`, and a proven bound on its distance from the optimum, from the dual variables that the weights alone
-/// give.
-pub fn certify<L: OfMargin<f64>>(task: &ColumnTask<'_>, loss: L, w: &[f64]) -> Vec<[f64; 2]> {
+/// What is proven of each column at `w`, from the dual variables that the weights alone give.
+pub fn certify<L: OfMargin<f64>>(task: &ColumnTask<'_>, loss: L, w: &[f64]) -> Vec<Proof> {
     let scales = Scales::<f64>::new(task);
     let n = task.space.len();
-    let of_block = |columns: &Range<usize>| -> Vec<[f64; 2]> {
+    let of_block = |columns: &Range<usize>| -> Vec<Proof> {
         let block = Block::<f64, L, WIDEST>::new(task, loss, columns.clone(), scales.about());
         let width = block.width();
         let mut own = vec![0.0; w.len() / n.max(1) * width];
         for (own, w) in own.chunks_exact_mut(width).zip(w.chunks_exact(n)) {
             own[..columns.len()].copy_from_slice(&w[columns.clone()]);
         }
-        block.at_weights(&own)[..columns.len()].to_vec()
+        block.at_weights(&own)
     };
     by_sixteen(n).par_iter().flat_map_iter(of_block).collect()
+}
+
+/// What is proven of all columns together, each times what it counts.
+pub fn sum(certificates: &[Proof], report: &[f64]) -> Proof {
+    Proof::sum(certificates.iter().zip(report.iter().copied()))
 }
 
 /// Blocks of 16 columns, then what is left. Up to [`WIDEST`] stay together: a second walk over the rows for a few columns more costs as much
@@ -192,7 +197,7 @@ const WIDEST: usize = 24;
 struct Scales<F> {
     scale: Vec<[F; 2]>,
     shares: Vec<f64>,
-    lone: Lone,
+    singletons: SingletonFeatures,
     beta_sq: f64,
 }
 
@@ -200,7 +205,7 @@ impl<F: Scalar> Scales<F> {
     fn new(task: &ColumnTask<'_>) -> Self {
         let n = task.x.n_rows();
         let weight = |i: usize| task.weights.map_or(1.0, |w| f64::from(w[i]));
-        let total: f64 = (0..n).map(weight).sum();
+        let total = total((0..n).map(weight));
         let norms: Vec<f64> = (0..n).map(|i| task.x.row(i).norm_sq()).collect();
         let mean = norms.iter().sum::<f64>() / n.max(1) as f64;
         let beta_sq = match task.bias {
@@ -213,18 +218,18 @@ impl<F: Scalar> Scales<F> {
             [F::from_f64(share / task.l2), F::from_f64(norm + beta_sq)]
         };
         let scale = shares.iter().zip(norms).map(of).collect();
-        Self { scale, shares, lone: Lone::new(task.x), beta_sq }
+        Self { scale, shares, singletons: SingletonFeatures::new(task.x), beta_sq }
     }
 
     fn about(&self) -> About<'_, F> {
-        let Self { scale, shares, lone, beta_sq } = self;
-        About { scale, shares, lone, beta_sq: *beta_sq }
+        let Self { scale, shares, singletons, beta_sq } = self;
+        About { scale, shares, singletons, beta_sq: *beta_sq }
     }
 }
 
 /// What is known of a block once its weights are among the others'.
 struct Part {
-    certificates: Vec<[f64; 2]>,
+    certificates: Vec<Proof>,
     outcome: Outcome,
 }
 
@@ -240,10 +245,10 @@ fn solve<F: Scalar, L: OfMargin<F> + OfMargin<f64>>(
     config: &solver::Dual,
     see: See<'_>,
 ) -> (Part, BlockWeights<F>) {
-    let few = Few::new(task, columns.clone(), scales);
-    let own = few.as_ref().map(|f| ColumnTask { x: &f.x, kinds: &f.kinds, ..*task });
+    let compact = CompactFeatures::new(task, columns.clone(), scales);
+    let own = compact.as_ref().map(|f| ColumnTask { x: &f.x, kinds: &f.kinds, ..*task });
     let task = own.as_ref().unwrap_or(task);
-    let about = few.as_ref().map_or(scales.about(), |f| f.scales.about());
+    let about = compact.as_ref().map_or(scales.about(), |f| f.scales.about());
     let (part, mut w) = match columns.len() {
         1 => solve_wide(Block::<F, L, 1>::new(task, loss, columns, about), config, see),
         2..=4 => solve_wide(Block::<F, L, 4>::new(task, loss, columns, about), config, see),
@@ -251,7 +256,7 @@ fn solve<F: Scalar, L: OfMargin<F> + OfMargin<f64>>(
         9..=16 => solve_wide(Block::<F, L, 16>::new(task, loss, columns, about), config, see),
         _ => solve_wide(Block::<F, L, WIDEST>::new(task, loss, columns, about), config, see),
     };
-    w.places = few.map(|f| f.places);
+    w.places = compact.map(|f| f.places);
     (part, w)
 }
 
@@ -268,7 +273,7 @@ fn solve_wide<F: Scalar, L: OfMargin<F> + OfMargin<f64>, const T: usize>(
     };
     let outcome = solver::dual(config, &mut block, a.slice(), w.slice(), &mut monitor);
     let _ = see(outcome.passes, outcome.gap.unwrap_or(f64::INFINITY), true);
-    let part = Part { certificates: block.certificates(), outcome };
+    let part = Part { certificates: block.prove(a.slice(), w.slice()), outcome };
     (part, BlockWeights { w, width: block.width(), places: None })
 }
 

@@ -3,8 +3,9 @@
 //! A node sees only its own rows and only the features that occur in them, renumbered, so that the work and the memory of
 //! all nodes of one depth are those of one pass over the data, however many classes there are. Nodes share nothing and are spread over threads.
 
-use super::few::localise;
-use super::{BlockPass, ColumnFit, ColumnTask, OnBlock, dual};
+use super::compact_features::localise;
+use super::{BlockPass, ColumnFit, ColumnTask, OnBlock, dual, sum};
+use crate::rounding::Proof;
 use lineal_linalg::{Matrix, Scalar};
 use lineal_loss::OfMargin;
 use lineal_model::Bias;
@@ -97,8 +98,8 @@ pub struct TreeFit<F> {
     pub tree: LabelTree,
     /// The weights of all nodes, one after the other.
     pub w: Vec<F>,
-    /// Σ over columns of objective and gap.
-    pub certificate: [f64; 2],
+    /// What is proven of the sum over all columns.
+    pub certificate: Proof,
     /// The most passes of any node.
     pub passes: usize,
     /// Whether every node met the tolerance.
@@ -136,11 +137,10 @@ pub fn dual_tree<F: Scalar, L: OfMargin<F> + OfMargin<f64>>(
         .collect();
 
     let mut w = Vec::with_capacity(fits.iter().map(|fit| fit.fit.w.len()).sum());
-    let (mut certificate, mut passes, mut converged, mut seen) = ([0.0; 2], 0, true, 0);
+    let (mut certificates, mut passes, mut converged, mut seen) = (Vec::new(), 0, true, 0);
     let mut shapes = Vec::with_capacity(n_nodes);
     for (node, children) in fits.into_iter().zip(task.nodes) {
-        certificate[0] += node.certificate[0];
-        certificate[1] += node.certificate[1];
+        certificates.push(node.certificate);
         passes = passes.max(node.fit.passes);
         converged &= node.fit.converged;
         seen += node.rows;
@@ -149,6 +149,7 @@ pub fn dual_tree<F: Scalar, L: OfMargin<F> + OfMargin<f64>>(
         shapes.push(NodeShape { children: children.clone(), single, features: node.features });
     }
     let tree = LabelTree::new(shapes, task.n_outputs, task.bias != Bias::None, exclusive)?;
+    let certificate = sum(&certificates, &vec![1.0; n_nodes]);
     Ok(TreeFit { tree, w, certificate, passes, converged, rows: seen })
 }
 
@@ -243,7 +244,7 @@ struct NodeTask<'a> {
 struct NodeFit<F> {
     fit: ColumnFit<F>,
     features: Vec<u32>,
-    certificate: [f64; 2],
+    certificate: Proof,
     rows: u64,
 }
 
@@ -280,16 +281,12 @@ impl NodeTask<'_> {
                 report: &report,
             };
             let fit = dual::<F, L>(&task, loss, &config, see);
-            let certificate = fit
-                .certificates
-                .iter()
-                .zip(&report)
-                .fold([0.0; 2], |sum, (c, r)| [sum[0] + r * c[0], sum[1] + r * c[1]]);
+            let certificate = sum(&fit.certificates, &report);
             (fit, certificate)
         };
         let even = vec![task.penalty.of_column(total, total.max(f64::MIN_POSITIVE)); n_columns];
         let (fit, certificate) = match task.outputs {
-            _ if total == 0.0 => (empty(&x, n_columns, task.bias), [0.0; 2]),
+            _ if total == 0.0 => (empty(&x, n_columns, task.bias), Proof::of_nothing()),
             Outputs::Labels { .. } => {
                 let (start, ids) = self.child_lists();
                 let kinds: Vec<u32> = (0..self.rows.len() as u32).collect();
@@ -346,7 +343,7 @@ impl NodeTask<'_> {
         n_columns: usize,
         weights: Option<&[f32]>,
         total: f64,
-    ) -> (Vec<u32>, Vec<f32>, Vec<ColumnScale>) {
+    ) -> (Vec<u32>, Vec<f64>, Vec<ColumnScale>) {
         let n_outputs = self.task.n_outputs;
         let all = self.spans.starts[self.number].clone();
         let (first, end) = (all[0], all[all.len() - 1]);
@@ -359,14 +356,14 @@ impl NodeTask<'_> {
             }
             if n == 0 { 0.0 } else { sum / n as f64 }
         };
-        let mut table = vec![0.0f32; below.len() * n_columns];
+        let mut table = vec![0.0f64; below.len() * n_columns];
         for (&gold, row) in below.iter().zip(table.chunks_exact_mut(n_columns)) {
             let own = self.spans.child(self.number, gold).unwrap_or(0);
             for (l, c) in row.iter_mut().enumerate() {
                 let inside = |&o: &u32| self.spans.child(self.number, o) == Some(l);
                 let yes = own == l;
                 let weight = mean(gold, &mut below.iter().copied().filter(|o| inside(o) != yes));
-                *c = if yes { weight as f32 } else { -weight as f32 };
+                *c = if yes { weight } else { -weight };
             }
         }
         let kind = |row: &u32| self.spans.leaf[y[*row as usize] as usize] - first;
@@ -375,12 +372,12 @@ impl NodeTask<'_> {
         for (i, &kind) in kinds.iter().enumerate() {
             let weight = weights.map_or(1.0, |w| f64::from(w[i]));
             let row = &table[kind as usize * n_columns..][..n_columns];
-            own.iter_mut().zip(row).for_each(|(own, c)| *own += weight * f64::from(c.abs()));
+            own.iter_mut().zip(row).for_each(|(own, c)| *own += weight * c.abs());
         }
         let scale: Vec<ColumnScale> =
             own.iter().map(|&own| self.task.penalty.of_column(own, total)).collect();
         for row in table.chunks_exact_mut(n_columns) {
-            row.iter_mut().zip(&scale).for_each(|(c, s)| *c *= s.examples as f32);
+            row.iter_mut().zip(&scale).for_each(|(c, s)| *c *= s.examples);
         }
         (kinds, table, scale)
     }
@@ -391,7 +388,7 @@ fn empty<F: Scalar>(x: &Matrix, n_columns: usize, bias: Bias) -> ColumnFit<F> {
     let n_rows = x.n_cols() + usize::from(bias != Bias::None);
     ColumnFit {
         w: vec![F::ZERO; n_rows * n_columns],
-        certificates: vec![[0.0; 2]; n_columns],
+        certificates: vec![Proof::of_nothing(); n_columns],
         passes: 0,
         converged: true,
     }

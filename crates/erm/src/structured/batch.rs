@@ -55,6 +55,11 @@ impl<'p, 'a, S: MaxOracle<F>, F: Scalar> Batch<'p, 'a, S, F> {
         }
     }
 
+    /// The cuts that were kept.
+    pub(crate) fn take_cuts(&mut self) -> Option<Cuts<F>> {
+        self.cuts.take()
+    }
+
     /// Why a value is not a number, if an example without an output is the reason.
     pub(crate) fn failure(&self) -> Option<LearnError> {
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -137,7 +142,7 @@ impl<S: MaxOracle<F>, F: Scalar> Objective<F> for Batch<'_, '_, S, F> {
     fn value_grad(&mut self, w: &[F], grad: &mut [F]) -> f64 {
         let mean_loss = self.loss_grad(w, grad);
         if let Some(cuts) = &mut self.cuts {
-            cuts.push(grad, mean_loss - kernels::dot64(w, grad));
+            cuts.push(w, grad, mean_loss - kernels::dot64(w, grad));
         }
         let w = self.penalised(w);
         kernels::axpy(F::from_f64(self.penalty.l2), w, &mut grad[..w.len()]);

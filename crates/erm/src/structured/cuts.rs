@@ -14,33 +14,47 @@ const STEPS: usize = 500;
 #[derive(Debug)]
 pub(crate) struct Cuts<F> {
     l2: f64,
-    /// gₖ, used in turn.
+    /// gₖ, used in turn, and the weights at which they were taken.
     gradients: Vec<Vec<F>>,
+    points: Vec<Vec<F>>,
     offsets: Vec<f64>,
     /// `[k·CUTS + j] = ⟨gₖ, gⱼ⟩`.
     products: Vec<f64>,
     shares: Vec<f64>,
     next: usize,
     best: f64,
+    /// The largest norm of all points.
+    reach: f64,
 }
 
 impl<F: Scalar> Cuts<F> {
     pub(crate) fn new(l2: f64) -> Self {
-        let (gradients, offsets, shares) = (Vec::new(), Vec::new(), Vec::new());
-        let products = vec![0.0; CUTS * CUTS];
-        Self { l2, gradients, offsets, products, shares, next: 0, best: f64::NEG_INFINITY }
+        Self {
+            l2,
+            gradients: Vec::new(),
+            points: Vec::new(),
+            offsets: Vec::new(),
+            products: vec![0.0; CUTS * CUTS],
+            shares: Vec::new(),
+            next: 0,
+            best: f64::NEG_INFINITY,
+            reach: 0.0,
+        }
     }
 
-    /// Takes the cut (g, b) in, for the oldest one when there are many.
-    pub(crate) fn push(&mut self, gradient: &[F], offset: f64) {
+    /// Takes the cut (g, b) at a point in, for the oldest one when there are many.
+    pub(crate) fn push(&mut self, point: &[F], gradient: &[F], offset: f64) {
+        self.reach = self.reach.max(kernels::dot64(point, point).sqrt());
         let at = self.next;
         self.next = (self.next + 1) % CUTS;
         if at == self.gradients.len() {
             self.gradients.push(gradient.to_vec());
+            self.points.push(point.to_vec());
             self.offsets.push(offset);
             self.shares.push(if at == 0 { 1.0 } else { 0.0 });
         } else {
             self.gradients[at].copy_from_slice(gradient);
+            self.points[at].copy_from_slice(point);
             self.offsets[at] = offset;
             // What the cut before had goes to its successor: the sum stays 1.
         }
@@ -49,6 +63,19 @@ impl<F: Scalar> Cuts<F> {
             self.products[k * CUTS + at] = product;
             self.products[at * CUTS + k] = product;
         }
+    }
+
+    /// The points whose cuts the last bound was made of, those that count most first.
+    pub(crate) fn into_points(self) -> Vec<Vec<F>> {
+        let mut points: Vec<(f64, Vec<F>)> = self.shares.into_iter().zip(self.points).collect();
+        points.retain(|&(share, _)| share > 0.0);
+        points.sort_by(|a, b| b.0.total_cmp(&a.0));
+        points.into_iter().map(|(_, point)| point).collect()
+    }
+
+    /// The largest norm of all points.
+    pub(crate) fn reach(&self) -> f64 {
+        self.reach
     }
 
     /// The best bound so far.
@@ -102,7 +129,7 @@ mod tests {
             let w = [0.5 + 0.5 * t.cos() / (1.0 + 0.2 * t), 1.0 + 0.5 * t.sin() / (1.0 + 0.2 * t)];
             let g = [w[0] - 1.0, w[1] - 2.0];
             let loss = 0.5 * (g[0] * g[0] + g[1] * g[1]);
-            cuts.push(&g, loss - w[0] * g[0] - w[1] * g[1]);
+            cuts.push(&w, &g, loss - w[0] * g[0] - w[1] * g[1]);
             let bound = cuts.bound();
             assert!(bound <= minimum + 1e-12 && bound >= last, "{bound}");
             last = bound;

@@ -14,7 +14,9 @@
 //! argmax is not asked for. A list has at most `max_outputs` entries: when it is full, the one of least α gives all of it to s, if that does
 //! not lower D, and else s has to wait.
 //!
-//! The certificate is taken at w and at the mean of the iterates at the ends of passes, weighted by 2k/(K(K+1)), whose dual point is the mean of α. An inexact
+//! The certificate is taken at w and at the mean of the iterates at the ends of passes, weighted by 2k/(K(K+1)), whose dual point is the mean of α. Steps are made in `F`; the dual point is
+//! summed up in f64, and its value is proven in exact arithmetic (`rounding.rs`): the α that are meant are divided by their exact sum, and a weight that is a sum of n products is off by at most γₙ of the sum of
+//! their absolute values, so that ‖w(α)‖ is at most what is computed plus γ·(1/l2) Σᵢ pᵢ Σ_y αᵢ(y)‖Ψ(yᵢ) − Ψ(y)‖₁. An inexact
 //! argmax says how much more there may be ([`Found::upper`](lineal_model::structure::Found)): the losses of the certificate, and with them objective and gap, count that as lost.
 //!
 //! Where weights must not be negative, w is the projection of what the formula gives, u, and everything above holds with a line search along the bends (`nonnegative.rs`). The mean of α has the projection of the mean of u.
@@ -26,30 +28,35 @@ use super::LearnError;
 use super::nonnegative::{Line, project};
 use super::problem::{Problem, Worker, infeasible};
 use super::vertex::Vertex;
+use crate::rounding::{Sums, gamma, underflow};
+use crate::shards::Shards;
 use lineal_linalg::{Scalar, kernels};
 use lineal_model::structure::{MaxOracle, Structure};
 use lineal_solver::{Blocks, DualStep};
 use rayon::prelude::*;
 use std::ops::Range;
 
-pub(crate) struct FrankWolfe<'p, 'a, S: MaxOracle<F>, F: Scalar> {
+pub(crate) struct FrankWolfe<'p, 'a, S: MaxOracle<F> + Structure<f64>, F: Scalar> {
     problem: &'p Problem<'a, S, F>,
     worker: Worker<S, F>,
-    active: Vec<Vec<Active<S, F>>>,
+    /// For features in f64.
+    wide: <S as Structure<f64>>::Scratch,
+    active: Vec<Vec<Active<<S as Structure<F>>::Output>>>,
     /// Whether Ψ-vectors are kept in place of outputs.
     dense: bool,
     /// The gap that each block had at the last argmax.
     gaps: Vec<f64>,
     w: Vec<F>,
-    /// Weights that must not be negative, and these before their projection: now, and in the mean.
+    /// Weights that must not be negative, and these before their projection.
     nonnegative: Range<usize>,
     u: Vec<F>,
-    mean_u: Vec<F>,
     /// Σᵢ pᵢ Σ_y αᵢ(y) Δ(yᵢ, y).
     cost: f64,
-    /// Means of w and of the cost over certificates.
+    /// The dual point and the mean of those at certificates, in f64.
+    point: DualPoint,
+    mean_point: DualPoint,
+    /// The weights of the mean.
     mean: Vec<F>,
-    mean_cost: f64,
     n_means: f64,
     /// Where it started, and the objective there.
     start: Option<(Vec<F>, f64)>,
@@ -59,10 +66,47 @@ pub(crate) struct FrankWolfe<'p, 'a, S: MaxOracle<F>, F: Scalar> {
     spare: Vec<F>,
 }
 
-struct Active<S: MaxOracle<F>, F: Scalar> {
-    vertex: Vertex<S::Output, F>,
+struct Active<Y> {
+    vertex: Vertex<Y>,
     alpha: f64,
     cost: f64,
+}
+
+/// α summed up.
+#[derive(Clone, Default)]
+struct DualPoint {
+    /// w(α) before the projection of what must not be negative.
+    u: Vec<f64>,
+    /// By how much its norm may be more than that of `u`.
+    error: f64,
+    /// Σᵢ pᵢ Σ_y αᵢ(y) Δ(yᵢ, y), rounded down.
+    cost: f64,
+}
+
+impl DualPoint {
+    /// This one and another, mixed.
+    fn mix(&mut self, other: &Self, rho: f64) {
+        self.u.resize(other.u.len(), 0.0);
+        for (u, other) in self.u.iter_mut().zip(&other.u) {
+            *u = (1.0 - rho) * *u + rho * other;
+        }
+        let norm =
+            kernels::dot64(&other.u, &other.u).sqrt() + kernels::dot64(&self.u, &self.u).sqrt();
+        self.error = self.error.max(other.error) + gamma(8) * norm;
+        self.cost = (1.0 - rho) * self.cost + rho * other.cost;
+        self.cost -= gamma(8) * self.cost.abs();
+    }
+
+    /// D, rounded down.
+    fn value(&self, l2: f64, nonnegative: &Range<usize>) -> f64 {
+        let mut square = kernels::dot64(&self.u, &self.u);
+        // The projection sets what is below 0 to 0, and moves no two points apart.
+        square -= self.u[nonnegative.clone()].iter().map(|u| u.min(0.0).powi(2)).sum::<f64>();
+        let size = gamma(2 * self.u.len()) * kernels::dot64(&self.u, &self.u);
+        let norm = (square.max(0.0) + size).sqrt() + self.error;
+        let lost = 0.5 * l2 * norm * norm;
+        self.cost - lost - gamma(8) * (self.cost.abs() + lost)
+    }
 }
 
 /// Which weights should be returned.
@@ -76,38 +120,43 @@ enum Best {
 /// Examples that a thread takes at a time.
 const CHUNK: usize = 64;
 
-impl<'p, 'a, S: MaxOracle<F>, F: Scalar> FrankWolfe<'p, 'a, S, F> {
+impl<'p, 'a, S, F> FrankWolfe<'p, 'a, S, F>
+where
+    F: Scalar,
+    S: MaxOracle<F> + MaxOracle<f64, Output = <S as Structure<F>>::Output>,
+{
     pub(crate) fn new(
         problem: &'p Problem<'a, S, F>,
         start: Option<Vec<F>>,
     ) -> Result<Self, LearnError> {
         let (n, dim) = (problem.n(), problem.dim());
         // Then a product with a Ψ-vector costs less than walking over the features of an output.
-        let dense = dim <= problem.structure.work() / (4 * n.max(1));
+        let dense = dim <= Structure::<F>::work(problem.structure) / (4 * n.max(1));
         let mut worker = problem.worker();
         let mut gold = |i| {
-            problem.structure.gold(i, &mut worker.gold);
+            Structure::<F>::gold(problem.structure, i, &mut worker.gold);
             let vertex = match dense {
-                true => Vertex::Features(vec![F::ZERO; dim]),
+                true => Vertex::Features(vec![0.0; dim]),
                 false => Vertex::Output(worker.gold.clone()),
             };
             vec![Active { vertex, alpha: 1.0, cost: 0.0 }]
         };
         let zeros = || vec![F::ZERO; dim];
-        let nonnegative = problem.structure.nonnegative();
+        let nonnegative = Structure::<F>::nonnegative(problem.structure);
         let mut new = Self {
             problem,
             active: (0..n).map(&mut gold).collect(),
             worker,
+            wide: Structure::<f64>::scratch(problem.structure),
             dense,
             gaps: vec![f64::INFINITY; n],
             w: zeros(),
             u: vec![F::ZERO; nonnegative.len()],
-            mean_u: vec![F::ZERO; nonnegative.len()],
             nonnegative,
             cost: 0.0,
+            point: DualPoint::default(),
+            mean_point: DualPoint::default(),
             mean: zeros(),
-            mean_cost: 0.0,
             n_means: 0.0,
             start: None,
             best: Best::Own,
@@ -132,8 +181,8 @@ impl<'p, 'a, S: MaxOracle<F>, F: Scalar> FrankWolfe<'p, 'a, S, F> {
             problem.scores(i, &w, worker);
             problem.loss(i, worker).map_err(infeasible(i))?;
             if worker.y_hat != worker.gold {
-                let cost = structure.cost(i, &worker.y_hat);
-                let vertex = Vertex::new(problem, i, worker, self.dense);
+                let cost = MaxOracle::<F>::cost(structure, i, &worker.y_hat);
+                let vertex = Vertex::new(problem, i, worker, &mut self.wide, self.dense);
                 block[0].alpha = 0.0;
                 block.push(Active { vertex, alpha: 1.0, cost });
             }
@@ -152,32 +201,54 @@ impl<'p, 'a, S: MaxOracle<F>, F: Scalar> FrankWolfe<'p, 'a, S, F> {
         Ok(())
     }
 
-    /// w(α), computed afresh: rounding does not pile up.
+    /// w(α), computed afresh and in f64: rounding does not pile up.
     fn refresh(&mut self) {
         let (problem, active) = (self.problem, &self.active);
-        let structure = problem.structure;
-        problem.shards().accumulate(&mut self.w, &|range, w| {
-            let (mut s, mut gold) = (structure.scratch(), S::Output::default());
-            for i in range {
-                structure.gold(i, &mut gold);
-                for one in &active[i] {
-                    let by = F::from_f64(structure.share(i) / problem.spec.l2 * one.alpha);
-                    let add = |place: usize, v: F| w[place] += by * v;
-                    one.vertex.each_below_gold(structure, i, &gold, &mut s, add);
+        let (structure, l2, dim) = (problem.structure, problem.spec.l2, problem.dim());
+        // Weights, and how many terms each of them is the sum of.
+        let mut out = vec![0.0; 2 * dim];
+        let sums = Sums::new();
+        let share = |i: usize| Structure::<f64>::share(structure, i);
+        let n = problem.n();
+        let work = Structure::<f64>::work(structure);
+        Shards::<f64>::new(n, 2 * dim, work).accumulate(&mut out, &|range, out| {
+            let mut s = Structure::<f64>::scratch(structure);
+            let mut gold = <S as Structure<f64>>::Output::default();
+            let (w, hits) = out.split_at_mut(dim);
+            // Σ p α Δ, and Σ p α‖Ψ(gold) − Ψ(y)‖₁ / l2.
+            let (start, mut own) = (range.start, [0.0; 2]);
+            for i in range.filter(|&i| share(i) > 0.0) {
+                Structure::<f64>::gold(structure, i, &mut gold);
+                let total: f64 = active[i].iter().map(|one| one.alpha).sum();
+                for one in active[i].iter().filter(|one| one.alpha > 0.0) {
+                    let alpha = one.alpha / total;
+                    let by = share(i) / l2 * alpha;
+                    let mut length = 0.0;
+                    let add = |place: usize, v: f64| {
+                        w[place] += by * v;
+                        hits[place] += 1.0;
+                        length += v.abs();
+                    };
+                    one.vertex.each_below_gold::<f64, S>(structure, i, &gold, &mut s, add);
+                    own[0] += share(i) * alpha * one.cost;
+                    own[1] += by * length;
                 }
             }
+            sums.put(start, own);
             0.0
         });
+        let hits = out.split_off(dim);
+        let [cost, length] = sums.total();
+        let most = hits.iter().fold(0.0f64, |most, &hits| most.max(hits)) as usize;
+        // Shares, sums of α and of features besides.
+        let off = gamma(most + 2 * problem.spec.max_outputs + n + 64);
+        self.point.error = off * length + underflow(dim);
+        self.point.cost = cost - gamma(2 * n + 2 * problem.spec.max_outputs) * cost.abs();
+        self.point.u = out;
+        self.cost = cost;
+        write(&self.point.u, &mut self.w);
         self.u.copy_from_slice(&self.w[self.nonnegative.clone()]);
         project(&mut self.w, &self.nonnegative);
-        let of_block = |(i, block): (usize, &Vec<Active<S, F>>)| {
-            structure.share(i) * block.iter().map(|one| one.alpha * one.cost).sum::<f64>()
-        };
-        self.cost = active.iter().enumerate().map(of_block).sum();
-    }
-
-    fn dual(&self, w: &[F], cost: f64) -> f64 {
-        cost - 0.5 * self.problem.spec.l2 * kernels::dot64(w, w)
     }
 
     /// The primal objective, and the loss of each example. Where the argmax is inexact: no less than they are.
@@ -193,12 +264,22 @@ impl<'p, 'a, S: MaxOracle<F>, F: Scalar> FrankWolfe<'p, 'a, S, F> {
             }
             Ok(())
         })?;
-        let loss: f64 = losses.iter().enumerate().map(|(i, l)| l * structure.share(i)).sum();
+        let loss: f64 =
+            losses.iter().enumerate().map(|(i, l)| l * Structure::<F>::share(structure, i)).sum();
         Ok(loss + 0.5 * problem.spec.l2 * kernels::dot64(w, w))
     }
 }
 
-impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
+/// Rounds weights to another type.
+fn write<F: Scalar>(from: &[f64], to: &mut [F]) {
+    to.iter_mut().zip(from).for_each(|(to, &from)| *to = F::from_f64(from));
+}
+
+impl<S, F> Blocks<F> for FrankWolfe<'_, '_, S, F>
+where
+    F: Scalar,
+    S: MaxOracle<F> + MaxOracle<f64, Output = <S as Structure<F>>::Output>,
+{
     type Error = LearnError;
 
     fn n_blocks(&self) -> usize {
@@ -206,18 +287,19 @@ impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
     }
 
     fn step(&mut self, i: usize) -> Result<DualStep, LearnError> {
-        let Self { problem, worker, active, gaps, w, u, nonnegative, cost, spare, dense, .. } =
-            self;
+        let Self {
+            problem, worker, wide, active, gaps, w, u, nonnegative, cost, spare, dense, ..
+        } = self;
         let (structure, nonnegative) = (problem.structure, &*nonnegative);
-        let (l2, share) = (problem.spec.l2, structure.share(i));
+        let (l2, share) = (problem.spec.l2, Structure::<F>::share(structure, i));
         if share == 0.0 {
             return Ok(DualStep { gap: 0.0, moved: false });
         }
         let block = &mut active[i];
         problem.scores(i, w, worker);
-        structure.gold(i, &mut worker.gold);
-        let gold_score = structure.score(i, &worker.theta, &worker.gold);
-        let score = |one: &Active<S, F>| {
+        Structure::<F>::gold(structure, i, &mut worker.gold);
+        let gold_score = Structure::<F>::score(structure, i, &worker.theta, &worker.gold);
+        let score = |one: &Active<<S as Structure<F>>::Output>| {
             one.vertex.score(structure, i, &worker.theta, w, gold_score) + one.cost
         };
         let scores: Vec<f64> = block.iter().map(score).collect();
@@ -235,9 +317,11 @@ impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
             seen = (share * (loss.upper + loss.gold_score - mean)).max(0.0);
             let exact = loss.upper == loss.seen;
             if exact || found > best {
-                let vertex = Vertex::new(problem, i, worker, *dense);
-                let new_cost = structure.cost(i, &worker.y_hat);
-                let same = |one: &Active<S, F>| one.cost == new_cost && one.vertex == vertex;
+                let vertex = Vertex::new(problem, i, worker, wide, *dense);
+                let new_cost = MaxOracle::<F>::cost(structure, i, &worker.y_hat);
+                let same = |one: &Active<<S as Structure<F>>::Output>| {
+                    one.cost == new_cost && one.vertex == vertex
+                };
                 towards = block.iter().position(same).unwrap_or_else(|| {
                     block.push(Active { vertex, alpha: 0.0, cost: new_cost });
                     block.len() - 1
@@ -264,7 +348,7 @@ impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
                         >= 0.0
                 }
             };
-            clear(structure, i, pair, &mut worker.s, |place| spare[place] = F::ZERO);
+            clear::<S, F>(structure, i, pair, &mut worker.s, |place| spare[place] = F::ZERO);
             if fits {
                 (from, all) = (least, true);
             } else {
@@ -291,7 +375,7 @@ impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
                 *u += by * std::mem::replace(d, F::ZERO);
                 *w = u.max(F::ZERO);
             }
-            clear(structure, i, pair, &mut worker.s, |place| {
+            clear::<S, F>(structure, i, pair, &mut worker.s, |place| {
                 w[place] += by * spare[place];
                 spare[place] = F::ZERO;
             });
@@ -307,18 +391,13 @@ impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
         self.refresh();
         self.n_means += 1.0;
         let rho = 2.0 / (self.n_means + 1.0);
-        let (keep, take) = (F::from_f64(1.0 - rho), F::from_f64(rho));
-        for (mean, &w) in self.mean.iter_mut().zip(&self.w) {
-            *mean = keep * *mean + take * w;
-        }
-        for (mean, &u) in self.mean_u.iter_mut().zip(&self.u) {
-            *mean = keep * *mean + take * u;
-        }
-        self.mean[self.nonnegative.clone()].copy_from_slice(&self.mean_u);
+        self.mean_point.mix(&self.point, rho);
+        write(&self.mean_point.u, &mut self.mean);
         project(&mut self.mean, &self.nonnegative);
-        self.mean_cost = (1.0 - rho) * self.mean_cost + rho * self.cost;
-        let dual = self.dual(&self.w, self.cost).max(self.dual(&self.mean, self.mean_cost));
-        self.best_dual = self.best_dual.max(dual);
+        let l2 = self.problem.spec.l2;
+        for point in [&self.point, &self.mean_point] {
+            self.best_dual = self.best_dual.max(point.value(l2, &self.nonnegative));
+        }
         let of_mean = self.primal(&self.mean, gaps)?;
         let own = self.primal(&self.w, gaps)?;
         // From the losses at w to the gaps: loss + score(gold) − Σ α (score + cost).
@@ -329,14 +408,14 @@ impl<S: MaxOracle<F>, F: Scalar> Blocks<F> for FrankWolfe<'_, '_, S, F> {
             for (i, gap) in gaps.iter_mut().enumerate() {
                 let i = chunk * CHUNK + i;
                 problem.scores(i, w, &mut worker);
-                structure.gold(i, &mut worker.gold);
-                let gold = structure.score(i, &worker.theta, &worker.gold);
-                let score = |one: &Active<S, F>| {
+                Structure::<F>::gold(structure, i, &mut worker.gold);
+                let gold = Structure::<F>::score(structure, i, &worker.theta, &worker.gold);
+                let score = |one: &Active<<S as Structure<F>>::Output>| {
                     let score = one.vertex.score(structure, i, &worker.theta, w, gold);
                     one.alpha * (score + one.cost - gold)
                 };
                 let mean: f64 = active[i].iter().map(score).sum();
-                *gap = (structure.share(i) * (*gap - mean)).max(0.0);
+                *gap = (Structure::<F>::share(structure, i) * (*gap - mean)).max(0.0);
             }
         });
         self.gaps.copy_from_slice(gaps);
@@ -372,7 +451,7 @@ fn line<'a, F: Scalar>(
 
 /// Two outputs of a list.
 type Pair<'v, S, F> =
-    (&'v Vertex<<S as Structure<F>>::Output, F>, &'v Vertex<<S as Structure<F>>::Output, F>);
+    (&'v Vertex<<S as Structure<F>>::Output>, &'v Vertex<<S as Structure<F>>::Output>);
 
 /// Adds Ψ(a) − Ψ(b) to `spare` and returns its squared norm.
 fn difference<S: MaxOracle<F>, F: Scalar>(

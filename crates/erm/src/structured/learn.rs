@@ -1,6 +1,7 @@
 //! Checks a request and hands it to its algorithm.
 
 use super::batch::{Batch, Scaled, multiply};
+use super::cuts::Cuts;
 use super::exponentiated::Exponentiated;
 use super::frank_wolfe::FrankWolfe;
 use super::newton::{self, by_newton};
@@ -9,15 +10,16 @@ use super::online::{self, Steps};
 use super::problem::{Problem, Sums};
 use super::{LearnError, LearnPass, LearnReport, LearnSpec, Learnt, Loss, OnPass, Solver, Update};
 use crate::risk::Penalty;
-use lineal_linalg::Scalar;
-use lineal_model::structure::{MaxOracle, Structure, SumOracle};
+use crate::rounding::{LowerBound, Proof};
+use lineal_linalg::{Scalar, kernels};
+use lineal_model::structure::{MaxOracle, PartVector, Structure, SumOracle};
 use lineal_solver::{self as solver, Blocks, Lbfgs, Objective, Stop};
 use std::ops::ControlFlow;
 
 /// Learns the weights of a structure, from zeros or from `start`, with any loss.
 ///
 /// `on_pass` sees every pass; `Break` ends the run with what there is.
-pub fn learn<S: SumOracle<f32> + SumOracle<f64>>(
+pub fn learn<S: SumOracle<f32> + SumOracle<f64, Output = <S as Structure<f32>>::Output>>(
     structure: &S,
     spec: &LearnSpec,
     start: Option<&[f32]>,
@@ -27,7 +29,7 @@ pub fn learn<S: SumOracle<f32> + SumOracle<f64>>(
 }
 
 /// As [`learn`], for a structure without sums over its outputs: the logistic loss is refused.
-pub fn learn_max<S: MaxOracle<f32> + MaxOracle<f64>>(
+pub fn learn_max<S: MaxOracle<f32> + MaxOracle<f64, Output = <S as Structure<f32>>::Output>>(
     structure: &S,
     spec: &LearnSpec,
     start: Option<&[f32]>,
@@ -47,7 +49,7 @@ pub(super) struct Both<'a, S: MaxOracle<f32> + MaxOracle<f64>> {
 
 type BothSums<S> = (Option<Sums<S, f32>>, Option<Sums<S, f64>>);
 
-fn run<S: MaxOracle<f32> + MaxOracle<f64>>(
+fn run<S: MaxOracle<f32> + MaxOracle<f64, Output = <S as Structure<f32>>::Output>>(
     structure: &S,
     spec: &LearnSpec,
     (single, double): BothSums<S>,
@@ -108,10 +110,20 @@ fn run<S: MaxOracle<f32> + MaxOracle<f64>>(
         return Err(LearnError::Request(why.into()));
     }
     match spec.chosen() {
-        Solver::Lbfgs if spec.tol >= SINGLE => by_gradients(&both, &both.single, start, on_pass),
-        Solver::Lbfgs => by_gradients(&both, &both.double, start, on_pass),
-        Solver::Dual if spec.tol >= SINGLE => by_blocks(&both, &both.single, start, on_pass),
-        Solver::Dual => by_blocks(&both, &both.double, start, on_pass),
+        Solver::Lbfgs => by_gradients(&both, start, on_pass),
+        // Entropies are the bound of the exponentiated gradient, and f32 has too few digits for them.
+        Solver::Dual if spec.loss == Loss::Logistic => {
+            let start = start.map(|start| first_weights(Some(start), start.len()));
+            ascend(&both, Exponentiated::new(&both.double, start)?, on_pass)
+        }
+        Solver::Dual if spec.tol >= SINGLE => {
+            let start = start.map(|start| start.to_vec());
+            ascend(&both, FrankWolfe::new(&both.single, start)?, on_pass)
+        }
+        Solver::Dual => {
+            let start = start.map(|start| first_weights(Some(start), start.len()));
+            ascend(&both, FrankWolfe::new(&both.double, start)?, on_pass)
+        }
         _ => by_steps(&both, start, on_pass),
     }
 }
@@ -147,31 +159,95 @@ fn by_steps<S: MaxOracle<f32> + MaxOracle<f64>>(
 /// How many epochs of single steps come before L-BFGS.
 const HEAD_START: usize = 8;
 
-fn by_gradients<S: MaxOracle<f32> + MaxOracle<f64> + MaxOracle<F>, F: Scalar>(
+fn by_gradients<S: MaxOracle<f32> + MaxOracle<f64>>(
     both: &Both<'_, S>,
-    problem: &Problem<'_, S, F>,
     start: Option<&[f32]>,
     on_pass: &mut OnPass<'_>,
 ) -> Result<Learnt, LearnError> {
-    let spec = problem.spec;
-    let mut w: Vec<F> = first_weights(start, problem.dim());
-    let mut first = 0;
+    let spec = both.single.spec;
+    let dim = both.single.dim();
+    let mut w: Vec<f32> = first_weights(start, dim);
+    let mut passes = 0;
     let mut broken = false;
     if spec.solver == Solver::Auto && start.is_none() {
         let mut steps = Steps::new(&both.single);
         steps.epochs = HEAD_START.min(spec.passes);
-        let run = online::epochs(&both.single, steps, vec![0.0; w.len()], on_pass)?;
+        let run = online::epochs(&both.single, steps, vec![0.0; dim], on_pass)?;
         // Steps that went astray are worse than none.
         if run.loss <= loss_of_nothing(&both.single) {
-            w = first_weights(Some(&run.w), w.len());
+            w.clone_from(&run.w);
         }
-        (first, broken) = (run.passes, run.broken);
+        (passes, broken) = (run.passes, run.broken);
     }
+    if spec.tol >= SINGLE {
+        let end = descend(&both.single, w, passes, broken, on_pass)?;
+        passes += end.passes;
+        let report = LearnReport::new(Solver::Lbfgs, passes, end.converged);
+        let points = end.cuts.map(Cuts::into_points).unwrap_or_default();
+        let bound = if end.converged { bound_at(&both.double, &points)? } else { None };
+        let learnt = certified(both, end.w, report, bound)?;
+        let proven = learnt.report.gap.is_none() || learnt.report.converged;
+        if proven || !end.converged || end.broken || passes >= spec.passes {
+            return Ok(learnt);
+        }
+        // The bound that ended the run was made of gradients in f32, and not all of it is left in f64: the same again from here in f64.
+        w = learnt.w;
+    }
+    let wide = w.iter().map(|&w| f64::from(w)).collect();
+    let end = descend(&both.double, wide, passes, broken, on_pass)?;
+    let report = LearnReport::new(Solver::Lbfgs, passes + end.passes, end.converged);
+    let reach = end.cuts.map_or(0.0, |cuts| cuts.reach());
+    let bound = end.bound.map(|value| Bound { value, reach });
+    certified(both, single(&end.w), report, bound)
+}
+
+/// The lower bound of the optimum that the gradients at some points give in f64: a pass for each.
+fn bound_at<S: MaxOracle<f64>>(
+    problem: &Problem<'_, S, f64>,
+    points: &[Vec<f32>],
+) -> Result<Option<Bound>, LearnError> {
+    let mut batch = Batch::new(problem);
+    batch.keep_cuts();
+    let mut grad = vec![0.0; problem.dim()];
+    for point in points {
+        let point: Vec<f64> = point.iter().map(|&w| f64::from(w)).collect();
+        batch.value_grad(&point, &mut grad);
+        if let Some(failure) = batch.failure() {
+            return Err(failure);
+        }
+    }
+    let of = |mut cuts: Cuts<f64>| Bound { value: cuts.bound(), reach: cuts.reach() };
+    Ok(batch.take_cuts().filter(|_| !points.is_empty()).map(of))
+}
+
+/// Where L-BFGS ended.
+struct Descended<F> {
+    w: Vec<F>,
+    passes: usize,
+    converged: bool,
+    /// Whether the caller wanted it to end.
+    broken: bool,
+    /// A lower bound of the optimum, as far as `F` knows it.
+    bound: Option<f64>,
+    /// The gradients that it was made of, if it was made of several.
+    cuts: Option<Cuts<F>>,
+}
+
+/// L-BFGS or OWL-QN from `w`, after `first` passes of something else.
+fn descend<S: MaxOracle<F>, F: Scalar>(
+    problem: &Problem<'_, S, F>,
+    mut w: Vec<F>,
+    first: usize,
+    broken: bool,
+    on_pass: &mut OnPass<'_>,
+) -> Result<Descended<F>, LearnError> {
+    let spec = problem.spec;
     let mut batch = Batch::new(problem);
     let max_passes = if broken { 0 } else { spec.passes.saturating_sub(first) };
     let config = Lbfgs { memory: 6, stop: Stop { tol: spec.tol, max_passes } };
     let penalty = Penalty { l2: spec.l2, l1: spec.l1 };
     let n_penalised = Structure::<F>::n_penalised(problem.structure);
+    let mut broken = broken;
     let mut show = |pass: &solver::Pass<'_, F>, inverse: Option<&[F]>| {
         let weights = || {
             let mut w = pass.w.to_vec();
@@ -180,7 +256,7 @@ fn by_gradients<S: MaxOracle<f32> + MaxOracle<f64> + MaxOracle<F>, F: Scalar>(
             }
             w
         };
-        on_pass(&LearnPass {
+        let flow = on_pass(&LearnPass {
             pass: first + pass.pass,
             loss: Some(pass.value - penalty.value(&weights()[..n_penalised])),
             objective: Some(pass.value),
@@ -188,7 +264,9 @@ fn by_gradients<S: MaxOracle<f32> + MaxOracle<f64> + MaxOracle<F>, F: Scalar>(
             gap_estimate: None,
             grad_norm: pass.grad_norm,
             weights: &|| single(&weights()),
-        })
+        });
+        broken |= flow.is_break();
+        flow
     };
     let outcome = if spec.l1 > 0.0 || spec.l2 == 0.0 || n_penalised < w.len() {
         solver::lbfgs(&config, &mut batch, &mut w, &mut |pass| show(pass, None))
@@ -206,21 +284,8 @@ fn by_gradients<S: MaxOracle<f32> + MaxOracle<f64> + MaxOracle<F>, F: Scalar>(
     };
     let solver::Outcome { passes, converged, value, gap, .. } =
         outcome.map_err(|error| batch.failure().unwrap_or_else(|| diverged(error)))?;
-    let report = LearnReport::new(Solver::Lbfgs, first + passes, converged);
-    certified(both, single(&w), report, gap.map(|gap| value - gap))
-}
-
-fn by_blocks<S: MaxOracle<f32> + MaxOracle<f64> + MaxOracle<F>, F: Scalar>(
-    both: &Both<'_, S>,
-    problem: &Problem<'_, S, F>,
-    start: Option<&[f32]>,
-    on_pass: &mut OnPass<'_>,
-) -> Result<Learnt, LearnError> {
-    let start = start.map(|start| first_weights(Some(start), start.len()));
-    match problem.spec.loss {
-        Loss::Logistic => ascend(both, Exponentiated::new(problem, start)?, on_pass),
-        _ => ascend(both, FrankWolfe::new(problem, start)?, on_pass),
-    }
+    let bound = gap.map(|gap| value - gap);
+    Ok(Descended { w, passes, converged, broken, bound, cuts: batch.take_cuts() })
 }
 
 fn ascend<S: MaxOracle<f32> + MaxOracle<f64>, F: Scalar>(
@@ -229,7 +294,8 @@ fn ascend<S: MaxOracle<f32> + MaxOracle<f64>, F: Scalar>(
     on_pass: &mut OnPass<'_>,
 ) -> Result<Learnt, LearnError> {
     let spec = both.single.spec;
-    let stop = Stop { tol: spec.tol, max_passes: spec.passes };
+    // A hair below: the objective that counts is in f64, and that of the weights as they are stored.
+    let stop = Stop { tol: 0.99 * spec.tol, max_passes: spec.passes };
     let mut diverged = None;
     let outcome = solver::dual_by_gaps(stop, spec.seed, &mut blocks, &mut |pass| {
         if pass.gap.is_some() && !pass.value.is_finite() {
@@ -250,7 +316,7 @@ fn ascend<S: MaxOracle<f32> + MaxOracle<f64>, F: Scalar>(
         return Err(diverged);
     }
     let report = LearnReport::new(Solver::Dual, outcome.passes, outcome.converged);
-    let bound = outcome.gap.map(|gap| outcome.value - gap);
+    let bound = outcome.gap.map(|gap| Bound { value: outcome.value - gap, reach: 0.0 });
     certified(both, single(blocks.weights()), report, bound)
 }
 
@@ -267,16 +333,32 @@ fn diverged(error: solver::Error) -> LearnError {
     }
 }
 
+/// The part of what it sums up that f64 may lose in a structure's own sums. How many operations these take, and on what, only the structure knows; 2⁻³⁶ is room for a
+/// hundred thousand roundings one after the other, each in the direction that hurts.
+const LOST: f64 = 1.0 / (1u64 << 36) as f64;
+
+/// What storing weights of f64 in f32 may cost, as a part of the objective.
+const STORED: f64 = 1e-6;
+
+/// A lower bound of the optimum, in f64.
+#[derive(Clone, Copy)]
+pub(super) struct Bound {
+    pub(super) value: f64,
+    /// The largest norm of other weights than the stored ones that it was computed at.
+    pub(super) reach: f64,
+}
+
 /// The figures of the weights that are stored, in f64. `bound` is a lower bound on the optimum, if one was found on the way.
 pub(super) fn certified<S: MaxOracle<f32> + MaxOracle<f64>>(
     both: &Both<'_, S>,
     w: Vec<f32>,
     mut report: LearnReport,
-    bound: Option<f64>,
+    bound: Option<Bound>,
 ) -> Result<Learnt, LearnError> {
+    let problem = &both.double;
     let wide: Vec<f64> = w.iter().map(|&w| f64::from(w)).collect();
     let mut grad = wide.clone();
-    let mut batch = Batch::new(&both.double);
+    let mut batch = Batch::new(problem);
     batch.value_grad(&wide, &mut grad);
     if let Some(failure) = batch.failure() {
         return Err(failure);
@@ -287,14 +369,58 @@ pub(super) fn certified<S: MaxOracle<f32> + MaxOracle<f64>>(
         return Err(LearnError::Diverged { value: objective, pass: report.passes });
     }
     report.objective = Some(objective);
-    report.gap = bound.map(|bound| (objective - bound).max(0.0));
-    if both.double.is_logistic() {
+    let mut gap = bound.map(|bound| objective - bound.value);
+    // Losses are differences of scores, which are at most ‖w‖ times the norm of what they score.
+    let bounded = bound.is_some() || problem.is_logistic();
+    let norm = if bounded { gold_norm(problem) } else { 0.0 };
+    let w_norm = kernels::dot64(&wide, &wide).sqrt();
+    // Once for the objective, twice for a bound that was computed elsewhere: by its offset, and by its square.
+    let reach = w_norm + bound.map_or(0.0, |bound| 2.0 * bound.reach);
+    let mut lost = LOST * (objective.abs() + reach * norm);
+    if problem.is_logistic() {
         let by_gradient = batch.gap(&wide, &grad, f64::INFINITY);
-        report.gap = match (report.gap, by_gradient) {
+        gap = match (gap, by_gradient) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
         report.grad_norm = Some(solver::least_subgradient_norm(&wide, &grad, batch.l1()));
+        if problem.spec.l2 > 0.0 {
+            // ‖∇P + e‖² / (2·l2), with e a part of what examples add to the gradient.
+            let (length, e) = (kernels::dot64(&grad, &grad).sqrt(), LOST * norm);
+            lost += (length + e) * e / problem.spec.l2;
+        }
     }
+    let Some(gap) = gap else { return Ok(Learnt { w, report }) };
+    let bound = objective - gap.max(0.0);
+    let bound = LowerBound { computed: bound, proven: bound };
+    let proof = Proof::new(objective, lost, bound);
+    let tol = problem.spec.tol;
+    report.gap = proof.finite_gap();
+    // Weights are stored in f32, whose rounding may be more than a run in f64 was asked for.
+    let stored = report.converged && tol < SINGLE && proof.converged(tol + STORED);
+    report.converged = proof.converged(tol) || stored;
     Ok(Learnt { w, report })
+}
+
+/// Twice Σ over examples of the norm of their gold outputs' features, each with its share: what others have is about as much.
+fn gold_norm<S: MaxOracle<f64>>(problem: &Problem<'_, S, f64>) -> f64 {
+    let structure = problem.structure;
+    let mut worker = problem.worker();
+    let (mut features, mut sum) = (vec![0.0; problem.dim()], 0.0);
+    for i in (0..problem.n()).filter(|&i| structure.is_whole(i)) {
+        problem.scores(i, &features, &mut worker);
+        structure.gold(i, &mut worker.gold);
+        worker.theta.scale(0.0);
+        structure.add_output(i, &worker.gold, structure.share(i), &mut worker.theta);
+        structure.accumulate(i, &worker.theta, &mut worker.s, &mut features);
+        let mut touched = 0.0;
+        structure.each_touched(i, &worker.theta, &mut worker.s, |range| {
+            for feature in &mut features[range] {
+                touched += *feature * *feature;
+                *feature = 0.0;
+            }
+        });
+        sum += touched.sqrt();
+    }
+    2.0 * sum
 }

@@ -16,7 +16,7 @@
 //!
 //! Steps to a relative gap of 1e-6 on MQ2008 (52,325 pairs, 46 weights) at C = 0.001, 0.1, 1, 100: 7, 14, 18, 28.
 
-use super::learn::{Both, certified, first_weights, single};
+use super::learn::{Both, Bound, certified, first_weights, single};
 use super::problem::Problem;
 use super::{LearnError, LearnPass, LearnReport, Learnt, Loss, OnPass, Solver};
 use crate::shards::Shards;
@@ -71,9 +71,11 @@ pub(super) fn by_newton<S: MaxOracle<f32> + MaxOracle<f64>>(
     let mut newton = Newton::new(&both.double);
     let mut at = newton.point(first_weights(start, both.double.dim()))?;
     let (mut best, mut bound) = (at.clone(), f64::NEG_INFINITY);
+    let mut reach = 0.0f64;
     let (mut steps, mut iterations, mut stuck) = (0, 0, 0);
     let converged = loop {
         bound = bound.max(at.bound);
+        reach = reach.max(kernels::dot64(&at.w, &at.w).sqrt());
         if at.objective <= best.objective {
             best.clone_from(&at);
         }
@@ -117,7 +119,7 @@ pub(super) fn by_newton<S: MaxOracle<f32> + MaxOracle<f64>>(
     };
     let report = LearnReport::new(Solver::Newton, newton.passes, converged);
     let w = if newton.is_smooth() { &at.w } else { &best.w };
-    certified(both, single(w), report, Some(bound))
+    certified(both, single(w), report, Some(Bound { value: bound, reach }))
 }
 
 impl<'p, 'a, S: MaxOracle<f64>> Newton<'p, 'a, S> {

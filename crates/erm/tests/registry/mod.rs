@@ -18,11 +18,11 @@ use std::ops::ControlFlow;
 use view::View;
 
 /// A structure with an argmax, in both precisions.
-pub trait Max: MaxOracle<f32> + MaxOracle<f64> {}
-impl<S: MaxOracle<f32> + MaxOracle<f64>> Max for S {}
+pub trait Max: MaxOracle<f32> + MaxOracle<f64, Output = <Self as Structure<f32>>::Output> {}
+impl<S: MaxOracle<f32> + MaxOracle<f64, Output = <S as Structure<f32>>::Output>> Max for S {}
 /// A structure with sums, in both precisions.
-pub trait Sum: SumOracle<f32> + SumOracle<f64> {}
-impl<S: SumOracle<f32> + SumOracle<f64>> Sum for S {}
+pub trait Sum: SumOracle<f32> + SumOracle<f64, Output = <Self as Structure<f32>>::Output> {}
+impl<S: SumOracle<f32> + SumOracle<f64, Output = <S as Structure<f32>>::Output>> Sum for S {}
 
 type Output<S> = <S as Structure<f64>>::Output;
 /// The outputs of an example that an [`Ask`] is about, all of them.

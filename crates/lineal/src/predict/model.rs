@@ -198,6 +198,8 @@ impl Model {
         let about: About = About::deserialize(file.model()).map_err(|e| {
             Error::from(file.bad_model(format!("its description does not fit: {e}")))
         })?;
+        let unfit = |why: String| file.bad_model(format!("its columns: {why}"));
+        about.schema.check().map_err(|why| Error::from(unfit(why)))?;
         let n_classes = about.schema.classes.len();
         let decoder = Decoder::new(&about.layout, &about.spec, about.report.loss, n_classes)
             .map_err(|why| Error::from(file.bad_model(why)))?;

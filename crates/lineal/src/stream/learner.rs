@@ -243,7 +243,7 @@ impl Learner {
     }
 
     /// For each column of weights: the one that it goes on from when classes come, and the factor on it.
-    fn heirs(&self, before: usize, after: usize) -> Vec<Option<(usize, f32)>> {
+    fn class_mapping(&self, before: usize, after: usize) -> Vec<Option<(usize, f32)>> {
         let n = self.n_outputs(after);
         // One weight vector f, for the second of two classes.
         let two = self.spec.task == Task::Classify && before <= 2 && after > 2;
@@ -394,7 +394,7 @@ impl Learner {
             return Ok(numbered);
         }
         let n_rows = self.n_rows(n_features);
-        let heirs = self.heirs(before, n_classes);
+        let class_mapping = self.class_mapping(before, n_classes);
         let size = self.online.as_ref().map_or((0, 0), |o| (o.n_rows(), o.n_columns()));
         if n_rows > size.0 || new > size.1 {
             self.foresee(n_features, new, &chunk.source)?;
@@ -404,7 +404,7 @@ impl Learner {
             // A little more than is needed, so that a file of ever larger indices is not copied with every chunk.
             let roomy =
                 if n_rows > online.n_rows() { n_rows + n_rows / 4 } else { online.n_rows() };
-            online.grow(roomy, new, |column| heirs[column]);
+            online.grow(roomy, new, |column| class_mapping[column]);
         }
         Ok(numbered)
     }

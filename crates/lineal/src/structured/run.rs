@@ -9,7 +9,7 @@ use crate::train::report::{CurvePoint, Report, StageReport, StructuredReport};
 use crate::train::summary;
 use crate::train::watch::{OnPass, Watch};
 use lineal_erm::structured::{LearnPass, LearnReport, LearnSpec, Learnt, Loss, Solver, learn};
-use lineal_model::structure::SumOracle;
+use lineal_model::structure::{Structure, SumOracle};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
@@ -124,7 +124,9 @@ pub(crate) fn stage(
 }
 
 /// Learns what prunes the parts of trees: a few epochs of local decisions, and their recall on the training data.
-pub(crate) fn learn_pruner<S: SumOracle<f32> + SumOracle<f64>>(
+pub(crate) fn learn_pruner<
+    S: SumOracle<f32> + SumOracle<f64, Output = <S as Structure<f32>>::Output>,
+>(
     problem: &S,
     seed: u64,
     of: &str,
@@ -215,7 +217,8 @@ impl Run {
             // The figures are those of the weights that are stored, as far as the solver knew them then.
             let point = report.curve.iter().find(|point| point.pass == best);
             report.objective = point.and_then(|point| point.objective).unwrap_or(f64::NAN);
-            report.gap = point.and_then(|point| point.gap);
+            // The gap of a pass on the way is no proof.
+            report.gap = None;
             report.grad_norm = None;
             report.converged = false;
         }

@@ -87,7 +87,8 @@ pub(super) fn read(file: &ModelFile) -> Result<TagModel, Error> {
     let fits = (1..=2).contains(&about.header.spec.tag.order)
         && k <= most
         && about.header.spec.cost.as_ref().is_none_or(|cost| cost.n_classes() == k)
-        && about.step.is_none_or(|step| step.is_finite());
+        && about.step.is_none_or(|step| step.is_finite())
+        && about.notable.iter().flat_map(|n| &n.attributes).all(|(_, weight)| weight.is_finite());
     if !fits {
         return Err(bad("its labels do not fit its description".into()));
     }

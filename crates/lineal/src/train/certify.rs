@@ -1,9 +1,9 @@
 //! The end of a run: which weights are kept, and what is proven about exactly these.
 
 use crate::Error;
-use crate::train::fit::{Gold, Job};
+use crate::train::fit::Job;
 use crate::train::weights::{Number, Weights};
-use lineal_erm::{Erm, Penalty, Rows};
+use lineal_erm::{Erm, LowerBound, Rows};
 use lineal_linalg::{Row, kernels};
 use lineal_loss::DualLoss;
 use lineal_model::Model;
@@ -26,15 +26,14 @@ pub(crate) struct Certificate {
     pub converged: bool,
 }
 
-/// Keeps the best weights if there was early stopping, and certifies what is kept, in f64.
+/// Keeps the best weights if there was early stopping, and certifies what is kept, in f64. `bound` is a proven lower bound of the optimum that the run found; where there is none, the
+/// weights alone give one.
 pub(crate) fn finish<F, S, M, L, Y>(
     job: &mut Job<'_, '_>,
-    model: &M,
-    loss: &L,
-    penalty: Penalty,
-    gold: Gold<'_, Y>,
+    erm: &mut Erm<'_, f64, M, L, Rows<'_, Y>>,
     w: Vec<F>,
     outcome: Outcome,
+    bound: Option<LowerBound>,
 ) -> Result<Fit, Error>
 where
     F: Number,
@@ -48,30 +47,36 @@ where
     let weights = best.map_or_else(|| F::own(w), |(_, w)| w);
     let w = weights.to_f64();
 
-    let mut erm = Erm::new(model, loss, Rows::new(job.x, gold.train, job.weights), penalty);
     let mut grad = vec![0.0; w.len()];
-    let smooth_value = erm.value_grad(&w, &mut grad);
-    let l1 = erm.l1();
-    let objective = smooth_value + l1.l1 * w[..l1.until].iter().map(|w| w.abs()).sum::<f64>();
+    let value = erm.proven_value(&w, &mut grad);
+    let objective = value.objective;
     if !objective.is_finite() {
         return Err(solver::Error::Diverged { value: objective, pass: outcome.passes }.into());
     }
-    // The solver's dual bound, where it has one for these weights, beats the one that the weights alone give.
-    let bound = if best_pass.is_none() { outcome.gap.map(|gap| outcome.value - gap) } else { None };
-    let gap = match bound {
-        Some(bound) => Some((objective - bound).max(0.0)),
-        None => erm.gap(&w, &grad, f64::INFINITY),
-    };
+    let bound = bound.or_else(|| erm.proven_bound(&value.blocks));
+    let proof = value.proof(bound);
+    let gap = proof.finite_gap();
+    let l1 = erm.l1();
+    // Without a gap: the gradient in units of the features, beside what it is without weights.
+    let measure = gap.is_none().then(|| {
+        let sizes = erm.feature_sizes();
+        let (zero, mut grad_0) = (vec![0.0; w.len()], vec![0.0; w.len()]);
+        erm.value_grad(&zero, &mut grad_0);
+        subgradient(&zero, l1, &mut grad_0);
+        let mut grad = grad.clone();
+        subgradient(&w, l1, &mut grad);
+        (solver::scaled_norm(&grad, &sizes), solver::scaled_norm(&grad_0, &sizes))
+    });
     subgradient(&w, l1, &mut grad);
     let grad_norm = kernels::dot64(&grad, &grad).sqrt();
-    let converged = match gap {
-        Some(gap) => gap <= job.spec.tol * objective.abs(),
-        None => {
-            let (zero, mut grad_0) = (vec![0.0; w.len()], vec![0.0; w.len()]);
-            erm.value_grad(&zero, &mut grad_0);
-            subgradient(&zero, l1, &mut grad_0);
-            grad_norm <= job.spec.tol * kernels::dot64(&grad_0, &grad_0).sqrt() || outcome.converged
+    let converged = match (gap, measure) {
+        (Some(_), _) => proof.converged(job.spec.tol),
+        (None, Some((now, at_first))) => {
+            // An epoch of single steps that changed nothing has arrived, if at a kink.
+            let settled = outcome.converged && outcome.updates.is_some();
+            now <= job.spec.tol * at_first || settled
         }
+        (None, None) => false,
     };
     let certificate = Certificate { objective, gap, grad_norm: Some(grad_norm), converged };
     Ok(Fit { weights, certificate, outcome, best_pass })

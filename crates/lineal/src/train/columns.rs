@@ -11,8 +11,10 @@ use crate::train::strategy::{self, Plan};
 use crate::train::watch::Watch;
 use crate::train::weights::{Number, Weights};
 use lineal_data::Targets;
+use lineal_erm::Proof;
 use lineal_erm::columns::{self, BlockPass, ColumnTask, Outputs, TreeTask};
 use lineal_loss::{Columnwise, Hinge, Logistic, OfMargin, SquaredHinge};
+use lineal_model::Bias;
 use lineal_model::cost::{NoCost, ZeroOne};
 use lineal_model::label_tree::{Child, LabelTree};
 use lineal_model::space::{Columns, OutputSpace, Signs};
@@ -81,19 +83,25 @@ fn by_problem<L: OfMargin<f64>>(
         return fit;
     }
     let w = fit.weights.to_f64();
-    let l1 = job.spec.l1 > 0.0;
-    let columns = columns::certify(task, loss, &w);
-    let [objective, gap] = sum(&columns, task.report);
-    let gap = if l1 || job.l2 <= 0.0 { None } else { Some(gap) };
-    let certificate = Certificate { objective, gap, ..fit.certificate };
-    Fit { certificate, ..fit }
-}
-
-fn sum(certificates: &[[f64; 2]], report: &[f64]) -> [f64; 2] {
-    certificates
-        .iter()
-        .zip(report)
-        .fold([0.0; 2], |sum, (c, r)| [sum[0] + r * c[0], sum[1] + r * c[1]])
+    let proof = columns::sum(&columns::certify(task, loss, &w), task.report);
+    let (l1, n) = (job.spec.l1, task.report.len());
+    // A free bias has no part in either penalty.
+    let n_penalised = task.x.n_cols() + usize::from(task.bias == Bias::Penalised);
+    let absolute: f64 = w
+        .chunks_exact(n.max(1))
+        .take(n_penalised)
+        .flat_map(|row| row.iter().zip(task.report).map(|(w, by)| by * w.abs()))
+        .sum();
+    let objective = proof.objective + l1 * absolute;
+    let gap = match l1 > 0.0 || job.l2 <= 0.0 {
+        false => proof.finite_gap(),
+        // No problem is further from its own optimum than all of them together are.
+        true => {
+            let most = task.report.iter().fold(0.0f64, |most, &report| most.max(report));
+            fit.certificate.gap.map(|gap| gap * most * (1.0 + 2.0 * f64::EPSILON))
+        }
+    };
+    Fit { certificate: Certificate { objective, gap, ..fit.certificate }, ..fit }
 }
 
 /// Dual ascent in blocks of columns.
@@ -105,10 +113,10 @@ fn in_one_pass<F: Number, L: OfMargin<F> + OfMargin<f64>>(
     let config = dual_config(job, task.space.len());
     let watch = BlockWatch::new(&mut job.watch);
     let fit = columns::dual::<F, L>(task, loss, &config, &|pass| watch.see(pass));
-    let [objective, gap] = sum(&fit.certificates, task.report);
+    let proof = columns::sum(&fit.certificates, task.report);
     Ok(Fit {
         weights: F::own(fit.w),
-        certificate: certificate(objective, gap, job.spec.tol)?,
+        certificate: certificate(proof, job.spec.tol)?,
         outcome: Outcome { passes: fit.passes, converged: fit.converged, ..Outcome::default() },
         best_pass: None,
     })
@@ -118,12 +126,13 @@ fn dual_config(job: &Job<'_, '_>, n_outputs: usize) -> solver::Dual {
     solver::Dual { stop: job.stop(n_outputs), seed: job.spec.seed, ..Default::default() }
 }
 
-fn certificate(objective: f64, gap: f64, tol: f64) -> Result<Certificate, Error> {
+fn certificate(proof: Proof, tol: f64) -> Result<Certificate, Error> {
+    let Proof { objective, .. } = proof;
     if !objective.is_finite() {
         return Err(solver::Error::Diverged { value: objective, pass: 1 }.into());
     }
-    let converged = gap <= tol * objective.abs();
-    Ok(Certificate { objective, gap: Some(gap), grad_norm: None, converged })
+    let (gap, converged) = (proof.finite_gap(), proof.converged(tol));
+    Ok(Certificate { objective, gap, grad_norm: None, converged })
 }
 
 /// A trained tree.
@@ -170,9 +179,8 @@ pub(crate) fn fit_tree<F: Number>(
     }
     let fit = with_column_loss!(run, kind)
         .map_err(|why| Error::request(format!("the label tree has {why}")))?;
-    let [objective, gap] = fit.certificate;
     let outcome = Outcome { passes: fit.passes, converged: fit.converged, ..Outcome::default() };
-    let certificate = certificate(objective, gap, tol)?;
+    let certificate = certificate(fit.certificate, tol)?;
     let weights = F::own(fit.w);
     let tree_fit = Fit { weights, certificate, outcome, best_pass: None };
     Ok(TreeFit { fit: tree_fit, tree: fit.tree, rows: fit.rows })

@@ -3,11 +3,11 @@
 use crate::Error;
 use crate::request::spec::{LossKind, ScheduleKind, SolverKind, TrainSpec};
 use crate::train::certify::{Certificate, Fit, finish};
-use crate::train::monitor::{Judge, looking_on};
+use crate::train::monitor::{Judge, monitored};
 use crate::train::warm::WarmStart;
 use crate::train::watch::Watch;
 use crate::train::weights::{Number, Weights};
-use lineal_erm::{Dually, Erm, Margin, Penalty, Rows, Separation, Stochastically};
+use lineal_erm::{Dually, Erm, LowerBound, Margin, Penalty, Rows, Separation, Stochastically};
 use lineal_linalg::{Matrix, Row};
 use lineal_loss::{DualLoss, HardMargin, Hinge, SecondOrder, Squared, Target};
 use lineal_model::cost::Cost;
@@ -84,21 +84,33 @@ where
 {
     let penalty = Penalty { l2: job.l2, l1: job.spec.l1 };
     let data = Rows::new(job.x, gold.train, job.weights);
-    let mut erm = Erm::new(model, loss, data, penalty);
+    let mut erm = Erm::<F, _, _, _>::new(model, loss, data, penalty);
+    let mut exact = Erm::<f64, _, _, _>::new(model, loss, data, penalty);
     let mut w = vec![F::ZERO; Model::<F>::dim(model)];
     let stop = job.stop(Model::<f64>::max_parts(model));
+    let mut bound: Option<LowerBound> = None;
     let outcome = match job.solver {
         SolverKind::Dual => {
             let config = solver::Dual { stop, seed: job.spec.seed, ..Default::default() };
-            let mut problem = Dually::new(&mut erm);
+            let mut prove = |mu: &[F], w: &[F]| {
+                let w: Vec<f64> = w.iter().map(|w| w.to_f64()).collect();
+                let value = exact.objective(&w);
+                bound = exact.proven_bound(mu);
+                (value, bound.map_or(f64::INFINITY, |bound| (value - bound.computed).max(0.0)))
+            };
+            let mut problem = Dually::new(&mut erm).proven_by(stop, &mut prove);
             let (n_dual, n_penalised) = (problem.n_dual(), Model::<F>::n_penalised(model));
             let mut mu = vec![F::ZERO; n_dual];
             if let Some(warm) = &job.warm {
                 (mu, w) = warm.dual(n_dual, w.len(), n_penalised, job.l2);
             }
-            let mut see = looking_on(job, model, loss, penalty, gold);
+            let mut see = monitored(job, model, loss, penalty, gold);
             let outcome = solver::dual(&config, &mut problem, &mut mu, &mut w, &mut see);
             drop(see);
+            // The prover saw these dual variables if it let the run end.
+            if bound.is_none() || !outcome.converged {
+                bound = exact.proven_bound(&mu);
+            }
             if let Some(warm) = &mut job.warm {
                 warm.keep(&w, Some(mu), job.l2);
             }
@@ -106,11 +118,11 @@ where
         }
         _ => {
             let config = sgd_config::<F, M, _>(job, model, &data);
-            let mut see = looking_on(job, model, loss, penalty, gold);
+            let mut see = monitored(job, model, loss, penalty, gold);
             solver::sgd(&config, &Stochastically(&erm), &mut w, &mut see)?
         }
     };
-    finish(job, model, loss, penalty, gold, w, outcome)
+    finish(job, &mut exact, w, outcome, bound)
 }
 
 /// A smooth loss: also `gd`, `newton`, `lbfgs`, always in f64.
@@ -154,7 +166,7 @@ where
     let mut w = job.warm.as_ref().map_or_else(|| vec![0.0f64; dim], |warm| warm.weights(dim));
     let stop = job.stop(Model::<f64>::max_parts(model));
     let (kind, gd_step) = (job.solver, job.spec.gd_step);
-    let mut see = looking_on::<f64, _, _, _, _>(job, model, loss, penalty, gold);
+    let mut see = monitored::<f64, _, _, _, _>(job, model, loss, penalty, gold);
     let outcome = match kind {
         SolverKind::Gd => {
             let step = gd_step.map_or(solver::GdStep::Backtracking, solver::GdStep::Fixed);
@@ -173,7 +185,7 @@ where
     if let Some(warm) = &mut job.warm {
         warm.keep(&w, None, job.l2);
     }
-    finish(job, model, loss, penalty, gold, w, outcome)
+    finish(job, &mut erm, w, outcome, None)
 }
 
 /// Least squares: also `exact`.
@@ -195,10 +207,11 @@ where
         return smooth::<F, S, Squared, Y>(job, space, &Squared, gold);
     }
     let model = Linear::new(job.x.n_cols(), space, job.spec.bias);
-    let w = lineal_erm::exact(&model, &Rows::new(job.x, gold.train, job.weights), job.l2)?;
+    let data = Rows::new(job.x, gold.train, job.weights);
+    let w = lineal_erm::exact(&model, &data, job.l2)?;
     let penalty = Penalty { l2: job.l2, l1: 0.0 };
     let outcome = Outcome { passes: 1, ..Outcome::default() };
-    finish(job, &model, &Squared, penalty, gold, w, outcome)
+    finish(job, &mut Erm::new(&model, &Squared, data, penalty), w, outcome, None)
 }
 
 /// The hard margin; rows that make the data inseparable come back as an error.
@@ -220,7 +233,7 @@ where
     let config = solver::Dual { stop, seed: job.spec.seed, ..Default::default() };
     let penalty = Penalty { l2: 1.0, l1: 0.0 };
     let hinge = Hinge(*cost);
-    let mut see = looking_on(job, &model, &hinge, penalty, gold);
+    let mut see = monitored(job, &model, &hinge, penalty, gold);
     let separation = lineal_erm::hard_margin(&model, data, cost, &config, &mut see);
     drop(see);
     match separation {

@@ -13,7 +13,7 @@ use lineal_solver::Pass;
 use std::ops::ControlFlow;
 
 /// The monitor of a run: measures what was asked for and passes it to the watch.
-pub(crate) fn looking_on<'j, 'a, 'w, F, S, M, L, Y>(
+pub(crate) fn monitored<'j, 'a, 'w, F, S, M, L, Y>(
     job: &'j mut Job<'a, 'w>,
     model: &'j M,
     loss: &'j L,

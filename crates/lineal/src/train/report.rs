@@ -154,7 +154,9 @@ pub(crate) fn certificate(objective: f64, gap: Option<f64>, grad_norm: Option<f6
             "objective {objective:.6}, within {} of the optimum (duality gap {gap:.1e})",
             percent(gap / objective.abs()),
         ),
-        (None, Some(norm)) => format!("objective {objective:.6}, gradient norm {norm:.1e}"),
+        (None, Some(norm)) => format!(
+            "objective {objective:.6}, gradient norm {norm:.1e}; nothing is proven about its distance from the optimum"
+        ),
         (None, None) => format!("objective {objective:.6}, no certificate"),
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Plan {
     /// How many columns are trained together, block by block; none where every row takes part in every column.
     pub side_by_side: Vec<usize>,
     /// The signed weight of each class in each column, where it is not one-vs-all with equal weights.
-    table: Option<Vec<f32>>,
+    table: Option<Vec<f64>>,
 }
 
 impl Plan {
@@ -80,7 +80,7 @@ impl Plan {
         let mut rows = 0;
         for (k, signed) in table.chunks_exact(n_columns).enumerate() {
             for (own, c) in own.iter_mut().zip(signed) {
-                *own += weight[k] * f64::from(c.abs());
+                *own += weight[k] * c.abs();
                 rows += if *c == 0.0 { 0 } else { count[k] };
             }
         }
@@ -88,7 +88,7 @@ impl Plan {
         let scale: Vec<ColumnScale> =
             own.iter().map(|&own| penalty.of_column(own, total)).collect();
         for signed in table.chunks_exact_mut(n_columns) {
-            signed.iter_mut().zip(&scale).for_each(|(c, s)| *c *= s.examples as f32);
+            signed.iter_mut().zip(&scale).for_each(|(c, s)| *c *= s.examples);
         }
         let report = scale.iter().map(|s| s.report).collect();
         let l2 = scale[0].l2;
@@ -116,7 +116,7 @@ pub(crate) fn table(
     strategy: Strategy,
     n_classes: usize,
     cost: Option<&CostMatrix>,
-) -> Option<Vec<f32>> {
+) -> Option<Vec<f64>> {
     match strategy {
         Strategy::Ovo => Some(duels(&layout::pairs(n_classes), n_classes, cost)),
         _ => cost.map(|cost| weighted(&signs(&Layout::Ova, n_classes), Some(cost))),
@@ -163,7 +163,7 @@ fn signs(layout: &Layout, n_classes: usize) -> Vec<Vec<i8>> {
 }
 
 /// Codewords, each example weighted by what a wrong answer costs: the mean cost of the classes on the other side of its column.
-fn weighted(words: &[Vec<i8>], cost: Option<&CostMatrix>) -> Vec<f32> {
+fn weighted(words: &[Vec<i8>], cost: Option<&CostMatrix>) -> Vec<f64> {
     let n_columns = words[0].len();
     let mut table = Vec::with_capacity(words.len() * n_columns);
     for (gold, word) in words.iter().enumerate() {
@@ -179,7 +179,7 @@ fn weighted(words: &[Vec<i8>], cost: Option<&CostMatrix>) -> Vec<f32> {
                     others.iter().sum::<f64>() / others.len().max(1) as f64
                 }
             };
-            table.push(f32::from(sign) * weight as f32);
+            table.push(f64::from(sign) * weight);
         }
     }
     table
@@ -187,12 +187,12 @@ fn weighted(words: &[Vec<i8>], cost: Option<&CostMatrix>) -> Vec<f32> {
 
 /// One-vs-one. With costs, weighted all pairs: every row takes part in every duel, on the cheaper side, with the difference as its weight
 /// (Beygelzimer et al., *Error limiting reductions between classification tasks*, ICML 2005).
-fn duels(pairs: &[(u32, u32)], n_classes: usize, cost: Option<&CostMatrix>) -> Vec<f32> {
+fn duels(pairs: &[(u32, u32)], n_classes: usize, cost: Option<&CostMatrix>) -> Vec<f64> {
     let mut table = Vec::with_capacity(n_classes * pairs.len());
     for gold in 0..n_classes as u32 {
         table.extend(pairs.iter().map(|&(a, b)| match cost {
-            None => f32::from(u8::from(gold == a)) - f32::from(u8::from(gold == b)),
-            Some(cost) => (cost.row(gold)[b as usize] - cost.row(gold)[a as usize]) as f32,
+            None => f64::from(u8::from(gold == a)) - f64::from(u8::from(gold == b)),
+            Some(cost) => cost.row(gold)[b as usize] - cost.row(gold)[a as usize],
         }));
     }
     table

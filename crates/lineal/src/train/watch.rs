@@ -20,6 +20,8 @@ struct Best<W> {
     metric: f64,
     loss: f64,
     pass: usize,
+    /// Which point of the curve.
+    at: usize,
     weights: W,
 }
 
@@ -45,10 +47,11 @@ impl<'a, W> Watch<'a, W> {
             .as_ref()
             .is_none_or(|best| metric > best.metric || (metric == best.metric && loss < best.loss));
         if better {
-            self.best = Some(Best { metric, loss, pass: point.pass, weights: weights() });
+            let (pass, at) = (point.pass, self.curve.len());
+            self.best = Some(Best { metric, loss, pass, at, weights: weights() });
         }
         match &self.best {
-            Some(best) if point.pass - best.pass >= patience => ControlFlow::Break(()),
+            Some(best) if self.curve.len() - best.at >= patience => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         }
     }
@@ -65,7 +68,7 @@ impl<'a, W> Watch<'a, W> {
 
     /// The best pass and its weights, if early stopping was on and it was not the last.
     pub(crate) fn take_best(&mut self) -> Option<(usize, W)> {
-        let last = self.curve.last()?.pass;
-        self.best.take().filter(|best| best.pass != last).map(|best| (best.pass, best.weights))
+        let last = self.curve.len();
+        self.best.take().filter(|best| best.at != last).map(|best| (best.pass, best.weights))
     }
 }

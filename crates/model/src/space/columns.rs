@@ -16,7 +16,7 @@ pub enum Signs<'a> {
     /// `table[kind · n_columns + l]`.
     Table {
         /// One row a kind.
-        table: &'a [f32],
+        table: &'a [f64],
         /// Its width.
         n_columns: usize,
     },
@@ -84,7 +84,7 @@ impl<'a> Columns<'a> {
             }
             Signs::Table { table, n_columns } => {
                 let row = &table[kind as usize * n_columns + self.first..][..self.n];
-                out.iter_mut().zip(row).for_each(|(o, &c)| *o = F::from_f32(c));
+                out.iter_mut().zip(row).for_each(|(o, &c)| *o = F::from_f64(c));
             }
             Signs::Labels { start, ids } => {
                 out.fill(-F::ONE);
@@ -127,9 +127,9 @@ impl<F: Scalar> OutputSpace<F> for Columns<'_> {
             Signs::OneVsAll => argmax(scores) as u32,
             Signs::Labels { .. } => 0,
             Signs::Table { table, n_columns } => {
-                let agreement = |row: &[f32]| -> F {
+                let agreement = |row: &[f64]| -> F {
                     let row = &row[self.first..self.first + self.n];
-                    row.iter().zip(scores).map(|(&c, &s)| F::from_f32(c) * s).sum()
+                    row.iter().zip(scores).map(|(&c, &s)| F::from_f64(c) * s).sum()
                 };
                 let all: Vec<F> = table.chunks_exact(n_columns.max(1)).map(agreement).collect();
                 argmax(&all) as u32

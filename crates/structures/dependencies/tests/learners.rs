@@ -3,7 +3,7 @@
 use lineal_dependencies::features::{Sentences, Templates};
 use lineal_dependencies::problem::{Heads, Relations, TreeKind, TreeSpec, Trees};
 use lineal_erm::structured::{LearnSpec, Loss, Solver, Update, learn};
-use lineal_model::structure::SumOracle;
+use lineal_model::structure::{Structure, SumOracle};
 use std::ops::ControlFlow;
 
 const TEMPLATES: &str = "
@@ -29,7 +29,10 @@ const HEADS: [u32; 8] = [2, 0, 4, 2, 2, 0, 2, 0];
 const RELATIONS: [u32; 8] = [0, 1, 2, 3, 0, 1, 2, 1];
 
 /// Hinge and logistic loss to a gap of a millionth, the logistic one by two solvers to the same objective; passive–aggressive steps until nothing is wrong.
-fn check<S: SumOracle<f32> + SumOracle<f64>>(structure: &S, name: &str) {
+fn check<S: SumOracle<f32> + SumOracle<f64, Output = <S as Structure<f32>>::Output>>(
+    structure: &S,
+    name: &str,
+) {
     let run = |spec: LearnSpec| {
         learn(structure, &spec, None, &mut |_| ControlFlow::Continue(())).unwrap()
     };

@@ -1,12 +1,12 @@
 //! Few rows of many, over the features that occur in them: what a pair of classes or a node of a tree trains on.
 
-use super::lone::Lone;
+use super::singleton_features::SingletonFeatures;
 use super::{ColumnTask, Scales};
 use lineal_linalg::{Csr, Matrix, Scalar};
 use lineal_model::Bias;
 
 /// The rows that a block takes, where they are less than half of all: a copy of them whose weights stay in the cache.
-pub(super) struct Few<F> {
+pub(super) struct CompactFeatures<F> {
     pub(super) x: Matrix,
     pub(super) kinds: Vec<u32>,
     pub(super) scales: Scales<F>,
@@ -14,7 +14,7 @@ pub(super) struct Few<F> {
     pub(super) places: Vec<u32>,
 }
 
-impl<F: Scalar> Few<F> {
+impl<F: Scalar> CompactFeatures<F> {
     /// `None` where the rows are many, or dense: then there is nothing to leave out.
     pub(super) fn new(
         task: &ColumnTask<'_>,
@@ -33,7 +33,7 @@ impl<F: Scalar> Few<F> {
         let scales = Scales {
             scale: picked.clone().map(|row| scales.scale[row]).collect(),
             shares: picked.clone().map(|row| scales.shares[row]).collect(),
-            lone: Lone::new(&x),
+            singletons: SingletonFeatures::new(&x),
             beta_sq: scales.beta_sq,
         };
         Some(Self { x, kinds: picked.map(|row| task.kinds[row]).collect(), scales, places })

@@ -7,16 +7,19 @@
 use lineal_linalg::{Matrix, Row};
 
 /// Which entries of each row stand alone. Only the last features are looked at: text has its features by falling frequency.
-#[derive(Debug, Default)]
-pub(super) struct Lone {
+#[derive(Debug)]
+pub(super) struct SingletonFeatures {
     /// For each row how many entries come before, and the squares of those that stand alone; empty where no feature does.
     rows: Vec<(u32, f32)>,
+    /// The first feature from which on all stand alone.
+    first: usize,
 }
 
-impl Lone {
+impl SingletonFeatures {
     pub(super) fn new(x: &Matrix) -> Self {
+        let none = Self { rows: Vec::new(), first: x.n_cols() };
         if matches!(x, Matrix::Dense(_)) {
-            return Self::default();
+            return none;
         }
         let mut often = vec![0u8; x.n_cols()];
         for i in 0..x.n_rows() {
@@ -24,7 +27,7 @@ impl Lone {
         }
         let first = often.iter().rposition(|&n| n > 1).map_or(0, |j| j + 1);
         if first == x.n_cols() {
-            return Self::default();
+            return none;
         }
         let of_row = |i: usize| {
             let (mut before, mut square) = (0, 0.0);
@@ -37,7 +40,7 @@ impl Lone {
             });
             (before, square as f32)
         };
-        Self { rows: (0..x.n_rows()).map(of_row).collect() }
+        Self { rows: (0..x.n_rows()).map(of_row).collect(), first }
     }
 
     /// The entries of row `i` that share their features with other rows.
@@ -68,6 +71,11 @@ impl Lone {
     /// Whether there are any.
     pub(super) fn any(&self) -> bool {
         !self.rows.is_empty()
+    }
+
+    /// The first feature from which on all stand alone: their number where none does.
+    pub(super) fn first(&self) -> usize {
+        self.first
     }
 
     /// Asks for what is known of row `i` to be brought near.
