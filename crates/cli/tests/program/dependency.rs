@@ -164,6 +164,9 @@ fn probabilities_and_best_trees() {
     }
     let text = world.run(&["predict", "m.lineal", "test.conllu", "--proba"]).done().out;
     assert!(text.contains("Prob=") && text.contains("\n# probability = "), "{text}");
+    world.file("again.conllu", &text);
+    let again = world.run(&["predict", "m.lineal", "again.conllu", "--proba"]).done().out;
+    assert_eq!(again, text, "probabilities of an earlier run are replaced");
     let ranked = world.run(&["predict", "m.lineal", "test.conllu", "--n-best", "2"]).done().out;
     assert!(ranked.contains("\n# rank = 2\n"), "{ranked}");
     world
@@ -187,6 +190,10 @@ fn known_heads_and_forbidden_arcs_hold() {
     );
     assert_eq!(one["heads"], serde_json::json!([3, 1, 0]));
     let world2 = trained(&[]);
+    world2.file("forbid.txt", "* *\n");
+    world2
+        .run(&[&TRAIN[..], &["--forbid", "forbid.txt", "-q"]].concat())
+        .failed(1, &["`* *` leave trees for sentences of one word only"]);
     world2.file("forbid.txt", "VERB NOUN # no subject\n");
     world2.run(&[&TRAIN[..], &["--forbid", "forbid.txt", "-q"]].concat()).done();
     let out = world2.run(&["predict", "m.lineal", "test.conllu", "--output", "jsonl"]).done().out;

@@ -2,7 +2,7 @@
 
 use super::scan::{Fault, Piece};
 use crate::error::{ErrorKind, quote};
-use crate::labels::{check_grade, number_name};
+use crate::labels::{MAX_GRADE, check_grade, number_name};
 use crate::number::{byte, digits8, is_delimiter, parse_f64, scan_f32, token};
 use crate::schema::TargetKind;
 
@@ -81,7 +81,8 @@ pub(super) fn one(
     let signed = p + usize::from(sign == b'-' || sign == b'+');
     let (value, n_digits) = digits8(text, signed);
     let is_small = (1..8).contains(&n_digits) && is_delimiter(byte(text, signed + n_digits));
-    if is_small && !(sign == b'-' && rule.target == TargetKind::Grades) {
+    let may_be_grade = sign != b'-' && value as f64 <= MAX_GRADE;
+    if is_small && (may_be_grade || rule.target != TargetKind::Grades) {
         let value = if sign == b'-' { -(value as f64) } else { value as f64 };
         piece.labels.numbers.push(value);
         return Ok(signed + n_digits);

@@ -176,6 +176,10 @@ pub fn check_forbidden_arcs(forbidden: &[(ArcEnd, ArcEnd)], data: &Treebank) -> 
         let why = "the forbidden arcs `<root> *` leave no tree, as one word depends on the root";
         return Err(Error::new(ErrorKind::Value, &data.source, why));
     }
+    if forbidden.contains(&(ArcEnd::Any, ArcEnd::Any)) {
+        let why = "the forbidden arcs `* *` leave trees for sentences of one word only";
+        return Err(Error::new(ErrorKind::Value, &data.source, why));
+    }
     Ok(())
 }
 

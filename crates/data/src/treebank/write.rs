@@ -24,11 +24,18 @@ pub struct SentenceEdits<'a> {
     pub columns: &'a [(ConlluColumn, &'a [&'a str])],
     /// Keys with their values, written as `key=value` into the column MISC: after what is there, or in the place of the same key.
     pub misc: &'a [(&'a str, &'a [&'a str])],
-    /// Lines that are put after the sentence's own comments, each without its `# `.
+    /// Lines that are put after the sentence's own comments, each without its `# `. One of the form `key = value` takes the place of what the sentence has for that key.
     pub comments: &'a [&'a str],
 }
 
 impl SentenceEdits<'_> {
+    /// Whether a comment of the sentence has the key of one that is put there.
+    fn replaces(&self, line: &str) -> bool {
+        let key = |comment: &str| comment.split_once(" = ").map(|(key, _)| key.trim().to_owned());
+        let own = key(line.trim_start_matches('#'));
+        own.is_some() && self.comments.iter().any(|comment| key(comment) == own)
+    }
+
     /// Whether all lists have `n` entries.
     fn fit(&self, n: usize) -> bool {
         self.heads.is_none_or(|heads| heads.len() == n)
@@ -67,6 +74,9 @@ impl Sentence<'_> {
                     push_printable(comment, out);
                     out.push_str(line_end);
                 }
+            }
+            if is_comment(line) && edits.replaces(line) {
+                continue;
             }
             let after = &raw[offset + line.len()..];
             if is_token_line(Format::Conllu, line) {

@@ -173,8 +173,11 @@ fn by_gradients<S: MaxOracle<f32> + MaxOracle<f64>>(
         let mut steps = Steps::new(&both.single);
         steps.epochs = HEAD_START.min(spec.passes);
         let run = online::epochs(&both.single, steps, vec![0.0; dim], on_pass)?;
-        // Steps that went astray are worse than none.
-        if run.loss <= loss_of_nothing(&both.single) {
+        // Steps that went astray are worse than none. Their own loss is a mean over the way, which does not see where they ended.
+        let nothing = loss_of_nothing(&both.single);
+        let mut grad = vec![0.0; dim];
+        if run.loss <= nothing && Batch::new(&both.single).value_grad(&run.w, &mut grad) <= nothing
+        {
             w.clone_from(&run.w);
         }
         (passes, broken) = (run.passes, run.broken);

@@ -234,7 +234,7 @@ impl Model {
                 Contribution { feature, value, weight: self.form_weight(&form, feature), mean };
             bias += mean * contribution.weight;
             if contribution.amount() != 0.0 {
-                contributions.push(contribution);
+                contributions.push(self.in_units_of_the_data(contribution));
             }
         };
         // A column that was standardised counts where it is 0, too.
@@ -271,6 +271,22 @@ impl Model {
             rest,
             proba: question.proba,
         }
+    }
+
+    /// Numbers beside text were rescaled before they met the weights; people know them as they were.
+    fn in_units_of_the_data(&self, c: Contribution) -> Contribution {
+        let Some(by) = self.features.scale_of(c.feature).filter(|by| by.scale != 0.0) else {
+            return c;
+        };
+        let (scale, mean) = (f64::from(by.scale), f64::from(by.mean));
+        let raw = |value: f64| value / scale + mean;
+        Contribution { value: raw(c.value), mean: raw(c.mean), weight: c.weight * scale, ..c }
+    }
+
+    /// The value of a feature as the data has it.
+    pub(crate) fn raw_value(&self, feature: usize, value: f32) -> f64 {
+        let value = f64::from(value);
+        self.in_units_of_the_data(Contribution { feature, value, mean: 0.0, weight: 0.0 }).value
     }
 
     fn class_form(&self, a: u32, b: u32, x: Row<'_>) -> (Decision, Form) {

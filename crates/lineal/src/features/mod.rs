@@ -13,7 +13,7 @@ mod templates;
 
 use crate::Error;
 use crate::request::spec::Standardize;
-use lineal_data::{Dataset, ReadOptions, Schema, Source, TextBatch, TextSink};
+use lineal_data::{ColumnScale, Dataset, ReadOptions, Schema, Source, TextBatch, TextSink};
 use lineal_features::map::{FeatureMap, Interaction, MapSpec};
 use lineal_features::templates::{TemplateNames, Templates};
 use lineal_features::text::{TextEncoder, TextRows, TextSpec, Tokens};
@@ -131,12 +131,15 @@ fn learn(
         }
     };
     let mut features = Features::default();
+    let may_rescale = spec.standardize != Standardize::Never;
     let mut data;
     if let Some(templates) = &spec.templates {
         let mut sink = Filling::new(templates);
         data = read(&mut sink)?;
         let (rows, names) = sink.take();
-        features.numbers = Numbers::learn(&data.schema, &data.x);
+        if may_rescale {
+            features.numbers = Numbers::learn(&data.schema, &data.x);
+        }
         let learnt = Learnt::new(templates.clone(), names, &rows);
         features.put_beside(&mut data, learnt.narrow(&rows))?;
         features.templates = Some(Arc::new(learnt));
@@ -144,7 +147,9 @@ fn learn(
         let mut sink = Learning::new(spec);
         data = read(&mut sink)?;
         if let Some(fit) = sink.take() {
-            features.numbers = Numbers::learn(&data.schema, &data.x);
+            if may_rescale {
+                features.numbers = Numbers::learn(&data.schema, &data.x);
+            }
             let (encoder, rows) = fit.finish().map_err(|e| text_error(&data.source, &e))?;
             features.text = Some(Arc::new(encoder));
             features.put_beside(&mut data, rows)?;
@@ -246,6 +251,11 @@ impl Features {
     pub(crate) fn is_turned(&self, schema: &Schema, j: usize) -> bool {
         let at = j.checked_sub(schema.n_read()).filter(|at| *at < self.n_of_text());
         self.text().zip(at).is_some_and(|(text, at)| text.is_turned(at))
+    }
+
+    /// How a feature that is a number beside text was rescaled.
+    pub(crate) fn scale_of(&self, j: usize) -> Option<&ColumnScale> {
+        self.numbers.of(j)
     }
 
     /// Reads data with the schema of training, and makes its features.

@@ -32,6 +32,12 @@ impl Numbers {
         self.0.iter().all(inside) && self.0.is_sorted_by(|a, b| a.at < b.at)
     }
 
+    /// What was done to a feature, if anything.
+    pub(super) fn of(&self, feature: usize) -> Option<&ColumnScale> {
+        let found = self.0.binary_search_by_key(&feature, |scale| scale.at as usize);
+        found.ok().map(|at| &self.0[at])
+    }
+
     /// The matrix with numbers rescaled.
     pub(super) fn apply<'x>(&self, x: Cow<'x, Matrix>) -> Cow<'x, Matrix> {
         if self.0.is_empty() { x } else { Cow::Owned(rescale_columns(&x, &self.0)) }

@@ -526,7 +526,12 @@ impl Model {
         order.sort_by(|a, b| effect(b).total_cmp(&effect(a)).then(a.0.cmp(&b.0)));
         order.truncate(n);
         let turned = |j| self.features.is_turned(self.schema(), j);
-        let shown = |(j, w): (usize, f64)| (self.feature_name(j), if turned(j) { -w } else { w });
+        // Weights of numbers beside text are of rescaled ones.
+        let in_units = |j| self.features.scale_of(j).map_or(1.0, |by| f64::from(by.scale));
+        let shown = |(j, w): (usize, f64)| {
+            let w = w * in_units(j);
+            (self.feature_name(j), if turned(j) { -w } else { w })
+        };
         order.into_iter().map(shown).collect()
     }
 

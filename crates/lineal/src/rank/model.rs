@@ -142,11 +142,14 @@ impl RankModel {
                 lead: other.map_or(0.0, |other| ranked.scores[d] - ranked.scores[other]),
                 reasons: reasons
                     .into_iter()
-                    .map(|reason| RankReason {
-                        feature: self.rows.feature_name(reason.feature as usize),
-                        value: f64::from(reason.values.0),
-                        other: f64::from(reason.values.1),
-                        lead: reason.lead,
+                    .map(|reason| {
+                        let feature = reason.feature as usize;
+                        RankReason {
+                            feature: self.rows.feature_name(feature),
+                            value: self.rows.raw_value(feature, reason.values.0),
+                            other: self.rows.raw_value(feature, reason.values.1),
+                            lead: reason.lead,
+                        }
                     })
                     .collect(),
             });

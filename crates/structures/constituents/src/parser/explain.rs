@@ -52,7 +52,7 @@ impl Parser<'_> {
             let label = self.grammar.label(&phrase.label);
             let without = Bracket { start: phrase.start, end: phrase.end, label };
             let mut other = Derivation::default();
-            // A rival that scores more is none of the grammar's: where it has no other tree, the best one that breaks it is found.
+            // Of a sentence that the grammar cannot derive a rival may break it less than the tree does, and score more.
             let found = problem.argmax_without(0, &theta, without, &mut s, &mut other).ok();
             let found = found.filter(|found| found.score <= score);
             let differences = found.map(|_| {

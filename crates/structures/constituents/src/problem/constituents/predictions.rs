@@ -92,7 +92,8 @@ impl Constituents<'_> {
         Ok(found)
     }
 
-    /// The best derivation of sentence `i` in which the words `start` to `end` − 1 are not a phrase (with this label, if there is one), left in `y`: the rival of a tree that has it.
+    /// The best derivation of sentence `i` in which the words `start` to `end` − 1 are not a phrase (with this label, if there is one), left in `y`: the rival of a tree that has it. An error if the
+    /// grammar derives the sentence, but not without that phrase.
     pub fn argmax_without<F: Scalar>(
         &self,
         i: usize,
@@ -101,7 +102,16 @@ impl Constituents<'_> {
         s: &mut ConstituentsScratch<F>,
         y: &mut Derivation,
     ) -> Result<Found, Infeasible> {
-        self.best(i, theta, Ask::Plain, Some(without), s, y)?;
+        if self.n_words(i) == 0 {
+            return Err(Infeasible { at: 0 });
+        }
+        let breaks_anyway = self.fill(i, theta, Ask::Plain, None, s)?.is_some();
+        let floor = self.fill(i, theta, Ask::Plain, Some(without), s)?;
+        if floor.is_some() && !breaks_anyway {
+            return Err(Infeasible { at: without.start as usize });
+        }
+        let scored = self.scored(i, theta, &s.own, &s.word_scores, floor);
+        s.max.read(&scored, y);
         Ok(Found::exact(self.score(i, theta, y)))
     }
 }
