@@ -92,6 +92,20 @@ fn dot(a: &[f64], b: &[f64], c: f64) -> f64 {
 }
 
 impl Convex {
+    /// What the losses at `w` are made of: the absolute values of all that is added up. In f64 they are known to a part of this.
+    pub fn size(&self, w: &[f64]) -> f64 {
+        let of_term = |term: &Term| {
+            let of_output = |(d, c): &(Vec<f64>, f64)| {
+                let score = dot(d, w, *c).abs();
+                let parts: f64 = d.iter().zip(w).map(|(d, w)| (d * w).abs()).sum();
+                (parts + c.abs()) * (1.0 + score)
+            };
+            let one = if term.kind == Kind::LogSum { 1.0 } else { 0.0 };
+            term.weight * (one + term.outputs.iter().map(of_output).sum::<f64>())
+        };
+        self.terms.iter().map(of_term).sum()
+    }
+
     /// P(w), to a few units in the last place; infinite where a constraint does not hold.
     pub fn value(&self, w: &[f64]) -> f64 {
         let mut total = Sum::default();
