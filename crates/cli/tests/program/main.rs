@@ -20,6 +20,7 @@ mod predict;
 mod segment;
 mod strategies;
 mod stream;
+mod tables;
 mod tags;
 mod templates;
 mod text;

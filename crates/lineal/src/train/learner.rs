@@ -64,9 +64,11 @@ impl BinaryLearner for LinearLearner {
             n_features: x.n_cols(),
             columns: None,
             feature_ids: None,
-            made: 0,
+            n_computed: 0,
             image: None,
             no_header: false,
+            delimiter: None,
+            encoding: None,
         };
         let data = Dataset {
             y: Targets::Classes(task.iter().map(|e| u32::from(e.sign > 0.0)).collect()),
