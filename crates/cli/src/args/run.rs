@@ -46,7 +46,7 @@ pub struct PredictArgs {
     /// Rows, sequences, sentences or queries to predict; - is standard input
     pub data: PathBuf,
 
-    /// Add the probability of each class or label (models trained with --loss logistic, or with --calibrate)
+    /// Add the probability of each class or label (models of the logistic loss, of text, or trained with --calibrate)
     #[arg(long, help_heading = "What to give")]
     pub proba: bool,
 
