@@ -33,7 +33,13 @@ class Trained:
     def weights(self):
         """Features (+ bias last) × outputs, in f64."""
         with safe_open(str(self.path), "np") as file:
-            return file.get_tensor("weights").astype(np.float64)
+            weights = file.get_tensor("weights").astype(np.float64)
+            if "weights.nonzero" not in file.keys():
+                return weights
+            whole = np.zeros(file.get_tensor("weights.shape").astype(int))
+            bits = np.unpackbits(file.get_tensor("weights.nonzero").view(np.uint8), bitorder="little")
+            whole.reshape(-1)[bits[: whole.size].astype(bool)] = weights
+            return whole
 
 
 class Failed(Exception):

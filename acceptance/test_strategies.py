@@ -71,7 +71,7 @@ def labels(checks, program, sets):
     for loss in ("hinge", "squared-hinge", "logistic"):
         best = sum(binary(loss, x, gold[:, c]) for c in range(k))
         model = f"{folder}/labels.lineal"
-        flags = ["--task", "multilabel", "--loss", loss, "-C", C, "--bias", "penalised", "--tol", "1e-7", "--json"]
+        flags = ["--task", "multilabel", "--loss", loss, "-C", C, "--bias", "penalised", "--tol", "1e-7", "--threshold", "0.5", "--json"]
         report = json.loads(program.output("train", path, "-o", model, "--quiet", *flags))
         checks.close(report["objective"], best, 2e-5, f"labels, {loss}: sum over the labels")
         metrics = json.loads(program.output("eval", model, path, "--json"))

@@ -13,7 +13,7 @@ use std::str::FromStr;
 pub enum Kind {
     /// A sigmoid a column: two numbers, for a few hundred held-out rows and more.
     Platt,
-    /// A step-like curve a column, for a thousand rows and more; it assumes only that a higher score is no less likely.
+    /// One step-like curve per column, for a thousand rows and more; it assumes only that a higher score is no less likely.
     Isotonic,
     /// One number: no class moves up or down.
     Temperature,

@@ -51,7 +51,7 @@ pub enum Error {
         /// How many there are.
         n: usize,
     },
-    /// Starts that do not rise, entries that are no code, parents that come after their children.
+    /// Starts that do not rise, entries that are not those of a code, parents that come after their children.
     #[error("{0}")]
     Shape(&'static str),
 }

@@ -14,7 +14,7 @@
 //! ```
 //! use lineal_calibrate::{Aim, Calibration, Held, Kind, Truth, thresholds};
 //!
-//! // Held-out scores of three classes, a row an example.
+//! // Held-out scores of three classes, one row per example.
 //! let scores = [2.0, 0.1, -1.0, 0.3, 0.5, -0.2, -1.5, 0.25, 3.0, 1.0, 0.9, -2.0, -0.5, 1.5, 0.7, 0.1, 0.0, 0.6];
 //! let held = Held::new(3, &scores, Truth::Classes(&[0, 1, 2, 1, 1, 2]))?;
 //! let calibration = Calibration::fit(Kind::Temperature, &held);

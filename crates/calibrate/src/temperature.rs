@@ -36,7 +36,7 @@ const BRACKET: f64 = 10.0;
 const CHUNK: usize = 1024;
 
 impl Temperature {
-    /// T for one class a row: [`softmax`](Self::softmax) if `held` has classes and more than one column, else
+    /// T for one class per row: [`softmax`](Self::softmax) if `held` has classes and more than one column, else
     /// [`sigmoid`](Self::sigmoid) over all columns and the rows that they ask.
     pub fn fit(held: &Held<'_>) -> Self {
         match held.truth() {

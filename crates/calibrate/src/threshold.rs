@@ -27,6 +27,8 @@ pub enum Aim {
     },
     /// One threshold for all labels, of the largest micro F1.
     MicroF1,
+    /// Of two classes told apart by one score: the largest mean of both classes' F1.
+    MacroF1,
     /// The least cost of each label.
     Cost {
         /// Cost of firing wrongly.
@@ -36,7 +38,7 @@ pub enum Aim {
     },
 }
 
-/// A threshold a column of held-out scores. Labels in parallel, with the same result at any number of threads.
+/// One threshold per column of held-out scores. Labels in parallel, with the same result at any number of threads.
 pub fn thresholds(aim: Aim, held: &Held<'_>) -> Result<Vec<f64>, Error> {
     aim.check()?;
     let columns = (0..held.n_columns()).into_par_iter();
@@ -59,7 +61,7 @@ impl Aim {
     fn check(&self) -> Result<(), Error> {
         let settings = match *self {
             Aim::F1 { floor } => [("floor of F1", floor, 1.0), ("", 0.0, 0.0)],
-            Aim::MicroF1 => [("", 0.0, 0.0); 2],
+            Aim::MicroF1 | Aim::MacroF1 => [("", 0.0, 0.0); 2],
             Aim::Cost { false_positive, false_negative } => [
                 ("cost of a false positive", false_positive, f64::MAX),
                 ("cost of a false negative", false_negative, f64::MAX),
@@ -112,7 +114,18 @@ fn best_cut(aim: Aim, rows: &[Row]) -> f64 {
         return NEVER;
     }
     let (mut true_yes, mut false_yes, mut n_fired) = (0.0, 0.0, 0);
+    let n_no = rows.iter().map(|row| (-row.signed_weight).max(0.0)).sum::<f64>();
+    // Twice the mean F1 of yes and of no.
+    let both = |true_yes: f64, false_yes: f64| {
+        let ratio = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
+        let true_no = n_no - false_yes;
+        ratio(2.0 * true_yes, true_yes + false_yes + n_yes)
+            + ratio(2.0 * true_no, 2.0 * true_no + false_yes + n_yes - true_yes)
+    };
     let mut best = Cut { n_fired: 0, gain: 0.0, of: 1.0 };
+    if aim == Aim::MacroF1 {
+        best.gain = both(0.0, 0.0);
+    }
     for tie in rows.chunk_by(|a, b| a.score == b.score) {
         n_fired += tie.len();
         for row in tie {
@@ -123,6 +136,7 @@ fn best_cut(aim: Aim, rows: &[Row]) -> f64 {
             Aim::F1 { .. } | Aim::MicroF1 => {
                 Cut { n_fired, gain: 2.0 * true_yes, of: true_yes + false_yes + n_yes }
             }
+            Aim::MacroF1 => Cut { n_fired, gain: both(true_yes, false_yes), of: 1.0 },
             // What is saved against not firing at all.
             Aim::Cost { false_positive, false_negative } => {
                 let saved = false_negative * true_yes - false_positive * false_yes;

@@ -268,12 +268,18 @@ proptest! {
             let (tp, fp, missed) = (sum(cut, true, true), sum(cut, true, false), sum(cut, false, true));
             if tp == 0.0 { 0.0 } else { 2.0 * tp / (2.0 * tp + fp + missed) }
         };
+        let both_f1 = |cut: f64| {
+            let (tn, fp, missed) = (sum(cut, false, false), sum(cut, true, false), sum(cut, false, true));
+            f1(cut) + if tn == 0.0 { 0.0 } else { 2.0 * tn / (2.0 * tn + fp + missed) }
+        };
         let cost = |cut: f64| costs.0 * sum(cut, true, false) + costs.1 * sum(cut, false, true);
+        let by_macro_f1 = threshold(Aim::MacroF1, &answers).unwrap();
         let by_f1 = threshold(Aim::F1 { floor: 0.0 }, &answers).unwrap();
         let aim = Aim::Cost { false_positive: costs.0, false_negative: costs.1 };
         let by_cost = threshold(aim, &answers).unwrap();
         for &cut in scores.iter().chain([&f64::INFINITY]) {
             prop_assert!(f1(by_f1) >= f1(cut) - 1e-12);
+            prop_assert!(both_f1(by_macro_f1) >= both_f1(cut) - 1e-12);
             prop_assert!(cost(by_cost) <= cost(cut) + 1e-12);
         }
         prop_assert!(by_f1.is_finite() && by_cost.is_finite());

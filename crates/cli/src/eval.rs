@@ -14,6 +14,10 @@ pub fn run(args: &EvalArgs) -> anyhow::Result<()> {
     }
     let talk = Talk::new(args.run.quiet);
     with_model!(&args.model, model => {
+        let mut model = model;
+        if let Some(p) = args.threshold {
+            model.set_threshold(p)?;
+        }
         args.limits.check(model.task())?;
         lineal::with_threads(args.run.threads, || {
             let found = model.measure(args, talk)?;

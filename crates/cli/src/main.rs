@@ -15,10 +15,12 @@ mod eval;
 mod exit;
 mod explain;
 mod files;
+mod help;
 mod html;
 mod inspect;
 mod interrupt;
 mod maps;
+mod meta;
 mod predict;
 mod program;
 mod progress;
@@ -36,7 +38,7 @@ mod train;
 mod tune;
 
 use args::{Cli, Command};
-use clap::Parser;
+use clap::FromArgMatches;
 use std::process::ExitCode;
 
 /// Ends with a sentence when there is no more memory.
@@ -46,7 +48,8 @@ static MEMORY: lineal::linalg::memory::Allocator = lineal::linalg::memory::Alloc
 fn main() -> ExitCode {
     lineal::linalg::return_large_blocks();
     lineal::linalg::process::prepare(lineal::remove_temporaries);
-    let cli = Cli::parse();
+    let cli = Cli::from_arg_matches(&help::command().get_matches());
+    let cli = cli.unwrap_or_else(|error| error.exit());
     interrupt::install();
     let done = match cli.command {
         Command::Train(args) => train::run(&args.settle()),
@@ -54,10 +57,12 @@ fn main() -> ExitCode {
         Command::Eval(args) => eval::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Explain(args) => explain::run(&args),
-        Command::Compare(args) => compare::run(&args),
-        Command::Tune(args) => tune::run(&args),
+        Command::Compare(args) => compare::run(&args.settle()),
+        Command::Tune(args) => tune::run(&args.settle()),
         Command::Convert(args) => convert::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Completions(args) => meta::completions(&args),
+        Command::Man(args) => meta::man(&args),
     };
     exit::code(done)
 }

@@ -38,11 +38,11 @@ pub fn in_short(map: &FeatureMap, names: impl Fn(usize) -> String) -> String {
         };
         parts.push(format!("{spec}{gamma} of {}", count(n_numbers, "number")));
     }
-    format!("{}: {}", parts.join(", "), count(map.n_made(), "more feature"))
+    format!("{}: {}", parts.join(", "), count(map.n_computed(), "more feature"))
 }
 
 /// The same for scripts.
 pub fn as_json(map: &FeatureMap) -> Value {
     json!({"map": map.columns().map, "gamma": map.gamma(), "interactions": map.columns().crosses.len(),
-           "features": map.n_made()})
+           "features": map.n_computed()})
 }

@@ -10,8 +10,17 @@ use crate::program::{Program, with_model};
 
 /// Runs the command.
 pub fn run(args: &PredictArgs) -> anyhow::Result<()> {
-    check_flags(args)?;
+    check_flags(&args.clone().settle(true))?;
     with_model!(&args.model, model => {
+        let mut model = model;
+        let args = &args.clone().settle(model.names_tell_output());
+        check_flags(args)?;
+        if !args.keep.is_empty() && !model.names_tell_output() {
+            return usage("--keep is for rows with columns; leave it out");
+        }
+        if let Some(p) = args.threshold {
+            model.set_threshold(p)?;
+        }
         model.check_ask(args)?;
         let lines = match model.prepare_output(args)? {
             true => None,
@@ -44,7 +53,7 @@ fn write(
     let mut failed = None;
     let written = files::write_output(path, |out| {
         answer(out).map_err(|error| {
-            // A pipe that was closed is no failure, and must still look like itself.
+            // A closed pipe is not a failure, and must stay recognisable as one.
             let broken = error.downcast_ref::<io::Error>().map(io::Error::kind);
             failed = Some(error);
             io::Error::new(broken.unwrap_or(io::ErrorKind::Other), "not written")

@@ -19,6 +19,16 @@ pub trait Program: Sized + Sync {
     where
         Self: 'm;
 
+    /// Whether the name of an output file may tell its form.
+    fn names_tell_output(&self) -> bool {
+        false
+    }
+
+    /// Predicts a label, or the second of two classes, above this probability.
+    fn set_threshold(&mut self, _: f64) -> anyhow::Result<()> {
+        anyhow::bail!("--threshold is for two classes or labels of rows; leave it out")
+    }
+
     /// Refuses flags of `predict` that this model has no answer to.
     fn check_ask(&self, args: &PredictArgs) -> anyhow::Result<()>;
 

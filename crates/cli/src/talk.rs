@@ -77,6 +77,7 @@ pub fn seconds(s: f64) -> String {
     match s {
         s if s < 1.0 => format!("{:.0} ms", (1e3 * s).ceil()),
         s if s < 120.0 => format!("{s:.1} s"),
+        s if s % 60.0 < 0.5 => format!("{:.0} min", (s / 60.0).floor()),
         s => format!("{} min {:.0} s", (s / 60.0).floor(), s % 60.0),
     }
 }
@@ -124,7 +125,7 @@ mod tests {
         assert_eq!(count(1, "row"), "1 row");
         assert_eq!(count(2, "class"), "2 classes");
         assert_eq!(bytes(4_000_000), "4.0 MB");
-        assert_eq!(seconds(200.0), "3 min 20 s");
+        assert_eq!((seconds(200.0), seconds(600.0)), ("3 min 20 s".into(), "10 min".into()));
         for x in [0.1, 1.0, -2.5e-9, 1e300, 123_456.789, 0.0] {
             assert_eq!(number(x).parse(), Ok(x));
         }

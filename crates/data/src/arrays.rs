@@ -24,10 +24,12 @@ impl Schema {
             target,
             classes,
             n_features,
-            made: 0,
+            n_computed: 0,
             columns: None,
             feature_ids: None,
             no_header: false,
+            delimiter: None,
+            encoding: None,
             image: None,
         }
     }

@@ -29,7 +29,7 @@ pub struct Dataset {
     pub source: String,
 }
 
-/// The labels of a [`Dataset`], an entry a row.
+/// The labels of a [`Dataset`], one entry per row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Targets {
     /// The data has none (to be predicted).

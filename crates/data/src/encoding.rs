@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::error::{Error, ErrorKind};
 use crate::options::ReadOptions;
+use crate::schema::Schema;
 use crate::source::{Bytes, Source};
 
 /// A character encoding, by any name that browsers know.
@@ -34,6 +37,35 @@ impl fmt::Debug for Encoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.name())
     }
+}
+
+impl Serialize for Encoding {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.0.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Encoding {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Self::named(&String::deserialize(from)?).map_err(serde::de::Error::custom)
+    }
+}
+
+/// As [`in_utf8`], of a file that is read with a schema: what is not UTF-8 is in the encoding that the schema was learnt in.
+pub(crate) fn in_utf8_with(
+    source: Source,
+    options: &ReadOptions,
+    schema: &Schema,
+) -> Result<Source, Error> {
+    let source = in_utf8(source, options)?;
+    let (Some(encoding), None) = (schema.encoding, options.encoding) else { return Ok(source) };
+    let name = source.name();
+    let bytes = bytes_in_utf8(source.open()?, &name)?;
+    let bytes = match std::str::from_utf8(&bytes) {
+        Ok(_) => bytes.to_vec(),
+        Err(_) => decode(&bytes, encoding, &name)?.into_bytes(),
+    };
+    Ok(Source::Memory { name, bytes })
 }
 
 /// The source in UTF-8: itself, or its decoded content where the options or a byte order mark say that it is something else.

@@ -22,7 +22,7 @@ pub enum Format {
     Csv,
     /// Tab-separated values with a header.
     Tsv,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Jsonl,
     /// `__label__NAME text`, as fastText reads it.
     FastText,
@@ -30,7 +30,7 @@ pub enum Format {
     Vw,
     /// Images of bytes, as MNIST comes in.
     Idx,
-    /// Sequences: a line of columns a token, a blank line between sequences.
+    /// Sequences: one line of columns per token, a blank line between sequences.
     Conll,
     /// Sequences and trees: the ten columns of Universal Dependencies.
     Conllu,

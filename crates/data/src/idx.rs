@@ -54,9 +54,11 @@ pub(crate) fn read(
         n_features: images.height * images.width,
         columns: None,
         feature_ids: None,
-        made: 0,
+        n_computed: 0,
         image: Some([images.height, images.width]),
         no_header: false,
+        delimiter: None,
+        encoding: None,
     };
     let x = images.matrix(file)?;
     let (warnings, source) = (Vec::new(), file.to_owned());
@@ -106,7 +108,7 @@ fn one_label(target: TargetKind, file: &str) -> Result<(), Error> {
     let message = match target {
         TargetKind::Classes | TargetKind::Real => return Ok(()),
         TargetKind::Labels => {
-            "IDX has one label an image; multilabel data comes as libsvm, csv, tsv or jsonl"
+            "IDX has one label per image; multilabel data comes as libsvm, csv, tsv or jsonl"
         }
         TargetKind::Grades => "IDX has no queries; ranking data comes as letor, csv, tsv or jsonl",
     };

@@ -60,7 +60,7 @@ fn finite(name: &str) -> Option<f64> {
     parse_f64(name).filter(|v| v.is_finite())
 }
 
-/// What was last looked up of 64 numbers, to spare a hash a row: most files have few labels.
+/// What was last looked up of 64 numbers, to spare one hash per row: most files have few labels.
 pub(crate) struct Recent([(u64, u32); 64]);
 
 impl Recent {

@@ -39,6 +39,7 @@ mod archive;
 mod arrays;
 mod blocks;
 mod brackets;
+mod cells;
 mod convert;
 mod dataset;
 mod declared;
@@ -71,6 +72,7 @@ pub use brackets::{
     BracketNode, BracketReadOptions, BracketSchema, BracketSentence, BracketTreebank, LabelledSpan,
     LabelledTree, NO_TAG, read_brackets, read_brackets_with, stream_brackets,
 };
+pub use cells::{Cells, read_cells};
 pub use convert::{Converted, convert};
 pub use dataset::{Dataset, Targets, UNSEEN};
 pub use declared::{
@@ -91,7 +93,7 @@ pub use label_lists::Labels;
 pub use once::Once;
 pub use options::ReadOptions;
 pub use queries::Queries;
-pub use read::{read, read_text, read_text_with, read_with};
+pub use read::{read, read_text, read_text_with, read_with, table_with_column};
 pub use schema::{Column, ColumnKind, Schema, TargetKind};
 pub use sequences::{
     Sequence, SequenceOptions, SequenceSchema, Sequences, UNLABELLED, is_token_line,

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use crate::blocks::Input;
 use crate::dataset::Dataset;
-use crate::encoding::{bytes_in_utf8, in_utf8};
+use crate::encoding::{bytes_in_utf8, in_utf8, in_utf8_with};
 use crate::error::{Error, ErrorKind};
 use crate::format::{self, Format};
 use crate::lossy::Replaced;
 use crate::options::ReadOptions;
 use crate::schema::Schema;
-use crate::source::{Bytes, Source};
+use crate::source::{Bytes, Source, without_bom};
 use crate::table::{self, Table};
 use crate::text::TextSink;
 use crate::{idx, svmlight};
@@ -93,7 +93,7 @@ fn read_any_with(
     schema: &Schema,
     sink: Option<&mut dyn TextSink>,
 ) -> Result<Dataset, Error> {
-    let opened = Opened::new(source, options)?;
+    let opened = Opened::with(source, options, schema)?;
     let (file, format) = (opened.file.as_str(), opened.format);
     check_schema(file, format, schema)?;
     match &opened.content {
@@ -125,12 +125,22 @@ enum Content {
 
 impl Opened {
     fn new(source: Source, options: &ReadOptions) -> Result<Self, Error> {
+        let path = path_of(&source);
+        Self::of_utf8(in_utf8(source, options)?, path, options)
+    }
+
+    /// As the schema was learnt.
+    fn with(source: Source, options: &ReadOptions, schema: &Schema) -> Result<Self, Error> {
+        let path = path_of(&source);
+        Self::of_utf8(in_utf8_with(source, options, schema)?, path, options)
+    }
+
+    fn of_utf8(
+        source: Source,
+        path: Option<PathBuf>,
+        options: &ReadOptions,
+    ) -> Result<Self, Error> {
         let file = source.name();
-        let path = match &source {
-            Source::Path(path) => Some(path.clone()),
-            Source::Stdin | Source::Memory { .. } | Source::Once(_) => None,
-        };
-        let source = in_utf8(source, options)?;
         // What can be read twice is looked at first, so that a table need not be opened as a whole.
         if let Some(head) = source.peek(HEAD)? {
             let format = tell_format(&file, options, &head)?;
@@ -147,6 +157,13 @@ impl Opened {
             false => Content::Bytes(bytes),
         };
         Ok(Self { content, file, path, format })
+    }
+}
+
+fn path_of(source: &Source) -> Option<PathBuf> {
+    match source {
+        Source::Path(path) => Some(path.clone()),
+        Source::Stdin | Source::Memory { .. } | Source::Once(_) => None,
     }
 }
 
@@ -183,6 +200,22 @@ pub(crate) fn tell_format(file: &str, options: &ReadOptions, head: &[u8]) -> Res
         return Err(Error::new(ErrorKind::Format, file, message));
     }
     Ok(format)
+}
+
+/// Whether the first bytes are those of JSON lines, or of a csv or tsv file with a header, that have this column; for files whose name does not tell. What comes
+/// once must be [kept](Source::kept).
+pub fn table_with_column(source: &Source, column: &str) -> Result<Option<Format>, Error> {
+    let mut head = Vec::new();
+    source.reader()?.fill(&mut head, HEAD)?;
+    let head = String::from_utf8_lossy(without_bom(&head));
+    let first = head.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    if first.trim_start().starts_with('{') {
+        let key = serde_json::Value::from(column).to_string();
+        return Ok(first.contains(&key).then_some(Format::Jsonl));
+    }
+    let delimiter = table::layout::delimiter(head.as_bytes()) as char;
+    let has_it = first.split(delimiter).any(|cell| cell.trim().trim_matches('"') == column);
+    Ok(has_it.then_some(Format::Csv))
 }
 
 /// An error if a file of this format cannot be read with the schema.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::encoding::Encoding;
 use crate::error::{count, thousands};
 use crate::format::Format;
 
@@ -16,9 +17,9 @@ pub struct Schema {
     pub classes: Vec<String>,
     /// Number of columns of the matrix.
     pub n_features: usize,
-    /// How many of them, the last ones, are made of others after reading: of text, for one.
+    /// How many of them, the last ones, are computed from others after reading: from text, for one.
     #[serde(default)]
-    pub made: usize,
+    pub n_computed: usize,
     /// For tables: the columns in the file's order, with the features that they became.
     #[serde(default)]
     pub columns: Option<Vec<Column>>,
@@ -28,6 +29,12 @@ pub struct Schema {
     /// For tables: whether the file had no header, so that columns are called 1, 2, ….
     #[serde(default)]
     pub no_header: bool,
+    /// For tables: the separator of cells that was said when it was learnt. It is tried first in other files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<u8>,
+    /// The encoding that was said when it was learnt. Other files that are not UTF-8 are read so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<Encoding>,
     /// For IDX: height and width of the images.
     #[serde(default)]
     pub image: Option<[usize; 2]>,
@@ -176,7 +183,7 @@ impl Schema {
     /// What people call feature `j`: `age`, `color=red`, `x[2]`; LIBSVM: the 1-based index `17`;
     /// IDX: the pixel `r3c14`.
     pub fn feature_name(&self, j: usize) -> String {
-        if let Some([_, width]) = self.image.filter(|_| self.made == 0 || j < self.n_read()) {
+        if let Some([_, width]) = self.image.filter(|_| self.n_computed == 0 || j < self.n_read()) {
             return format!("r{}c{}", j / width.max(1), j % width.max(1));
         }
         if let Some(id) = self.feature_ids.as_ref().and_then(|ids| ids.get(j)) {
@@ -229,7 +236,7 @@ impl Schema {
 
     /// How many features come straight from the file: the first ones.
     pub fn n_read(&self) -> usize {
-        self.n_features.saturating_sub(self.made)
+        self.n_features.saturating_sub(self.n_computed)
     }
 
     /// The names of the text columns, slot by slot. They have no features here.
@@ -333,7 +340,10 @@ impl Schema {
         if n_queries != usize::from(needs_query) {
             return Err(format!("{n_queries} columns of queries"));
         }
-        let n_read = self.n_features.checked_sub(self.made).ok_or("more features made than had")?;
+        let n_read = self
+            .n_features
+            .checked_sub(self.n_computed)
+            .ok_or("more features are computed than there are")?;
         if self.columns.is_some() && next != n_read {
             return Err(format!("columns have {next} features, not {n_read}"));
         }
@@ -364,11 +374,13 @@ mod tests {
             target: TargetKind::Classes,
             classes: vec!["a".into(), "b".into()],
             n_features,
-            made: 0,
+            n_computed: 0,
             columns: Some(columns),
             feature_ids: None,
             image: None,
             no_header: false,
+            delimiter: None,
+            encoding: None,
         }
     }
 

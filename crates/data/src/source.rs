@@ -71,7 +71,7 @@ impl Source {
         }
     }
 
-    /// Whether it can be walked only once: standard input, and what is no file.
+    /// Whether it can be walked only once: standard input, and what is not a regular file.
     pub fn comes_once(&self) -> bool {
         !matches!(self, Source::Memory { .. }) && !self.is_file()
     }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::blocks::Input;
 use crate::dataset::Dataset;
-use crate::encoding::in_utf8;
+use crate::encoding::{in_utf8, in_utf8_with};
 use crate::error::{Error, ErrorKind};
 use crate::format::Format;
 use crate::lossy::Replaced;
@@ -66,7 +66,7 @@ pub fn stream(
     rows_per_chunk: usize,
     f: OnChunk<'_>,
 ) -> Result<Learnt, Error> {
-    let source = in_utf8(source.into(), options)?;
+    let source = in_utf8_with(source.into(), options, schema)?;
     let file = &source.name();
     let input = &source.streamed()?;
     let format = tell_format(file, options, &input.head(HEAD)?)?;

@@ -112,7 +112,7 @@ pub use tag::{
     TagModel, TagSpec, Tagged, TaggedSpan, Tagger, TypeMetrics, WeightsKind, parse_forbidden,
     read_forbidden,
 };
-pub use train::crossfit::OnFold;
+pub use train::crossfit::{OnFold, folds_to_fit};
 pub use train::learner::{LinearLearner, LinearScorer};
 pub use train::report::{
     CodeReport, CurvePoint, Margins, Report, StageReport, StructuredReport, TreeReport,
@@ -121,7 +121,7 @@ pub use train::watch::OnPass;
 pub use train::{Trainable, Training, train};
 pub use tune::{
     Choice, OnTrial, Shuffle, StructuredTuneSpec, StructuredTuned, StructuredTuning, Trial,
-    TuneMetric, TuneSpec, TuneTable, Tuning, folds,
+    TuneMetric, TuneSpec, TuneTable, Tuning, folds, stop_at,
 };
 
 /// Reads a file and learns its schema. For files with running text see [`read_features`].

@@ -23,9 +23,11 @@ fn dataset(x: Matrix, y: Targets, k: usize) -> Dataset {
         n_features: x.n_cols(),
         columns: None,
         feature_ids: None,
-        made: 0,
+        n_computed: 0,
         image: None,
         no_header: false,
+        delimiter: None,
+        encoding: None,
     };
     Dataset {
         x,

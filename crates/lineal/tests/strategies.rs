@@ -17,9 +17,11 @@ fn schema(target: TargetKind, k: usize, n_features: usize) -> Schema {
         n_features,
         columns: None,
         feature_ids: None,
-        made: 0,
+        n_computed: 0,
         image: None,
         no_header: false,
+        delimiter: None,
+        encoding: None,
     }
 }
 

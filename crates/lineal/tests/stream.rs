@@ -342,7 +342,7 @@ fn one_vs_all_is_a_stream_for_each_class() {
             shuffle: false,
             ..spec(update)
         };
-        let ova = run(&text, &StreamSpec { strategy: Strategy::Ova, ..plain.clone() }, 1);
+        let ova = run(&text, &StreamSpec { strategy: Some(Strategy::Ova), ..plain.clone() }, 1);
         assert_eq!((ova.classes().len(), ova.report().problems), (4, 4));
         for class in 0..4 {
             let named = |line: &str| {
@@ -367,7 +367,7 @@ fn one_vs_one_is_a_stream_for_each_pair() {
         rate: Some(0.1),
         schedule: Some(ScheduleKind::Constant),
         shuffle: false,
-        strategy: Strategy::Ovo,
+        strategy: Some(Strategy::Ovo),
         ..spec(UpdateKind::Plain)
     };
     let ovo = run(&text, &plain, 1);
@@ -391,7 +391,8 @@ fn one_vs_one_and_one_vs_all_grow_with_classes() {
     // The third and the fourth class come after the look at the first rows.
     let text = rows(200, 2, 5) + &rows(200, 3, 6) + &rows(400, 4, 7);
     for strategy in [Strategy::Ova, Strategy::Ovo] {
-        let grows = StreamSpec { strategy, sample_rows: 100, ..spec(UpdateKind::AdaGrad) };
+        let grows =
+            StreamSpec { strategy: Some(strategy), sample_rows: 100, ..spec(UpdateKind::AdaGrad) };
         let early = run(&rows(200, 2, 5), &grows, 1);
         let options = ReadOptions::default();
         let (model, report) =
@@ -414,8 +415,11 @@ fn costs_of_one_change_nothing_and_others_do() {
         Some(NamedCost { classes: classes.clone(), matrix })
     };
     for strategy in [Strategy::Joint, Strategy::Ova, Strategy::Ovo] {
-        let plain =
-            StreamSpec { strategy, loss: Some(LossKind::Hinge), ..spec(UpdateKind::AdaGrad) };
+        let plain = StreamSpec {
+            strategy: Some(strategy),
+            loss: Some(LossKind::Hinge),
+            ..spec(UpdateKind::AdaGrad)
+        };
         let of = |cost| {
             let model = run(&text, &StreamSpec { cost, ..plain.clone() }, 1);
             (0..3).map(|class| class_scores(&model, &text, class)).collect::<Vec<_>>()

@@ -123,7 +123,7 @@ fn templates_with_whole_classes_are_the_multivector_model() {
     let spec = TrainSpec { tol: 1e-6, ..TrainSpec::default() };
     let joint = fit(&data, &features, &spec);
     let mut plain = data.clone();
-    plain.schema.made = 0;
+    plain.schema.n_computed = 0;
     plain.schema.columns = None;
     let multivector = Training::new(&plain, &spec).run().unwrap().0;
     assert_eq!(joint.report().objective, multivector.report().objective);

@@ -96,7 +96,7 @@ fn features_that_contradict_themselves_are_refused() {
     for tensor in ["text.names", "text.ends", "text.idf", "weights"] {
         refused(&|_| {}, tensor);
     }
-    refused(&|about| about["schema"]["made"] = 3.into(), "");
+    refused(&|about| about["schema"]["n_computed"] = 3.into(), "");
     refused(&|about| about["features"] = Value::Null, "");
     refused(&|about| about["features"]["text"]["slots"] = json!(["a", "b"]), "");
     refused(&|about| about["features"]["text"]["ngrams"] = json!([9, 2]), "");

@@ -1,4 +1,4 @@
-//! One class a row: how often right, and at what cost.
+//! One class per row: how often right, and at what cost.
 //!
 //! For class k let tp, fp, fn be its true positives, false positives and false negatives. Precision tp/(tp+fp), recall
 //! tp/(tp+fn) and F1 = 2tp/(2tp+fp+fn) are 0 where their denominator is (scikit-learn's `zero_division=0`).
@@ -26,7 +26,7 @@ pub struct Classified<'a> {
     pub predicted: &'a [u32],
     /// Row-major n × K probabilities, if the model gives any.
     pub proba: Option<&'a [f64]>,
-    /// With two classes a score a row, higher for class 1, for `auc`. Without it the probabilities serve.
+    /// With two classes one score per row, higher for class 1, for `auc`. Without it the probabilities serve.
     pub scores: Option<&'a [f64]>,
     /// Δ(y, ŷ); without it every mistake costs 1.
     pub cost: Option<&'a CostMatrix>,
@@ -57,7 +57,7 @@ pub struct ClassifyMetrics {
     /// Mean F1 over the classes that are in gold or predicted, as scikit-learn's `average="macro"`. Each unseen label is
     /// such a class, with F1 0.
     pub macro_f1: f64,
-    /// F1 of the counts of all classes together; with one class a row it equals the accuracy.
+    /// F1 of the counts of all classes together; with one class per row it equals the accuracy.
     pub micro_f1: f64,
     /// Mean −ln of the gold class's probability, which is taken as at least 1e-15 (and as that for an unseen label).
     pub log_loss: Option<f64>,
@@ -65,7 +65,7 @@ pub struct ClassifyMetrics {
     pub brier: Option<f64>,
     /// Expected calibration error of the likeliest class, see [`Calibration`](crate::Calibration).
     pub ece: Option<f64>,
-    /// Counts; a row a gold class, a column a predicted one. Without unseen labels; empty over [`MAX_CONFUSION`] classes.
+    /// Counts: one row per gold class, one column per predicted class. Without unseen labels; empty over [`MAX_CONFUSION`] classes.
     pub confusion: Vec<Vec<u64>>,
     /// Mean Δ(y, ŷ), or the error rate without a cost matrix. An unseen label costs as much as the dearest mistake
     /// that predicts ŷ.
@@ -158,7 +158,7 @@ fn check(rows: &Classified<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Three numbers a class say all that F1 needs, also where a table of all pairs would be too large.
+/// Three numbers per class say all that F1 needs, also where a table of all pairs would be too large.
 struct Counts {
     right: Vec<u64>,
     gold: Vec<u64>,

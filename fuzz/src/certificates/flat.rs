@@ -67,9 +67,11 @@ pub(super) fn case(dice: &mut Dice) -> Option<Case> {
         n_features: x.n_cols(),
         columns: None,
         feature_ids: None,
-        made: 0,
+        n_computed: 0,
         image: None,
         no_header: false,
+        delimiter: None,
+        encoding: None,
     };
     let data = Dataset {
         x,

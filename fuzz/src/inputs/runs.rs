@@ -158,7 +158,7 @@ pub fn stream(input: &[u8]) -> Signature {
         task: c.one(&[Task::Classify, Task::Multilabel, Task::Regress]),
         loss: [None, Some(c.one(LossKind::ALL))][c.below(2)],
         sum: flags & 1 != 0,
-        strategy: c.one(Strategy::ALL),
+        strategy: Some(c.one(Strategy::ALL)).filter(|_| flags & 64 == 0),
         pairs: c.one(PairKind::ALL),
         bias: c.one(&[Bias::Free, Bias::Penalised, Bias::None]),
         l2: c.one(SIZES),

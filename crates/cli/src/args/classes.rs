@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-use lineal::{CalibrateKind, CodeKind, DecodingKind, PairKind, Threshold, TreeKind};
+use lineal::{CalibrateKind, CodeKind, DecodingKind, PairKind, Threshold, TrainSpec, TreeKind};
 
 use super::choice::{at_least_one, at_least_two, choice};
 
@@ -28,7 +28,7 @@ pub struct ReductionArgs {
     #[arg(long, value_name = "CODE|FILE", help_heading = CLASSES, long_help = CODE)]
     pub code: Option<CodeArg>,
 
-    /// ecoc: columns of a dense, sparse, bch or greedy code, a binary problem each [default: 10 log₂ of the classes; sparse: 15]
+    /// ecoc: columns of a dense, sparse, bch or greedy code, one binary problem each [default: 10 log₂ of the classes; sparse: 15]
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = CLASSES)]
     pub code_length: Option<usize>,
 
@@ -77,31 +77,57 @@ tree: its shape [default: clusters]
 /// From scores to probabilities and labels.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ProbaArgs {
-    /// Make probabilities from scores, by a map fitted to rows that training did not see (any loss and strategy)
-    #[arg(long, value_name = "M", help_heading = PROBABILITIES, value_parser = choice::<CalibrateKind>(&[
-        ("platt", "a sigmoid for each binary problem; from a few hundred rows on"),
-        ("isotonic", "a rising step function for each; from a thousand rows on"),
-        ("temperature", "one number for all: no class moves up or down"),
-    ]))]
-    pub calibrate: Option<CalibrateKind>,
+    /// Make probabilities from scores, by a map fitted to rows that training did not see (any loss and strategy) [default: none; of text: temperature, up to 200 classes]
+    #[arg(long, value_name = "M", help_heading = PROBABILITIES, value_parser = calibration())]
+    pub calibrate: Option<CalibrateArg>,
 
-    /// multilabel: when a label is predicted: a probability (default 0.5), f1, micro-f1, or cost:FP,FN
+    /// When a label, or the second of two classes, is predicted: a probability, auto, f1, macro-f1, micro-f1 or cost:FP,FN [default: 0.5; multilabel: auto]
     #[arg(long, value_name = "P|AIM", allow_negative_numbers = true, help_heading = PROBABILITIES,
           long_help = THRESHOLD)]
     pub threshold: Option<Threshold>,
 
-    /// Folds of cross-fitting, for --calibrate and a --threshold that is tuned: as many further trainings [default: 5]
+    /// Folds of cross-fitting, for --calibrate and a --threshold that is tuned: as many further trainings [default: 5; for what is fitted without asking, as many of 5 as hold 2,000 rows]
     #[arg(long, value_name = "N", value_parser = at_least_two, help_heading = PROBABILITIES)]
     pub folds: Option<usize>,
 }
 
 const THRESHOLD: &str = "\
-multilabel: when a label is predicted [default: 0.5]
-  P            at a probability above P (a score above its logit, without)
-  f1           where each label's F1 is best on rows that training did not see
+When a label, or the second of two classes, is predicted [default: 0.5;
+multilabel: auto, on as many of 5 folds as hold 2,000 rows]
+  P            at a probability above P (a score above its logit, without);
+               trains once
+  auto         multilabel: micro-f1; two classes: macro-f1
+  f1           where the F1 of each label, or of the second class, is best on
+               rows that training did not see
   micro-f1     one for all labels, where micro F1 is best on such rows
+  macro-f1     where the mean of the classes' or labels' F1 is best on such rows
   cost:FP,FN   where false positives at FP and false negatives at FN cost
                least on such rows";
+
+/// The maps by name.
+pub fn calibration() -> impl clap::builder::TypedValueParser<Value = CalibrateArg> {
+    choice::<CalibrateArg>(&[
+        ("platt", "a sigmoid for each binary problem; from a few hundred rows on"),
+        ("isotonic", "a rising step function for each; from a thousand rows on"),
+        ("temperature", "one number for all: no class moves up or down"),
+        ("none", "scores alone, which trains once"),
+    ])
+}
+
+/// A map from scores to probabilities, or none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CalibrateArg(pub Option<CalibrateKind>);
+
+impl FromStr for CalibrateArg {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        match s {
+            "none" => Ok(Self(None)),
+            kind => kind.parse().map(|kind| Self(Some(kind))),
+        }
+    }
+}
 
 /// An output code: one that is made, or the user's.
 #[derive(Clone, Debug, PartialEq)]
@@ -155,12 +181,19 @@ impl ReductionArgs {
 }
 
 impl ProbaArgs {
-    /// Whether models are trained beside the one that is asked for.
-    pub fn cross_fits(&self) -> bool {
-        let tuned = matches!(
-            self.threshold,
-            Some(Threshold::F1 | Threshold::MicroF1 | Threshold::Cost { .. })
-        );
-        self.calibrate.is_some() || tuned
+    /// Writes into a spec what was said, and leaves its defaults where nothing was.
+    pub fn add_to(&self, spec: &mut TrainSpec) {
+        if let Some(threshold) = self.threshold {
+            spec.threshold = threshold;
+        }
+        if let Some(CalibrateArg(kind)) = self.calibrate {
+            spec.calibrate = kind;
+        }
+        // Who asks for it gets all folds.
+        let calibrates = self.calibrate.is_some_and(|arg| arg.0.is_some());
+        if self.folds.is_some() || self.threshold.is_some() || calibrates {
+            spec.enough_held_out = None;
+        }
+        spec.folds = self.folds.unwrap_or(spec.folds);
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lineal::{Strategy, Task};
 
-use super::choice::choice;
+use super::choice::{choice, task};
 use super::classes::{ProbaArgs, ReductionArgs};
 use super::fit::{MODEL, ModelArgs, PenaltyArgs, StopArgs};
 use super::maps::MapArgs;
@@ -21,9 +21,9 @@ const RUNNING: &str = "Running and output";
 const HELP: &str = "\
 Every strategy × loss is trained on the same rows and measured on the same others. Columns: binary problems that are \
 solved, training rows that they touch between them, seconds of training, microseconds that a prediction takes, accuracy \
-and macro F1 (multilabel: micro F1, macro F1 and p@1); the best of each is marked with *.
+and macro F1 (multilabel: micro F1, macro F1 and p@1; numbers: rmse, mae and r2); the best of each is marked with *.
 
-Data of two classes is one binary problem by any strategy: one row per loss. Labels (--task multilabel) are compared by ova and \
+A target of numbers is a regression, as for train, and its losses are compared. Data of two classes is one binary problem by any strategy: one row per loss. Labels (--task multilabel) are compared by ova and \
 tree. What would be too large is left out, with the reason, unless --strategies names it. A run that fails says why in its \
 row, and the others go on.
 
@@ -33,6 +33,7 @@ Examples:
   lineal compare letter.svm --test letter.t.svm
   lineal compare flowers.csv --label species --holdout 0.3 --report compare.html
   lineal compare letter.svm --strategies ova,ovo --losses hinge,logistic -C 10
+  lineal compare houses.csv --label price
   lineal compare genes.svm --task multilabel --threshold f1 --json > rows.json
   lineal compare train.conll --task tag --test test.conll
   lineal compare train.letor --task rank --losses hinge,squared-hinge,logistic";
@@ -55,7 +56,7 @@ pub struct CompareArgs {
     ]))]
     pub strategies: Vec<Strategy>,
 
-    /// Losses to run [default: perceptron,hinge,squared-hinge,logistic; structures: all learners that they allow]
+    /// Losses to run [default: perceptron,hinge,squared-hinge,logistic; regress: squared,huber,epsilon; structures: all learners that they allow]
     #[arg(long, value_name = "L,…", value_delimiter = ',', help_heading = COMPARE,
           value_parser = choice::<LossName>(&[
         ("perceptron", "0 unless the argmax is wrong; no penalty unless asked for"),
@@ -63,7 +64,9 @@ pub struct CompareArgs {
         ("hinge", "the large margin"),
         ("squared-hinge", "its square"),
         ("logistic", "maximum likelihood"),
-        ("squared", "least squares; joint only"),
+        ("squared", "least squares; of classes joint only"),
+        ("huber", "regress: squared near, linear far"),
+        ("epsilon", "regress: nothing near, linear far"),
     ]))]
     pub losses: Vec<LossName>,
 
@@ -76,11 +79,11 @@ pub struct CompareArgs {
           conflicts_with = "test")]
     pub holdout: Option<f64>,
 
-    /// What is predicted
-    #[arg(long, value_name = "T", default_value = "classify", help_heading = MODEL,
-          value_parser = choice::<Task>(&[
+    /// What is predicted [default: classify, or regress if the labels are numbers of many or fractional values]
+    #[arg(long = "task", value_name = "T", help_heading = MODEL, value_parser = task(&[
         ("classify", "one of two or more classes"),
         ("multilabel", "any number of labels per row, none included"),
+        ("regress", "a number"),
         ("tag", "a label for each position of a sequence"),
         ("dependency", "a head and a relation for each word of a sentence"),
         ("constituency", "a bracketed tree over the words of a sentence"),
@@ -88,6 +91,10 @@ pub struct CompareArgs {
         ("segment", "a label for each pixel of an image or node of a graph"),
         ("declared", "labels of variables with factors and rules (--declaration)"),
     ]))]
+    pub task_said: Option<Task>,
+
+    /// The same, or what is taken where nothing was said.
+    #[arg(skip = Task::Classify)]
     pub task: Task,
 
     #[command(flatten)]
@@ -137,9 +144,16 @@ pub struct CompareArgs {
 }
 
 impl CompareArgs {
+    /// What was said of the task counts. What was not is found when the data is read.
+    pub fn settle(mut self) -> Self {
+        self.task = self.task_said.unwrap_or(Task::Classify);
+        self
+    }
+
     /// The training run that each learner varies.
     pub fn train(&self) -> anyhow::Result<TrainArgs> {
         Ok(TrainArgs {
+            task_said: self.task_said,
             strategy: self.strategies.first().copied(),
             model: self.model.clone(),
             reduction: self.reduction.clone(),

@@ -10,6 +10,7 @@ mod dependency;
 mod explain;
 mod fit;
 mod maps;
+mod meta;
 mod rank;
 mod read;
 mod run;
@@ -27,6 +28,7 @@ pub use classes::{CodeArg, ProbaArgs, ReductionArgs, TreeArg};
 pub use compare::CompareArgs;
 pub use convert::ConvertArgs;
 pub use explain::{ExplainArgs, ExplainOutput};
+pub use meta::{CompletionsArgs, ManArgs};
 pub use read::FileArgs;
 pub use run::{DemoArgs, EvalArgs, InspectArgs, Output, PredictArgs};
 pub use structure::LossName;
@@ -58,11 +60,11 @@ Running text:
 Several classes, several labels, probabilities:
   lineal train letter.svm -o m.lineal --strategy ova --loss squared-hinge
   lineal train letter.svm -o m.lineal --strategy ovo --calibrate platt
-  lineal train films.csv --label genres --task multilabel --threshold f1 -o m.lineal
+  lineal train films.csv --label genres --task multilabel -o m.lineal
 
-Your own CSV: a header row, one row an example, one column to predict (named with --label). Columns of \
-numbers become numeric features, other columns categorical ones; `train` shows what it guessed, and --numeric, \
---categorical and --ignore overrule it.
+Your own CSV: one row per example, one column to predict (named with --label). Columns of \
+numbers become numeric features, brought to one scale for training; other columns become categories, dates or text; `train` shows what it guessed, and --numeric, \
+--categorical, --text and --ignore overrule it.
 
 DATA of - is standard input; .gz and .zst files are read as they are. The format follows from the name: .csv, \
 .tsv, .jsonl, .svm or .libsvm, .ft, .vw, .idx (else say --format).
@@ -91,4 +93,6 @@ pub enum Command {
     Tune(Box<TuneArgs>),
     Convert(Box<ConvertArgs>),
     Demo(DemoArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
 }

@@ -23,7 +23,7 @@ pub struct FileArgs {
         ("fasttext", "__label__NAME … text, one per line"),
         ("vw", "Vowpal Wabbit: label importance|namespace feature:value …"),
         ("idx", "images of bytes, as MNIST comes"),
-        ("conll", "tag: a line of columns a token, a blank line between sequences"),
+        ("conll", "tag: one line of columns per token, a blank line between sequences"),
         ("conllu", "tag, dependency: the ten columns of Universal Dependencies"),
         ("crfsuite", "tag: label<tab>attribute:value…"),
         ("brackets", "constituency: Penn brackets"),

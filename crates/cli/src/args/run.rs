@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
+use lineal::Format;
 
 use super::choice::{at_least_one, choice};
 use super::declared::LimitArgs;
@@ -14,10 +15,12 @@ use super::tag::TagAskArgs;
 
 const PREDICT: &str = "\
 Examples:
-  lineal predict m.lineal new.csv                        one class a line
+  lineal predict m.lineal new.csv                        one class per line
   lineal predict m.lineal new.csv --proba                ham  ham:0.93  spam:0.07
   lineal predict m.lineal x.svm --top 3 --output jsonl   {\"label\":…,\"top\":[…]}
-  lineal predict m.lineal x.csv --output csv -o out.csv  a column named label
+  lineal predict m.lineal x.csv -o out.csv               a header, a column label
+  lineal predict m.lineal x.csv --keep id,name -o out.csv
+  lineal predict churn.lineal x.csv --threshold 0.3      two classes: where to cut
   lineal predict labels.lineal x.csv                     drama,war  (nothing for none)
   zcat x.csv.gz | lineal predict m.lineal - --format csv
   lineal predict chunks.lineal new.conll                 the columns and the label
@@ -43,7 +46,7 @@ pub struct PredictArgs {
     /// Rows, sequences, sentences or queries to predict; - is standard input
     pub data: PathBuf,
 
-    /// Add the probability of each class or label (models trained with --loss logistic, or with --calibrate)
+    /// Add the probability of each class or label (models of the logistic loss, of text, or trained with --calibrate)
     #[arg(long, help_heading = "What to give")]
     pub proba: bool,
 
@@ -54,6 +57,11 @@ pub struct PredictArgs {
     /// Add the K best classes, best first, with probabilities (or scores, where the model has none); rank: the K best documents of each query
     #[arg(long, value_name = "K", value_parser = at_least_one, help_heading = "What to give")]
     pub top: Option<usize>,
+
+    /// Predict a label, or the second of two classes, where its probability is above P [default: the model's threshold]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = probability, help_heading = "What to give",
+          conflicts_with_all = ["sample", "min_cost"])]
+    pub threshold: Option<f64>,
 
     /// Draw the class from the probabilities in place of taking the likeliest
     #[arg(long, conflicts_with = "min_cost", help_heading = "What to give")]
@@ -88,13 +96,21 @@ pub struct PredictArgs {
     #[arg(short, value_name = "OUT", help_heading = "Output")]
     pub out: Option<PathBuf>,
 
-    /// Form of the output
-    #[arg(long, value_name = "FORM", default_value = "text", help_heading = "Output",
+    /// Carry these columns of the data into the output, before the answer: an id, a name; all for all of them
+    #[arg(long, value_name = "COL,…", value_delimiter = ',', help_heading = "Output")]
+    pub keep: Vec<String>,
+
+    /// Form of the output [default: that of OUT's name, if it ends in .csv or .jsonl and the model is one of rows; else text]
+    #[arg(long = "output", value_name = "FORM", help_heading = "Output",
           value_parser = choice::<Output>(&[
         ("text", "the label alone, one per line; what else was asked for follows after tabs, as name:value"),
         ("csv", "a header; a column label (multilabel: labels), then one column per class"),
         ("jsonl", "one object per row: label (multilabel: a list labels), and scores, proba, top as asked for"),
     ]))]
+    pub output_said: Option<Output>,
+
+    /// The same, or what is taken where nothing was said.
+    #[arg(skip = Output::Text)]
     pub output: Output,
 
     #[command(flatten)]
@@ -102,6 +118,28 @@ pub struct PredictArgs {
 
     #[command(flatten)]
     pub run: RunArgs,
+}
+
+impl PredictArgs {
+    /// What was said of the form counts, else the name of the output, if that may tell.
+    pub fn settle(mut self, names_tell: bool) -> Self {
+        let name = self.out.as_ref().filter(|_| names_tell).map(|out| out.to_string_lossy());
+        let told = match name.and_then(|name| Format::from_name(&name)) {
+            Some(Format::Csv) => Output::Csv,
+            Some(Format::Jsonl) => Output::Jsonl,
+            _ => Output::Text,
+        };
+        self.output = self.output_said.unwrap_or(told);
+        self
+    }
+}
+
+/// A number between 0 and 1.
+fn probability(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(p) if p > 0.0 && p < 1.0 => Ok(p),
+        _ => Err("must be a probability between 0 and 1".to_owned()),
+    }
 }
 
 /// The form of predictions.
@@ -130,8 +168,9 @@ Examples:
   lineal eval m.lineal test.csv
   lineal eval m.lineal test.csv --json               for scripts
   lineal eval m.lineal test.csv --report eval.html   a page with charts
+  lineal eval churn.lineal test.csv --threshold 0.3  two classes: where to cut
 
-Classes: accuracy, macro_f1, micro_f1, log_loss, brier, ece (expected calibration error), mean_cost, confusion; \
+Classes: accuracy, macro_f1, micro_f1, log_loss, brier, ece (expected calibration error), mean_cost, baseline (of the most frequent class), mcc, confusion; of two also auc, pr_auc; \
 log_loss, brier and ece are null where the model has no probabilities; reliability, the points of the reliability diagram. \
 Labels: micro_f1, macro_f1, hamming_loss, subset_accuracy, p@1, p@3, p@5, ndcg@5, reliability. Numbers: rmse, mae, r2. Sequences: token_accuracy, sentence_accuracy, span_precision, span_recall, span_f1, types. \
 Dependency trees: uas, las, label_accuracy, exact, by relation and length. Bracketed trees: precision, recall, f1, exact, crossing brackets, by label. \
@@ -156,10 +195,14 @@ pub struct EvalArgs {
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     pub report: Option<PathBuf>,
 
-    /// Costs for mean_cost, a CSV with class names in the header row and first column [default: the model's, else 1 a
+    /// Costs for mean_cost, a CSV with class names in the header row and first column [default: the model's, else 1 per
     /// mistake]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub cost: Option<PathBuf>,
+
+    /// Judge predictions of a label, or of the second of two classes, where its probability is above P [default: the model's threshold]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = probability, help_heading = "Output")]
+    pub threshold: Option<f64>,
 
     /// constituency: leave out punctuation and take ADVP and PRT for the same, as EVALB's usual parameters do
     #[arg(long, help_heading = "Output")]

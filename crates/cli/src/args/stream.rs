@@ -13,7 +13,7 @@ const HEADING: &str = "Streams";
 #[derive(Args, Clone, Debug)]
 pub struct StreamArgs {
     /// Learn from rows as they go by and keep none: for files larger than memory. --epochs N passes [default: 1]; text is hashed
-    /// [default: --hash 18]
+    /// [default: --hash 18 to 20, fewer the more classes there are]
     #[arg(long, help_heading = HEADING)]
     pub stream: bool,
 

@@ -108,7 +108,7 @@ pub struct TrainArgs {
     #[arg(skip = Task::Classify)]
     pub task: Task,
 
-    /// The loss [default: logistic; squared with --task regress; hinge with --task dependency, constituency, segment and declared; with --task rank squared-hinge, logistic for softmax and plackett-luce, hinge for ndcg and map]
+    /// The loss [default: logistic; squared-hinge for classes of text; squared with --task regress; hinge with --task dependency, constituency, segment and declared; with --task rank squared-hinge, logistic for softmax and plackett-luce, hinge for ndcg and map]
     #[arg(long, value_name = "L", help_heading = MODEL, value_parser = choice::<LossKind>(&[
         ("perceptron", "0 unless the argmax is wrong; no penalty unless asked for"),
         ("hinge", "the large margin: support vector machines; Crammer–Singer with several classes"),
@@ -139,7 +139,7 @@ pub struct TrainArgs {
     #[arg(long, help_heading = MODEL, conflicts_with_all = ["c", "l2", "l1"])]
     pub hard_margin: bool,
 
-    /// How several classes become one problem, or many binary ones [default: joint; ova with --task multilabel]
+    /// How several classes become one problem, or many binary ones [default: joint; ova with --task multilabel and for text, of which over 200 classes are a tree]
     #[arg(long, value_name = "S", help_heading = CLASSES, value_parser = choice::<Strategy>(&[
         ("joint", "one weight matrix, one loss over all classes"),
         ("ova", "one-vs-all: one binary problem per class"),

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
-use lineal::{Choice, Strategy, Task, TuneMetric};
+use lineal::{Choice, Strategy, Task, Threshold, TuneMetric};
 
-use super::choice::{at_least_two, choice, positive};
-use super::classes::{CLASSES, ReductionArgs};
+use super::choice::{at_least_two, choice, positive, task};
+use super::classes::{CLASSES, CalibrateArg, ProbaArgs, ReductionArgs, calibration};
 use super::fit::{MODEL, ModelArgs, StopArgs};
 use super::maps::MapArgs;
 use super::read::{ColumnArgs, FileArgs};
@@ -27,8 +27,12 @@ that one. Each run starts where the one of the C before it ended; the folds of o
 table shows mean ± standard error; * marks the best mean, 1se the smallest C of the same loss and features that is within one standard error of it. With \
 -o the chosen one is trained on all rows and written.
 
-A --budget ends the search between two steps, so that all that is shown was measured on all folds. Text features are made once of all rows: of a \
-held-out row the words count, its label does not.
+The search ends after --budget at the latest: fits that run then are stopped, and what they reached is shown but not chosen. The final training on all rows may take \
+as long again. A setting whose fits did not converge is marked, and said if it is chosen. A target of numbers is a regression, as for train. Text features are made once of all \
+rows: of a held-out row the words count, its label does not.
+
+Metrics: accuracy, micro_f1, macro_f1, mcc, auc (or roc_auc), pr_auc, log_loss, brier, ece, mean_cost of classes; micro_f1, macro_f1, hamming_loss, subset_accuracy, p@1, p@3, p@5, \
+ndcg@5 of labels; rmse, mae, r2 of numbers; structures: those of eval --json.
 
 With --task tag, dependency, constituency, rank, segment or declared folds are of whole examples: sequences, sentences, queries, images. C runs around the task's usual one; of passive–aggressive updates it is the largest update. A learner that the structure has no oracle for is left out, with the reason.
 
@@ -39,6 +43,7 @@ Examples:
       --budget 60s -o tickets.lineal
   lineal tune circles.csv --map poly:2 -o circles.lineal
   lineal tune data.csv --choose one-se --json > table.json
+  lineal tune churn.csv --metric pr_auc --budget 1m -o churn.lineal
   lineal tune train.letor --task rank --metric map -o rank.lineal
   lineal tune train.conll --task tag --losses logistic --budget 5m -o tags.lineal";
 
@@ -87,7 +92,7 @@ pub struct TuneArgs {
     #[arg(long, help_heading = SEARCH)]
     pub no_shuffle: bool,
 
-    /// What counts: usual (accuracy; multilabel: micro F1; regress: rmse), macro-f1, log-loss (the logistic loss only); structures: a metric of eval --json, such as span_f1, las, f1, ndcg@10, iou, exact [default: the first of these that the task has]
+    /// What counts: a metric of eval --json, such as macro_f1, mcc, pr_auc, log_loss, mae, span_f1 [default: accuracy; multilabel: micro_f1; regress: rmse; structures: the first that the task has]
     #[arg(long, value_name = "M", default_value = "usual", hide_default_value = true, help_heading = SEARCH)]
     pub metric: MetricArg,
 
@@ -99,13 +104,12 @@ pub struct TuneArgs {
     ]))]
     pub choose: ChoiceArg,
 
-    /// Time for the search: 60s, 5m, 1h [default: no limit]
-    #[arg(long, value_name = "TIME", help_heading = SEARCH)]
-    pub budget: Option<Budget>,
+    /// Time for the search: 60s, 5m, 1h, or none for no limit
+    #[arg(long, value_name = "TIME", default_value = "10m", help_heading = SEARCH)]
+    pub budget: Budget,
 
-    /// What is predicted
-    #[arg(long, value_name = "T", default_value = "classify", help_heading = MODEL,
-          value_parser = choice::<Task>(&[
+    /// What is predicted [default: classify, or regress if the labels are numbers of many or fractional values]
+    #[arg(long = "task", value_name = "T", help_heading = MODEL, value_parser = task(&[
         ("classify", "one of two or more classes"),
         ("multilabel", "any number of labels per row, none included"),
         ("regress", "a number"),
@@ -116,6 +120,10 @@ pub struct TuneArgs {
         ("segment", "a label for each pixel of an image or node of a graph"),
         ("declared", "labels of variables with factors and rules (--declaration)"),
     ]))]
+    pub task_said: Option<Task>,
+
+    /// The same, or what is taken where nothing was said.
+    #[arg(skip = Task::Classify)]
     pub task: Task,
 
     /// How several classes become problems [default: joint; ova with --task multilabel]
@@ -133,6 +141,15 @@ pub struct TuneArgs {
 
     #[command(flatten)]
     pub reduction: ReductionArgs,
+
+    /// Make probabilities from the scores of the chosen one [default: as train]
+    #[arg(long, value_name = "M", help_heading = CLASSES, value_parser = calibration())]
+    pub calibrate: Option<CalibrateArg>,
+
+    /// When a label, or the second of two classes, is predicted: a probability, auto, f1, macro-f1, micro-f1 or cost:FP,FN, which are tuned to rows that training did not
+    /// see, in the search as in the end [default: 0.5; multilabel: auto]
+    #[arg(long, value_name = "P|AIM", allow_negative_numbers = true, help_heading = CLASSES)]
+    pub threshold: Option<Threshold>,
 
     #[command(flatten)]
     pub stop: StopArgs,
@@ -169,14 +186,27 @@ pub struct TuneArgs {
 }
 
 impl TuneArgs {
+    /// What is fitted to held-out rows; --folds is of the search.
+    pub fn proba(&self) -> ProbaArgs {
+        ProbaArgs { calibrate: self.calibrate, threshold: self.threshold, folds: None }
+    }
+
+    /// What was said of the task counts. What was not is found when the data is read.
+    pub fn settle(mut self) -> Self {
+        self.task = self.task_said.unwrap_or(Task::Classify);
+        self
+    }
+
     /// The training run that each step of the search varies.
     pub fn train(&self) -> anyhow::Result<TrainArgs> {
         let bare = self.structure.train(&self.data, self.task)?;
         Ok(TrainArgs {
             out: self.out.clone().unwrap_or(bare.out),
+            task_said: self.task_said,
             strategy: self.strategy,
             model: self.model.clone(),
             reduction: self.reduction.clone(),
+            proba: self.proba(),
             stop: self.stop.clone(),
             file: self.file.clone(),
             columns: self.columns.clone(),
@@ -215,11 +245,7 @@ impl MetricArg {
     pub fn of_rows(&self) -> anyhow::Result<TuneMetric> {
         match self {
             Self::Usual => Ok(TuneMetric::Usual),
-            Self::Named(name) if name == "macro_f1" => Ok(TuneMetric::MacroF1),
-            Self::Named(name) if name == "log_loss" => Ok(TuneMetric::LogLoss),
-            Self::Named(name) => usage(format!(
-                "--metric {name} is not one of usual, macro-f1 and log-loss, which rows have"
-            )),
+            Self::Named(name) => name.parse().or_else(|why| usage(format!("--metric: {why}"))),
         }
     }
 
@@ -248,14 +274,24 @@ impl FromStr for ChoiceArg {
     }
 }
 
-/// Seconds, minutes or hours.
+/// Seconds, minutes or hours, or no limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Budget(pub Duration);
+pub struct Budget(pub Option<Duration>);
+
+impl Budget {
+    /// The time after which what begins now is stopped.
+    pub fn deadline(self) -> Option<Instant> {
+        self.0.and_then(|budget| Instant::now().checked_add(budget))
+    }
+}
 
 impl FromStr for Budget {
     type Err = String;
 
     fn from_str(s: &str) -> Result<Self, String> {
+        if s == "none" {
+            return Ok(Self(None));
+        }
         let (number, unit) = match s.chars().last() {
             Some('s') => (&s[..s.len() - 1], 1.0),
             Some('m') => (&s[..s.len() - 1], 60.0),
@@ -263,8 +299,8 @@ impl FromStr for Budget {
             _ => (s, 1.0),
         };
         match number.parse::<f64>() {
-            Ok(n) if n > 0.0 && n * unit < 1e9 => Ok(Self(Duration::from_secs_f64(n * unit))),
-            _ => Err("must be a time such as 60s, 5m or 1h".to_owned()),
+            Ok(n) if n > 0.0 && n * unit < 1e9 => Ok(Self(Some(Duration::from_secs_f64(n * unit)))),
+            _ => Err("must be a time such as 60s, 5m or 1h, or none".to_owned()),
         }
     }
 }
@@ -276,8 +312,9 @@ mod tests {
     #[test]
     fn times_have_units() {
         for (text, seconds) in [("90", 90), ("60s", 60), ("5m", 300), ("1h", 3600)] {
-            assert_eq!(text.parse(), Ok(Budget(Duration::from_secs(seconds))));
+            assert_eq!(text.parse(), Ok(Budget(Some(Duration::from_secs(seconds)))));
         }
+        assert_eq!("none".parse(), Ok(Budget(None)));
         assert!(["", "s", "-1s", "1d", "nan", "infh"].iter().all(|s| s.parse::<Budget>().is_err()));
     }
 }

@@ -1,13 +1,14 @@
 //! What `compare --json` prints.
 
+use lineal::Task;
 use serde_json::{Map, Value, json};
 
 use super::{Comparison, Row};
 use crate::args::CompareArgs;
 
-/// One object: the circumstances, and a row a run.
+/// One object: the circumstances, and one row per run.
 pub fn object(found: &Comparison, args: &CompareArgs) -> Value {
-    let rows: Vec<Value> = found.rows.iter().map(row).collect();
+    let rows: Vec<Value> = found.rows.iter().map(|one| row(one, found.task)).collect();
     json!({
         "data": found.data,
         "task": found.task,
@@ -24,7 +25,8 @@ pub fn object(found: &Comparison, args: &CompareArgs) -> Value {
     })
 }
 
-fn row(row: &Row) -> Value {
+fn row(row: &Row, task: Task) -> Value {
+    let of_rows = !task.is_structured();
     let ran = row.outcome.as_ref().ok();
     let report = ran.map(|m| &m.report);
     let metric = |name: &str| ran.map_or(Value::Null, |m| m.metrics[name].clone());
@@ -34,12 +36,12 @@ fn row(row: &Row) -> Value {
         add("strategy", json!(strategy));
     }
     add("loss", json!(row.loss));
-    if row.strategy.is_some() {
+    if of_rows {
         add("problems", json!(report.map(|r| r.problems)));
         add("rows_touched", json!(report.map(|r| r.rows_touched)));
     }
     add("train_seconds", json!(ran.map(|m| m.train_seconds)));
-    let predict = if row.strategy.is_some() { "row" } else { "example" };
+    let predict = if of_rows { "row" } else { "example" };
     add(&format!("predict_seconds_per_{predict}"), json!(ran.map(|m| m.predict_seconds)));
     if row.strategy.is_some() {
         add("accuracy", metric("accuracy"));

@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use lineal::{CurvePoint, Dataset, Features, LossKind, Report, Strategy, TrainSpec, Training};
+use lineal::{
+    CurvePoint, Dataset, Features, LossKind, Report, Strategy, Task, TrainSpec, Training,
+};
 use serde_json::Value;
 
 use crate::progress::Series;
@@ -50,7 +52,8 @@ impl Row {
         series: &mut Series,
     ) -> Self {
         let loss = spec.loss.unwrap_or(LossKind::Logistic).to_string();
-        let mut row = Self { strategy: Some(spec.strategy), loss, outcome: Err(String::new()) };
+        let strategy = Some(spec.strategy).filter(|_| spec.task != Task::Regress);
+        let mut row = Self { strategy, loss, outcome: Err(String::new()) };
         let name = row.name();
         series.begin(&name);
         row.outcome = measured(spec, train, test, |point| series.pass(&name, point, spec.task))

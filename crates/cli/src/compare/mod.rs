@@ -10,17 +10,17 @@ pub mod table;
 use std::path::Path;
 
 use anyhow::bail;
-use lineal::{Dataset, Features, LossKind, ReadOptions, Targets, Task, TrainSpec};
+use lineal::{Dataset, Features, LossKind, ReadOptions, Source, Targets, Task, TrainSpec};
 
 use crate::args::{CompareArgs, LossName};
 use crate::exit::usage;
 use crate::program::with_task;
 use crate::progress::Series;
 use crate::rows::request::{check_multilabel, check_proba, check_reduction, options_for};
-use crate::rows::summary;
+use crate::rows::{guess, summary};
 use crate::talk::{Talk, count, seconds};
 use crate::train::flags;
-use crate::{classes, files, html, text};
+use crate::{classes, convert, files, html, text};
 
 use split::Split;
 
@@ -47,7 +47,11 @@ pub struct Comparison {
 impl Comparison {
     /// What names a row.
     pub fn heads(&self) -> &'static [&'static str] {
-        if self.task.is_structured() { &["learner"] } else { &["strategy", "loss"] }
+        match self.task {
+            task if task.is_structured() => &["learner"],
+            Task::Regress => &["loss"],
+            _ => &["strategy", "loss"],
+        }
     }
 
     /// The metric to watch.
@@ -79,6 +83,9 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
 fn check(args: &CompareArgs) -> anyhow::Result<()> {
     flags::check(&args.train()?)?;
     let named = &args.strategies;
+    if args.task == Task::Regress && !named.is_empty() {
+        return usage("--strategies are of classes: leave them out with --task regress");
+    }
     if args.task == Task::Multilabel {
         let has_cost = args.model.cost.is_some();
         check_multilabel(None, has_cost)?;
@@ -90,7 +97,9 @@ fn check(args: &CompareArgs) -> anyhow::Result<()> {
         plan::usual(args.task).contains(&strategy)
             && (named.is_empty() || named.contains(&strategy))
     })?;
-    check_proba(&args.proba, args.task)?;
+    let mut spec = TrainSpec::for_task(args.task);
+    args.proba.add_to(&mut spec);
+    check_proba(&args.proba, &spec)?;
     let mut inputs = vec![args.data.as_path()];
     let others = args.test.iter().chain(&args.model.cost).chain(&args.file.labels);
     inputs.extend(others.chain(args.reduction.files()).map(|path| path.as_path()));
@@ -105,13 +114,16 @@ fn check(args: &CompareArgs) -> anyhow::Result<()> {
 fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
     let start = std::time::Instant::now();
     let talk = Talk::new(args.run.quiet);
+    let source = convert::source(&args.data)?;
+    let guessed = guessed(args, &source, talk)?;
+    let args = guessed.as_ref().unwrap_or(args);
     let options = args.file.learning(&args.columns, &args.text, args.task.target());
     let mut spec = args.maps.add_to(text::features(&args.text)?, args.seed);
     spec.standardize = args.model.standardized();
     let Split { train, test, features } = match &args.test {
-        None => split::by_share(args, &options, &spec)?,
+        None => split::by_share(&source, args, &options, &spec)?,
         Some(path) => {
-            let (train, features) = lineal::read_features(&args.data, &options, &spec)?;
+            let (train, features) = lineal::read_features(&source, &options, &spec)?;
             check_data(&train, args.task)?;
             let test = read_test(path, args, &options, (&train, &features))?;
             test.warnings.iter().for_each(|warning| talk.warn(warning));
@@ -121,6 +133,12 @@ fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
     talk.say_all(&summary::data(&train, &features, start.elapsed().as_secs_f64()));
     text::check(&args.text, &train, &features)?;
     check_data(&train, args.task)?;
+    let n_classes = train.schema.classes.len();
+    if args.proba.threshold.is_some() && args.task == Task::Classify && n_classes != 2 {
+        bail!(
+            "--threshold is for two classes, or for --task multilabel, and the data has {n_classes} classes; leave it out"
+        );
+    }
     let spec = base(args, &train)?;
     talk.say(format_args!(
         "trained on {}, measured on {}",
@@ -128,11 +146,12 @@ fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
         count(test.n_rows(), "row")
     ));
 
-    let losses = match args.losses.as_slice() {
-        [] => {
+    let losses = match (args.losses.as_slice(), args.task) {
+        ([], Task::Regress) => vec![LossKind::Squared, LossKind::Huber, LossKind::Epsilon],
+        ([], _) => {
             vec![LossKind::Perceptron, LossKind::Hinge, LossKind::SquaredHinge, LossKind::Logistic]
         }
-        named => LossName::losses(named)?,
+        (named, _) => LossName::losses(named)?,
     };
     let plan = plan::Plan::new(args, &losses, &train);
     if plan.runs.is_empty() {
@@ -158,6 +177,7 @@ fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
         n_classes: train.schema.classes.len(),
         metrics: match args.task {
             Task::Multilabel => vec!["micro_f1", "macro_f1", "p@1"],
+            Task::Regress => vec!["r2", "rmse", "mae"],
             _ => vec!["accuracy", "macro_f1"],
         },
         rows,
@@ -178,8 +198,12 @@ fn check_data(data: &Dataset, task: Task) -> anyhow::Result<()> {
     if matches!(data.y, Targets::None) {
         bail!("{}: no labels to learn from (see --label)", data.source);
     }
-    let (n_classes, least) =
-        (data.schema.classes.len(), if task == Task::Classify { 2 } else { 1 });
+    let least = match task {
+        Task::Classify => 2,
+        Task::Regress => 0,
+        _ => 1,
+    };
+    let n_classes = data.schema.classes.len();
     if n_classes < least {
         bail!(
             "{}: {} only; is the label column right? (see --label)",
@@ -190,18 +214,27 @@ fn check_data(data: &Dataset, task: Task) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The flags for numbers, where nobody said what is predicted and labels look like them.
+fn guessed(args: &CompareArgs, source: &Source, talk: Talk) -> anyhow::Result<Option<CompareArgs>> {
+    let losses = LossName::losses(&args.losses)?;
+    if !guess::is_open(&args.train()?) || losses.iter().any(|&loss| guess::is_of_classes(loss)) {
+        return Ok(None);
+    }
+    let options = args.file.learning(&args.columns, &args.text, args.task.target());
+    let task = guess::task(source, &options, talk);
+    Ok(task.map(|task| CompareArgs { task, ..args.clone() }))
+}
+
 /// What all runs share.
 fn base(args: &CompareArgs, data: &Dataset) -> anyhow::Result<TrainSpec> {
-    let defaults = TrainSpec::default();
+    let mut defaults = TrainSpec::for_task(args.task);
+    args.proba.add_to(&mut defaults);
     let classes = &data.schema.classes;
     let cost =
         args.model.cost.as_deref().map(|path| lineal::read_cost(path, classes)).transpose()?;
     Ok(TrainSpec {
         task: args.task,
         reduction: classes::with_files(&args.reduction, classes)?,
-        calibrate: args.proba.calibrate,
-        threshold: args.proba.threshold.unwrap_or(defaults.threshold),
-        folds: args.proba.folds.unwrap_or(defaults.folds),
         bias: args.model.bias(),
         class_weight: args.model.class_weight.clone().unwrap_or_default(),
         cost,

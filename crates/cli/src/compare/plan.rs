@@ -3,6 +3,7 @@
 use lineal::{Bias, Dataset, LossKind, Penalty, Strategy, Task};
 
 use crate::args::CompareArgs;
+use crate::rows::guess;
 use crate::talk::{bytes, count, thousands};
 
 /// With more classes than this, one-vs-one runs only if it is named.
@@ -31,6 +32,7 @@ pub struct LeftOut {
 pub fn usual(task: Task) -> &'static [Strategy] {
     match task {
         Task::Multilabel => &[Strategy::Ova, Strategy::Tree],
+        Task::Regress => &[Strategy::Joint],
         _ => Strategy::ALL,
     }
 }
@@ -120,7 +122,12 @@ fn unfit(
 ) -> Option<&'static str> {
     let in_columns = !two_classes && strategy != Strategy::Joint;
     let penalised = args.penalty.of(Some(loss)) != Penalty::L2(0.0);
+    let of_numbers = matches!(loss, LossKind::Huber | LossKind::Epsilon);
     match (strategy, loss) {
+        _ if args.task != Task::Regress && of_numbers => Some("it is a loss of numbers"),
+        _ if args.task == Task::Regress && guess::is_of_classes(loss) => {
+            Some("it is a loss of classes")
+        }
         (_, LossKind::Squared) if in_columns => {
             Some("least squares treats classes one by one in joint already")
         }

@@ -1,10 +1,9 @@
 //! A share of the rows to measure on.
 
 use anyhow::bail;
-use lineal::{Dataset, FeatureSpec, Features, ReadOptions};
+use lineal::{Dataset, FeatureSpec, Features, ReadOptions, Source};
 
 use crate::args::CompareArgs;
-use crate::convert;
 use crate::random::Random;
 use crate::talk::count;
 
@@ -17,19 +16,19 @@ pub struct Split {
 
 /// Holds out a share of the rows, both parts in the order of the file. What is learnt of text is learnt from the rows to train on.
 pub fn by_share(
+    source: &Source,
     args: &CompareArgs,
     options: &ReadOptions,
     spec: &FeatureSpec,
 ) -> anyhow::Result<Split> {
-    let source = convert::source(&args.data)?;
-    let (data, features) = lineal::read_features(&source, options, spec)?;
+    let (data, features) = lineal::read_features(source, options, spec)?;
     let [train, test] = parts(data.n_rows(), "row", &data.source, args)?;
     if features.is_empty() {
         return Ok(Split { train: data.select(&train), test: data.select(&test), features });
     }
     drop(data);
-    let (train, features) = lineal::read_features_of(&source, options, spec, &train)?;
-    let all = features.read(&source, options, &train.schema)?;
+    let (train, features) = lineal::read_features_of(source, options, spec, &train)?;
+    let all = features.read(source, options, &train.schema)?;
     Ok(Split { test: all.select(&test), train, features })
 }
 

@@ -1,8 +1,10 @@
 //! The table of a comparison, with the best of each column marked.
 
+use lineal::Task;
+
 use super::{Comparison, LeftOut, Measured, Row};
 use crate::table::{self, Align};
-use crate::talk::{count, seconds, thousands};
+use crate::talk::{count, rough, seconds, thousands};
 
 /// A column: its head, its value in a row, whether small is good, how it looks.
 pub struct Column {
@@ -51,7 +53,7 @@ pub fn columns(found: &Comparison) -> Vec<Column> {
     let fraction = |x: f64| if x.is_nan() { "–".to_owned() } else { format!("{x:.4}") };
     let structured = found.task.is_structured();
     let mut columns = Vec::new();
-    if !structured {
+    if !structured && found.task != Task::Regress {
         let problems = Value::Of(|m| m.report.problems as f64);
         columns.push(column("problems", problems, Best::None, whole));
         let touched = Value::Of(|m| m.report.rows_touched as f64);
@@ -68,7 +70,11 @@ pub fn columns(found: &Comparison) -> Vec<Column> {
             "macro_f1" => "macro F1",
             name => name,
         };
-        columns.push(column(head, Value::Metric(metric), Best::Most, fraction));
+        let (best, show) = match *metric {
+            "rmse" | "mae" => (Best::Least, rough as fn(f64) -> String),
+            _ => (Best::Most, fraction as fn(f64) -> String),
+        };
+        columns.push(column(head, Value::Metric(metric), best, show));
     }
     if structured {
         let gap = Value::Of(|m| {

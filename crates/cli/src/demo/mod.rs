@@ -226,6 +226,7 @@ fn predictions(model: &Model, test: &Dataset) -> anyhow::Result<Vec<String>> {
         scores: None,
         top,
         separator: ',',
+        kept: None,
     };
     let mut text = Vec::new();
     write_rows(&mut text, &rows, Output::Text)?;

@@ -9,7 +9,7 @@ use crate::table::{self, Align, cut};
 use crate::talk::{count, rough, thousands};
 use crate::{maps, text};
 
-/// Features a class, and classes, unless asked for more.
+/// Features per class, and classes, unless asked for more.
 const TOP: usize = 10;
 const CLASSES: usize = 20;
 
@@ -93,7 +93,12 @@ pub fn shape(report: &Report) -> Vec<(&'static str, String)> {
 
 /// What was fitted to rows that training did not see: probabilities and thresholds.
 pub fn fitted(model: &Model) -> Vec<(&'static str, String)> {
-    let folds = count(model.spec().folds, "fold");
+    let spec = model.spec();
+    let n_fits = lineal::folds_to_fit(spec, model.report().examples);
+    let folds = match n_fits == spec.folds {
+        true => count(spec.folds, "fold"),
+        false => format!("{n_fits} of {}", count(spec.folds, "fold")),
+    };
     let map = model.calibration().map(|maps| match maps {
         Calibration::Temperature(t) => format!("temperature {}, fitted in {folds}", rough(t.t)),
         maps => {
@@ -102,20 +107,22 @@ pub fn fitted(model: &Model) -> Vec<(&'static str, String)> {
         }
     });
     let mut rows: Vec<_> = map.into_iter().map(|map| ("calibration", map)).collect();
-    if model.task() != Task::Multilabel {
-        return rows;
-    }
+    let of_labels = model.task() == Task::Multilabel;
     let tuned = model.thresholds().map(|scores| format!(", {} by {folds}", score_range(scores)));
-    let aim = match model.spec().threshold {
+    let second = model.classes().get(1).map_or("", String::as_str);
+    let aim = match spec.threshold.of_task(model.task()) {
         Threshold::Half => None,
         Threshold::Fixed(p) => Some(format!("a probability above {p}")),
-        Threshold::F1 => Some("best F1 of each label".to_owned()),
+        Threshold::F1 if of_labels => Some("best F1 of each label".to_owned()),
+        Threshold::F1 => Some("best F1".to_owned()),
+        Threshold::MacroF1 | Threshold::Auto => Some("best macro F1".to_owned()),
         Threshold::MicroF1 => Some("best micro F1".to_owned()),
         Threshold::Cost { false_positive, false_negative } => Some(format!(
             "least cost of false positives at {false_positive} and false negatives at {false_negative}"
         )),
     };
-    rows.extend(aim.map(|aim| ("threshold", format!("{aim}{}", tuned.unwrap_or_default()))));
+    let of = if of_labels { String::new() } else { format!("{} at ", cut(second, 30)) };
+    rows.extend(aim.map(|aim| ("threshold", format!("{of}{aim}{}", tuned.unwrap_or_default()))));
     rows
 }
 
@@ -179,7 +186,7 @@ pub fn weight_vectors(model: &Model) -> Vec<(usize, String)> {
 pub fn feature_lines(model: &Model, top: Option<usize>) -> Vec<String> {
     let all = weight_vectors(model);
     let shown = shown_classes(all.len(), top);
-    // One a weight vector; those of duels, columns of codes and nodes belong to no class.
+    // One per weight vector; those of duels, columns of codes and nodes belong to no class.
     let bias = Some(model.bias()).filter(|bias| bias.len() == all.len()).unwrap_or_default();
     let thresholds = model.thresholds().unwrap_or_default();
     let mut lines = vec!["features that weigh most".to_owned()];

@@ -4,6 +4,7 @@ mod by_label;
 pub mod confusion;
 pub mod eval;
 pub mod explain;
+pub mod guess;
 pub mod inspect;
 pub mod predict;
 mod program;

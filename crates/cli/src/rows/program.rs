@@ -15,6 +15,14 @@ impl Program for Model {
     type Measured = eval::Measured;
     type Explained<'m> = explain::Explained<'m>;
 
+    fn names_tell_output(&self) -> bool {
+        true
+    }
+
+    fn set_threshold(&mut self, p: f64) -> anyhow::Result<()> {
+        Ok(Model::set_threshold(self, p)?)
+    }
+
     fn check_ask(&self, args: &PredictArgs) -> anyhow::Result<()> {
         predict::check(self, args)
     }

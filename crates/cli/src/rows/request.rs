@@ -28,9 +28,6 @@ pub fn request(args: &TrainArgs) -> anyhow::Result<Request<RowOptions>> {
         sum: args.sum,
         strategy: strategy(args.strategy, args.task),
         reduction: classes::typed(&args.reduction),
-        calibrate: args.proba.calibrate,
-        threshold: args.proba.threshold.unwrap_or(common.threshold),
-        folds: args.proba.folds.unwrap_or(common.folds),
         bias: args.model.bias(),
         gd_step: args.rate.filter(|_| common.solver == SolverKind::Gd),
         class_weight: args.model.class_weight.clone().unwrap_or(ClassWeight::Equal),
@@ -39,9 +36,10 @@ pub fn request(args: &TrainArgs) -> anyhow::Result<Request<RowOptions>> {
         epsilon: args.epsilon.unwrap_or(common.epsilon),
         ..common
     };
+    args.proba.add_to(&mut spec);
     check_task(args)?;
     check_reduction(&args.reduction, |strategy| spec.strategy == strategy)?;
-    check_proba(&args.proba, args.task)?;
+    check_proba(&args.proba, &spec)?;
     let inputs = args.file.labels.iter().cloned();
     let inputs = inputs.chain(args.reduction.files().cloned()).chain(args.text.file());
     let inputs: Vec<PathBuf> = inputs.chain(args.templates.templates.clone()).collect();
@@ -73,11 +71,28 @@ pub fn meet(
         let TrainSpec { loss, strategy, .. } = TrainSpec::for_text(classes.len());
         (spec.loss, spec.strategy) = (loss, strategy);
     }
+    if features.text().is_some() && args.proba.calibrate.is_none() {
+        calibrate_text(spec, classes.len());
+    }
     spec.reduction = classes::with_files(&args.reduction, classes)?;
     if let Some(path) = &args.model.cost {
         spec.cost = Some(lineal::read_cost(path, classes)?);
     }
     Ok(())
+}
+
+/// Text has probabilities without asking, where they are one number to fit and change no prediction.
+pub fn calibrate_text(spec: &mut TrainSpec, n_classes: usize) {
+    let has_proba = spec.loss.is_none_or(|loss| loss == LossKind::Logistic);
+    let is_direct = n_classes == 2 || matches!(spec.strategy, Strategy::Joint | Strategy::Ova);
+    if spec.task == Task::Classify && !has_proba && is_direct && !spec.hard_margin {
+        let usual = TrainSpec::for_text(n_classes);
+        spec.calibrate = usual.calibrate;
+        // A threshold that was asked for has all folds.
+        if !spec.threshold.is_tuned() {
+            spec.enough_held_out = usual.enough_held_out;
+        }
+    }
 }
 
 /// How another file than the training data is read.
@@ -177,17 +192,20 @@ pub fn check_reduction(
     }
 }
 
-/// Thresholds are of labels, and folds of what is fitted to held-out rows.
-pub fn check_proba(args: &ProbaArgs, task: Task) -> anyhow::Result<()> {
-    if args.threshold.is_some() && task != Task::Multilabel {
-        return usage(format!(
-            "--threshold says when a label is predicted: add --task multilabel ({task} takes none)"
-        ));
+/// Thresholds are of labels and classes, and folds of what is fitted to held-out rows.
+pub fn check_proba(args: &ProbaArgs, spec: &TrainSpec) -> anyhow::Result<()> {
+    if args.threshold.is_some() && spec.task == Task::Regress {
+        return usage("--threshold is about classes and labels: leave it out with --task regress");
     }
-    if args.folds.is_some() && !args.cross_fits() {
+    if args.folds.is_some() && !cross_fits(spec) {
         return usage(
-            "--folds is for --calibrate, or for a --threshold of f1, micro-f1 or cost:FP,FN",
+            "--folds is for --calibrate, or for a --threshold of auto, f1, macro-f1, micro-f1 or cost:FP,FN",
         );
     }
     Ok(())
+}
+
+/// Whether models are trained beside the one that is asked for.
+pub fn cross_fits(spec: &TrainSpec) -> bool {
+    spec.calibrate.is_some() || spec.threshold.is_tuned()
 }

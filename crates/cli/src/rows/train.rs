@@ -5,16 +5,16 @@ use std::time::Instant;
 
 use anyhow::bail;
 use lineal::{
-    CalibrateKind, Dataset, Features, LossKind, Metrics, Model, Report, Source, Strategy,
-    TargetKind, Targets, Task, Training,
+    CalibrateKind, Dataset, Features, Metrics, Model, Report, Source, Strategy, Targets, Task,
+    Threshold, TrainSpec, Training,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::request::{self, RowOptions};
-use super::{eval, inspect, summary};
+use super::{eval, guess, inspect, summary};
 use crate::args::TrainArgs;
-use crate::talk::Talk;
+use crate::talk::{Talk, count};
 use crate::text;
 use crate::train::request::Request;
 use crate::train::{Learns, Shown};
@@ -51,11 +51,10 @@ impl Learns for Model {
         talk(summary::data(&data, &features, start.elapsed().as_secs_f64()));
         text::check(&args.text, &data, &features)?;
         request::meet(request, args, &data.schema.classes, &features)?;
-        if args.proba.cross_fits() {
-            let folds = request.spec.folds;
-            talk(vec![format!(
-                "and {folds} more trainings, each without one of {folds} folds, to fit to held-out rows"
-            )]);
+        let has_folds = data.n_rows() / 2 >= request.spec.folds;
+        let is_asked = request.spec.enough_held_out.is_none();
+        if request::cross_fits(&request.spec) && (has_folds || is_asked) {
+            talk(vec![cross_fitting(&request.spec, data.n_rows())]);
         }
         Ok(Rows { data, features })
     }
@@ -146,8 +145,8 @@ impl Learns for Model {
 
     fn more_json(&self) -> Vec<(&'static str, Value)> {
         let mut more = vec![("calibration", json!(CalibrationJson::of(self)))];
-        if self.task() == Task::Multilabel {
-            more.push(("threshold", json!(self.spec().threshold)));
+        if self.task() == Task::Multilabel || self.spec().threshold != Threshold::Half {
+            more.push(("threshold", json!(self.spec().threshold.of_task(self.task()))));
         }
         more
     }
@@ -157,6 +156,22 @@ impl Learns for Model {
     }
 }
 
+/// What is fitted to held-out rows, and what that takes.
+fn cross_fitting(spec: &TrainSpec, n_rows: usize) -> String {
+    let n_fits = lineal::folds_to_fit(spec, n_rows);
+    let (each, folds) = (count(n_fits, "more training"), spec.folds);
+    let what = match (spec.calibrate, spec.threshold.is_tuned()) {
+        (Some(_), true) => "probabilities and thresholds",
+        (Some(_), false) => "probabilities",
+        (None, _) => "thresholds",
+    };
+    let without = match n_fits {
+        1 => format!("one of {folds} folds"),
+        _ => format!("one of {folds} folds each"),
+    };
+    format!("{each}, without {without}, to fit {what} to held-out rows")
+}
+
 /// Where nobody said what is predicted and labels look like numbers, the flags as they are for `--task regress`; what comes once is kept
 /// for another look.
 fn guess_task(
@@ -164,33 +179,12 @@ fn guess_task(
     args: &TrainArgs,
     request: &Request<RowOptions>,
 ) -> anyhow::Result<(Source, Option<TrainArgs>)> {
-    if args.task_said.is_some() || speaks_of_classes(args) {
+    if !guess::is_open(args) {
         return Ok((source, None));
     }
     let source = source.kept()?;
-    let guessed = lineal::guess_target(&source, &request.options.read);
-    if guessed.target != TargetKind::Real {
-        return Ok((source, None));
-    }
-    Talk::new(args.run.quiet).say(format_args!(
-        "{}, so a number is predicted, as by --task regress; --task classify takes each as the name of a class",
-        guessed.why
-    ));
-    Ok((source, Some(TrainArgs { task: Task::Regress, ..args.clone() })))
-}
-
-/// Flags that only classes have.
-fn speaks_of_classes(args: &TrainArgs) -> bool {
-    let of_classes = |loss: LossKind| !matches!(loss, LossKind::Squared);
-    args.sum
-        || args.hard_margin
-        || args.strategy.is_some()
-        || args.model.cost.is_some()
-        || args.model.class_weight.is_some()
-        || args.proba.calibrate.is_some()
-        || args.proba.threshold.is_some()
-        || args.templates.templates.is_some()
-        || args.loss.is_some_and(of_classes)
+    let task = guess::task(&source, &request.options.read, Talk::new(args.run.quiet));
+    Ok((source, task.map(|task| TrainArgs { task, ..args.clone() })))
 }
 
 /// The map from scores to probabilities.

@@ -7,11 +7,11 @@ mod request;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use lineal::{Metrics, Model, StreamPoint, StreamReport, Streaming, Targets, Task};
+use lineal::{Metrics, Model, Source, StreamPoint, StreamReport, Streaming, Targets, Task};
 
 use crate::args::TrainArgs;
 use crate::exit::Interrupted;
-use crate::rows::eval;
+use crate::rows::{eval, guess};
 use crate::talk::{Talk, bytes, count, seconds};
 use crate::train::write_model;
 use crate::{files, interrupt};
@@ -29,12 +29,25 @@ pub struct Outcome {
 
 /// Runs the command.
 pub fn run(args: &TrainArgs) -> anyhow::Result<()> {
+    let source = Source::from(&args.data).kept()?;
+    let guessed = guessed(args, &source);
+    let args = guessed.as_ref().unwrap_or(args);
     let request = Request::new(args)?;
     interrupt::defer();
-    lineal::with_threads(args.run.threads, || learn(args, &request))
+    lineal::with_threads(args.run.threads, || learn(args, source, &request))
 }
 
-fn learn(args: &TrainArgs, request: &Request) -> anyhow::Result<()> {
+/// The flags for numbers, where nobody said what is predicted and labels look like them.
+fn guessed(args: &TrainArgs, source: &Source) -> Option<TrainArgs> {
+    if !guess::is_open(args) || args.stream.resume.is_some() {
+        return None;
+    }
+    let options = args.file.learning(&args.columns, &args.text, args.task.target());
+    let task = guess::task(source, &options, Talk::new(args.run.quiet));
+    task.map(|task| TrainArgs { task, ..args.clone() })
+}
+
+fn learn(args: &TrainArgs, source: Source, request: &Request) -> anyhow::Result<()> {
     let begun = Instant::now();
     let talk = Talk::new(args.run.quiet);
     let resumed = args.stream.resume.as_deref().map(Model::load).transpose()?;
@@ -53,8 +66,8 @@ fn learn(args: &TrainArgs, request: &Request) -> anyhow::Result<()> {
     };
     let every = Duration::from_secs_f64(args.stream.checkpoint.unwrap_or(60.0).min(1e9));
     let streaming = match resumed {
-        Some(model) => Streaming::resume(model, &args.data, &request.options),
-        None => Streaming::new(&args.data, &request.options, &request.spec),
+        Some(model) => Streaming::resume(model, source, &request.options),
+        None => Streaming::new(source, &request.options, &request.spec),
     };
     let streaming = streaming
         .features(&request.features)

@@ -12,9 +12,6 @@ use crate::exit::usage;
 use crate::rows::request::options_for;
 use crate::{files, text};
 
-/// Bits of hashed text, unless said.
-const HASH_BITS: u8 = 18;
-
 /// A run that makes sense as far as flags can tell.
 pub struct Request {
     pub spec: StreamSpec,
@@ -43,10 +40,7 @@ impl Request {
             task: args.task,
             loss: args.loss,
             sum: args.sum,
-            strategy: args
-                .strategy
-                .filter(|_| args.task != Task::Multilabel)
-                .unwrap_or(Strategy::Joint),
+            strategy: args.strategy.filter(|_| args.task != Task::Multilabel),
             pairs: args.reduction.pairs.unwrap_or(defaults.pairs),
             cost: args.model.cost.as_deref().map(lineal::read_named_cost).transpose()?,
             bias: args.model.bias(),
@@ -63,8 +57,7 @@ impl Request {
             rows_per_chunk: stream.chunk.unwrap_or(defaults.rows_per_chunk),
             sample_rows: stream.sample.unwrap_or(defaults.sample_rows),
         };
-        let mut features = text::features(&args.text)?;
-        features.text.hash_bits.get_or_insert(HASH_BITS);
+        let features = text::features(&args.text)?;
         if args.text.max_features.is_some() {
             return usage(
                 "--max-features is of a vocabulary; text in a stream is hashed: say --hash BITS",

@@ -30,7 +30,7 @@ pub fn object<L: Display + PartialEq>(found: &Found<L>, args: &TuneArgs) -> Valu
     };
     let mut object = json!({
         "data": args.data,
-        "task": args.task,
+        "task": found.task,
         "examples": found.n_examples,
         "classes": found.n_classes,
         "folds": args.folds,
@@ -63,6 +63,7 @@ fn row<L: Display>(trial: &Trial<L>, found: &Found<L>) -> Value {
         "folds": trial.scores.iter().map(|s| sign * s).collect::<Vec<_>>(),
         "passes": trial.passes,
         "converged": trial.converged,
+        "interrupted": trial.interrupted,
         "seconds": trial.seconds,
     })
 }

@@ -11,22 +11,23 @@ use std::time::Instant;
 
 use anyhow::bail;
 use lineal::{
-    Dataset, FeatureSpec, Features, LossKind, Metrics, Model, Penalty, ReadOptions, Report,
-    Targets, TrainSpec, Training, Trial, TuneTable,
+    Dataset, FeatureSpec, Features, LossKind, Metrics, Model, Penalty, ReadOptions, Report, Source,
+    Targets, Task, TrainSpec, Training, Trial, TuneTable,
 };
 use serde_json::Value;
 
-use crate::args::TuneArgs;
+use crate::args::{LossName, TuneArgs};
 use crate::files;
 use crate::program::with_task;
-use crate::rows::eval;
-use crate::rows::request::options_for;
+use crate::rows::request::{calibrate_text, options_for};
+use crate::rows::{eval, guess};
 use crate::talk::{Talk, bytes, count, seconds};
 use crate::train::write_model;
 use search::Search;
 
 /// What a search found, and what came of it.
 pub struct Found<L> {
+    pub task: Task,
     pub table: TuneTable<L>,
     /// Learners that the structure does not allow, and why.
     pub refused: Vec<(L, String)>,
@@ -90,8 +91,17 @@ fn choose<L: Display + PartialEq + Clone>(
     };
     if table.left_out > 0 {
         talk.warn(format_args!(
-            "the budget left out {}; what was measured was measured on all folds",
+            "the budget left out {}; more --budget tries them all",
             count(table.left_out, "setting")
+        ));
+    }
+    if chosen.interrupted {
+        talk.warn("the budget ended before any setting was done; the chosen one is what was reached then: raise --budget");
+    } else if !chosen.converged && !args.task.is_structured() {
+        talk.warn(format_args!(
+            "{} was best but did not converge in every fold, so that another solver or more passes may find another best: raise \
+             --max-passes or --tol, or add --standardize",
+            table::name(&chosen)
         ));
     }
     talk.say(format_args!("took {}", table::name(&chosen)));
@@ -117,7 +127,10 @@ fn tune(args: &TuneArgs) -> anyhow::Result<Found<LossKind>> {
     let start = Instant::now();
     let talk = Talk::new(args.run.quiet);
     let metric = args.metric.of_rows()?;
-    let mut search = Search::new(args)?;
+    let source = Source::from(&args.data).kept()?;
+    let guessed = guessed(args, &source, talk)?;
+    let args = guessed.as_ref().unwrap_or(args);
+    let mut search = Search::new(args, source)?;
     let table = search.run(talk)?;
     let search_seconds = start.elapsed().as_secs_f64();
     let chosen = choose(&table, args, talk)?;
@@ -131,6 +144,7 @@ fn tune(args: &TuneArgs) -> anyhow::Result<Found<LossKind>> {
         say_trained(trained, args, total_seconds, talk);
     }
     Ok(Found {
+        task: args.task,
         table,
         refused: Vec::new(),
         chosen,
@@ -144,6 +158,17 @@ fn tune(args: &TuneArgs) -> anyhow::Result<Found<LossKind>> {
     })
 }
 
+/// The flags for numbers, where nobody said what is predicted and labels look like them.
+fn guessed(args: &TuneArgs, source: &Source, talk: Talk) -> anyhow::Result<Option<TuneArgs>> {
+    let losses = LossName::losses(&args.losses)?;
+    if !guess::is_open(&args.train()?) || losses.iter().any(|&loss| guess::is_of_classes(loss)) {
+        return Ok(None);
+    }
+    let options = args.file.learning(&args.columns, &args.text, args.task.target());
+    let task = guess::task(source, &options, talk);
+    Ok(task.map(|task| TuneArgs { task, ..args.clone() }))
+}
+
 fn train(
     args: &TuneArgs,
     search: &mut Search<'_>,
@@ -152,9 +177,14 @@ fn train(
     talk: Talk,
 ) -> anyhow::Result<Trained> {
     let (data, features) = search.features_of(&chosen.features)?;
-    let spec =
+    let mut spec =
         TrainSpec { loss: Some(chosen.loss), penalty: Penalty::C(chosen.c), ..search.base(&data)? };
-    let (model, report) = Training::new(&data, &spec).features(&features).run()?;
+    if features.text().is_some() && args.calibrate.is_none() {
+        calibrate_text(&mut spec, data.schema.classes.len());
+    }
+    let mut stop = lineal::stop_at(args.budget.deadline());
+    let training = Training::new(&data, &spec).features(&features).monitor(&mut stop);
+    let (model, report) = training.run()?;
     talk.say(report.certificate());
     report.warnings.iter().for_each(|warning| talk.warn(warning));
     let test = match &args.test {

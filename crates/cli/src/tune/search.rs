@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use lineal::{
-    Dataset, LossKind, ReadOptions, Shuffle, Strategy, Task, TrainSpec, Trial, TuneSpec, TuneTable,
-    Tuning,
+    Dataset, LossKind, ReadOptions, Shuffle, Source, Strategy, Task, TrainSpec, Trial, TuneSpec,
+    TuneTable, Tuning,
 };
 
 use super::{Made, Setting, table};
@@ -16,7 +16,7 @@ use crate::exit::usage;
 use crate::progress::Series;
 use crate::rows::request::{check_multilabel, check_reduction};
 use crate::rows::summary;
-use crate::talk::Talk;
+use crate::talk::{Talk, count, seconds};
 use crate::train::flags;
 use crate::{classes, files, text};
 
@@ -70,6 +70,7 @@ fn strategy(args: &TuneArgs) -> Strategy {
 /// A search that has read what it needs.
 pub struct Search<'a> {
     args: &'a TuneArgs,
+    source: Source,
     options: ReadOptions,
     settings: Vec<Setting>,
     /// The last features that were made, and which.
@@ -78,7 +79,7 @@ pub struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub fn new(args: &'a TuneArgs) -> anyhow::Result<Self> {
+    pub fn new(args: &'a TuneArgs, source: Source) -> anyhow::Result<Self> {
         let mut base = args.maps.add_to(text::features(&args.text)?, args.seed);
         base.standardize = args.model.standardized();
         let mut settings = Vec::new();
@@ -105,7 +106,8 @@ impl<'a> Search<'a> {
             }
         }
         let options = args.file.learning(&args.columns, &args.text, args.task.target());
-        Ok(Self { args, options, settings, made: None, talk: Talk::new(args.run.quiet) })
+        let talk = Talk::new(args.run.quiet);
+        Ok(Self { args, source, options, settings, made: None, talk })
     }
 
     pub fn options(&self) -> &ReadOptions {
@@ -141,9 +143,12 @@ impl<'a> Search<'a> {
             }
             let spec = self.spec(data)?;
             let n_runs = n_settings * spec.cs.len() * spec.losses.len();
+            if at == 0 {
+                self.say_plan(&spec, n_runs);
+            }
             let series = series.get_or_insert_with(|| Series::new(talk, n_runs));
             let name = if has_text { self.settings[at].0.clone() } else { String::new() };
-            let left = args.budget.map(|b| b.0.saturating_sub(begun.elapsed()));
+            let left = args.budget.0.map(|budget| budget.saturating_sub(begun.elapsed()));
             let share = left.map(|left| left / (n_settings - at) as u32);
             if at > 0 && left == Some(Duration::ZERO) {
                 found.left_out += (n_settings - at) * spec.cs.len() * spec.losses.len();
@@ -165,6 +170,30 @@ impl<'a> Search<'a> {
         Ok(found)
     }
 
+    /// What will be tried, and how long that takes at most.
+    fn say_plan(&self, spec: &TuneSpec, n_runs: usize) {
+        let losses: Vec<&str> = spec.losses.iter().map(|loss| loss.as_str()).collect();
+        let features = match self.settings.len() {
+            1 => String::new(),
+            n => format!(" × {n} ways to make features"),
+        };
+        let time = match self.args.budget.0 {
+            Some(budget) => {
+                let time = seconds(budget.as_secs_f64());
+                let and = if self.args.out.is_some() { ", then one on all rows" } else { "" };
+                format!("{time} at most (--budget){and}")
+            }
+            None => "without a limit (--budget none)".to_owned(),
+        };
+        self.talk.say(format_args!(
+            "tries {} × {} of C{features}: {} in {}, {time}",
+            losses.join(", "),
+            count(spec.cs.len(), "value"),
+            count(n_runs.saturating_mul(spec.folds), "training"),
+            count(spec.folds, "fold"),
+        ));
+    }
+
     /// What is made the way of that name.
     pub fn features_of(&mut self, name: &str) -> anyhow::Result<Made> {
         let at = self.settings.iter().position(|s| s.0 == name).unwrap_or(0);
@@ -182,7 +211,7 @@ impl<'a> Search<'a> {
         self.made = None;
         let begun = Instant::now();
         let features = &self.settings[at].1;
-        let (data, features) = lineal::read_features(&self.args.data, &self.options, features)?;
+        let (data, features) = lineal::read_features(&self.source, &self.options, features)?;
         self.talk.say_all(&summary::data(&data, &features, begun.elapsed().as_secs_f64()));
         self.made = Some((at, (data, features)));
         Ok(())
@@ -194,7 +223,7 @@ impl<'a> Search<'a> {
         let metric = args.metric.of_rows()?;
         let losses = match (args.losses.as_slice(), args.task) {
             ([], Task::Regress) => vec![LossKind::Squared],
-            ([], _) if metric == lineal::TuneMetric::LogLoss => vec![LossKind::Logistic],
+            ([], _) if metric.needs_proba() => vec![LossKind::Logistic],
             ([], _) => defaults.losses,
             (given, _) => LossName::losses(given)?,
         };
@@ -205,7 +234,8 @@ impl<'a> Search<'a> {
 
     /// Everything that is not searched.
     pub fn base(&self, data: &Dataset) -> anyhow::Result<TrainSpec> {
-        let (args, defaults) = (self.args, TrainSpec::default());
+        let (args, mut defaults) = (self.args, TrainSpec::for_task(self.args.task));
+        args.proba().add_to(&mut defaults);
         let classes = &data.schema.classes;
         let cost =
             args.model.cost.as_deref().map(|path| lineal::read_cost(path, classes)).transpose()?;

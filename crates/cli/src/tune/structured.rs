@@ -16,7 +16,7 @@ use crate::args::{LossName, TuneArgs};
 use crate::exit::usage;
 use crate::progress::Series;
 use crate::structured::StructuredTask;
-use crate::talk::Talk;
+use crate::talk::{Talk, count, seconds};
 use crate::train::request::Request;
 use crate::train::{Learns, write_model};
 
@@ -48,6 +48,7 @@ pub fn tune<M: StructuredTask>(args: &TuneArgs) -> anyhow::Result<Found<Learner>
         shuffle: shuffle(args),
         metric: args.metric.of_structures(),
     };
+    say_plan(&spec, args, talk);
     let mut series = Series::new(talk, spec.paths().iter().map(|(_, cs)| cs.len()).sum());
     let mut see = |trial: &Trial<Learner>| {
         let name = table::name(trial);
@@ -55,10 +56,11 @@ pub fn tune<M: StructuredTask>(args: &TuneArgs) -> anyhow::Result<Found<Learner>
         series.end(&name, &table::measured(trial, "mean", false));
         ControlFlow::Continue(())
     };
-    let tuning = StructuredTuning::new(&data, &spec).budget(args.budget.map(|b| b.0));
+    let tuning = StructuredTuning::new(&data, &spec).budget(args.budget.0);
     let options = &request.options;
-    let tuned = tuning.monitor(&mut see).run_with(&|data, spec, start| {
-        let mut training = Training::new(data, spec);
+    let tuned = tuning.monitor(&mut see).run_with(&|data, spec, start, deadline| {
+        let mut stop = lineal::stop_at(deadline);
+        let mut training = Training::new(data, spec).monitor(&mut stop);
         if let Some(start) = start {
             training = training.start_from(start);
         }
@@ -69,7 +71,7 @@ pub fn tune<M: StructuredTask>(args: &TuneArgs) -> anyhow::Result<Found<Learner>
     let search_seconds = start.elapsed().as_secs_f64();
     let chosen = choose(&tuned.table, args, talk)?;
     let trained = match &args.out {
-        Some(out) => Some(write::<M>(&chosen, &request, &data, test.as_ref(), out, talk)?),
+        Some(out) => Some(write::<M>(args, &chosen, &request, &data, test.as_ref(), out, talk)?),
         None => None,
     };
     let total_seconds = start.elapsed().as_secs_f64();
@@ -77,6 +79,7 @@ pub fn tune<M: StructuredTask>(args: &TuneArgs) -> anyhow::Result<Found<Learner>
         say_trained(trained, args, total_seconds, talk);
     }
     Ok(Found {
+        task: args.task,
         table: tuned.table,
         refused: tuned.refused,
         chosen,
@@ -90,8 +93,27 @@ pub fn tune<M: StructuredTask>(args: &TuneArgs) -> anyhow::Result<Found<Learner>
     })
 }
 
+/// What will be tried, and how long that takes at most.
+fn say_plan(spec: &StructuredTuneSpec, args: &TuneArgs, talk: Talk) {
+    let paths = spec.paths();
+    let learners: Vec<String> = paths.iter().map(|(learner, _)| learner.to_string()).collect();
+    let n_runs: usize = paths.iter().map(|(_, cs)| cs.len()).sum();
+    let time = match args.budget.0 {
+        Some(budget) => format!("{} at most (--budget)", seconds(budget.as_secs_f64())),
+        None => "without a limit (--budget none)".to_owned(),
+    };
+    talk.say(format_args!(
+        "tries {}: {} of C in all, {} in {}, {time}",
+        learners.join(", "),
+        count(n_runs, "value"),
+        count(n_runs.saturating_mul(spec.folds), "training"),
+        count(spec.folds, "fold"),
+    ));
+}
+
 /// The chosen one on all examples, as `train` trains it.
 fn write<M: StructuredTask>(
+    args: &TuneArgs,
     chosen: &Trial<Learner>,
     request: &Request<M::Request>,
     data: &M::Data,
@@ -100,7 +122,8 @@ fn write<M: StructuredTask>(
     talk: Talk,
 ) -> anyhow::Result<Trained> {
     let spec = chosen.loss.spec(&request.spec, Some(chosen.c));
-    let training = Training::new(data, &spec);
+    let mut stop = lineal::stop_at(args.budget.deadline());
+    let training = Training::new(data, &spec).monitor(&mut stop);
     let (model, report) = M::prepare(training, &request.options).run()?;
     talk.say(report.certificate());
     report.warnings.iter().for_each(|warning| talk.warn(warning));

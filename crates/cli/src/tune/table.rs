@@ -17,7 +17,11 @@ pub fn name<L: Display>(trial: &Trial<L>) -> String {
 
 /// `accuracy 0.8492 ± 0.0019`.
 pub fn measured<L>(trial: &Trial<L>, metric: &str, is_loss: bool) -> String {
-    let stopped = if trial.converged { "" } else { " (stopped before the tolerance)" };
+    let stopped = match (trial.converged, trial.interrupted) {
+        (_, true) => " (stopped by the budget)",
+        (false, _) => " (stopped before the tolerance)",
+        (true, _) => "",
+    };
     let mean = if is_loss { -trial.mean } else { trial.mean };
     format!("{metric} {} ± {}{stopped}", shown(mean, is_loss), shown(trial.standard_error, is_loss))
 }
@@ -44,12 +48,13 @@ pub fn lines<L: Display + PartialEq>(found: &Found<L>) -> Vec<String> {
     let mut rows = vec![head.into_iter().map(str::to_owned).collect::<Vec<_>>()];
     let (best, one_se) = (found.table.best(), found.table.one_standard_error());
     for trial in trials {
-        let mark = match (best == Some(trial), one_se == Some(trial)) {
-            (true, true) => "* 1se",
-            (true, false) => "*",
-            (false, true) => "1se",
-            (false, false) => "",
-        };
+        let marks = [
+            (best == Some(trial), "*"),
+            (one_se == Some(trial), "1se"),
+            (trial.interrupted, "stopped by the budget"),
+            (!trial.converged && !trial.interrupted && !found.task.is_structured(), "unconverged"),
+        ];
+        let marks: Vec<&str> = marks.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark).collect();
         let mut row = vec![
             trial.loss.to_string(),
             number(trial.c),
@@ -57,7 +62,7 @@ pub fn lines<L: Display + PartialEq>(found: &Found<L>) -> Vec<String> {
             shown(trial.standard_error, is_loss),
             trial.passes.to_string(),
             format!("{:.2}", trial.seconds),
-            mark.to_owned(),
+            marks.join(" "),
         ];
         if has_features {
             row.insert(0, trial.features.clone());

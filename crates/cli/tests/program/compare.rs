@@ -215,13 +215,13 @@ fn the_page_has_the_table_and_two_plots() {
 fn wrong_use() {
     let world = plane();
     let compare = |flags: &[&str]| world.run(&[&COMPARE[..], flags].concat());
-    compare(&["--losses", "huber"]).failed(2, &["huber"]);
+    compare(&["--losses", "huber"]).failed(1, &["nothing is left to run", "loss of numbers"]);
     compare(&["--strategies", "all"]).failed(2, &["all"]);
     compare(&["--holdout", "1.5"]).failed(2, &["between 0 and 1"]);
     compare(&["--holdout", "0.5", "--test", "four-classes-test.csv"]).failed(2, &["--test"]);
     compare(&["--strategies", "ova", "--beam", "3"]).failed(2, &["--beam", "tree"]);
-    compare(&["--threshold", "f1"]).failed(2, &["--threshold", "multilabel"]);
-    compare(&["--task", "regress"]).failed(2, &["regress"]);
+    compare(&["--threshold", "f1"]).failed(1, &["--threshold", "two classes", "4 classes"]);
+    compare(&["--task", "regress"]).failed(1, &["class", "not a finite number"]);
     compare(&["--report", "four-classes-train.csv"]).failed(2, &["also an input"]);
     compare(&["--strategies", "tree", "--losses", "perceptron"])
         .failed(1, &["nothing is left to run", "penalty"]);

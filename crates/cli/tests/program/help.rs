@@ -101,7 +101,6 @@ fn train() {
         "--require-convergence",
     ];
     mentions(&["train", "--help"], &flags);
-    mentions(&["train", "-h"], &flags);
     let choices = [
         "perceptron",
         "hinge",
@@ -164,6 +163,37 @@ fn train() {
             "Objective:",
         ],
     );
+}
+
+#[test]
+fn short_help_fits_a_screen_and_names_the_long_one() {
+    for command in ["train", "predict", "eval", "explain", "compare", "tune", "convert"] {
+        let world = World::new();
+        let short = world.run(&[command, "-h"]).done().out;
+        let long = world.run(&[command, "--help"]).done().out;
+        let flags = |help: &str| help.lines().filter(|l| l.trim_start().starts_with('-')).count();
+        assert!(flags(&short) <= 17 && flags(&long) > flags(&short), "{command}: {short}");
+        assert!(short.contains(&format!("`lineal {command} --help` shows all flags")), "{short}");
+        assert!(short.contains("Example") && long.contains("Example"), "{short}");
+    }
+    mentions(&["train", "-h"], &["--label", "--task", "--loss", "-C", "--test", "--threshold"]);
+}
+
+#[test]
+fn shells_and_manuals_know_the_flags() {
+    let world = World::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = world.run(&["completions", shell]).done().out;
+        assert!(script.contains("lineal") && script.contains("class-weight"), "{shell}");
+    }
+    world.run(&["completions", "latin"]).failed(2, &["bash", "zsh", "fish"]);
+    let page = world.run(&["man"]).done().out;
+    assert!(page.contains(".TH") && page.contains("lineal\\-train"), "{page}");
+    std::fs::create_dir(world.path("man1")).unwrap();
+    world.run(&["man", "man1"]).done();
+    let page = std::fs::read_to_string(world.path("man1/lineal-train.1")).unwrap();
+    assert!(page.contains("class\\-weight"), "{page}");
+    world.run(&["man", "nowhere"]).failed(1, &["nowhere", "no such folder"]);
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod rank;
 mod segment;
 mod strategies;
 mod stream;
+mod tables;
 mod tags;
 mod templates;
 mod text;

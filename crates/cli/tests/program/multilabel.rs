@@ -60,6 +60,37 @@ fn labels_in_each_form_of_output() {
 }
 
 #[test]
+fn rare_labels_are_found_without_asking() {
+    let world = World::new();
+    // Two labels that a third of the rows have where one feature is there, and a tenth elsewhere: never above one half.
+    let row = |i: usize| {
+        let (a, b) = (i % 7 < 3, i % 5 < 2);
+        let has = |there: bool, at: usize| (i * at) % 30 < if there { 11 } else { 2 };
+        let labels: Vec<&str> =
+            [("x", has(a, 7)), ("y", has(b, 11))].iter().filter(|l| l.1).map(|l| l.0).collect();
+        let values = [a, b].map(|there| u8::from(there));
+        format!("{} 1:{} 2:{}\n", labels.join(","), values[0], values[1])
+    };
+    world.file("rare.svm", (0..600).map(row).collect::<String>());
+    let train = |flags: &[&str]| {
+        let command = ["train", "rare.svm", "--task", "multilabel", "-o", "m.lineal"];
+        let run = world.run(&[&command[..], &["--test", "rare.svm", "--json"], flags].concat());
+        let run = run.done();
+        (run.json()["test"]["micro_f1"].as_f64().unwrap(), run)
+    };
+    let (plain, run) = train(&["--threshold", "0.5"]);
+    assert!(!run.err.contains("more training"), "{}", run.err);
+    let (tuned, run) = train(&[]);
+    assert!(plain < 0.1 && tuned > 0.35, "{plain} {tuned}");
+    run.says(&[
+        "5 more trainings, without one of 5 folds each, to fit thresholds",
+        "best micro F1",
+    ]);
+    let eval = ["eval", "m.lineal", "rare.svm", "--json", "--threshold", "0.5"];
+    assert_eq!(world.run(&eval).done().json()["micro_f1"].as_f64().unwrap(), plain);
+}
+
+#[test]
 fn metrics_have_the_names_of_the_contract() {
     const KEYS: [&str; 8] =
         ["micro_f1", "macro_f1", "hamming_loss", "subset_accuracy", "p@1", "p@3", "p@5", "ndcg@5"];

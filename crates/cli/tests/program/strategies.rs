@@ -165,7 +165,8 @@ fn contradictory_flags_are_usage_errors() {
     train(&world, &["--strategy", "tree", "--beam", "0"]).failed(2, &["at least 1"]);
     train(&world, &["--strategy", "ecoc", "--code", "hadamard", "--code-length", "3"])
         .failed(2, &["--code-length", "hadamard has its own length"]);
-    train(&world, &["--threshold", "f1"]).failed(2, &["--threshold", "--task multilabel"]);
+    train(&world, &["--threshold", "f1"])
+        .failed(1, &["--threshold", "two classes", "--task multilabel", "4 classes"]);
     train(&world, &["--folds", "3"]).failed(2, &["--folds", "--calibrate"]);
     train(&world, &["--calibrate", "platt", "--folds", "1"]).failed(2, &["at least 2"]);
     train(&world, &["--label-separator", ";"]).failed(2, &["--label-separator", "multilabel"]);

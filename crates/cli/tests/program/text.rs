@@ -287,3 +287,87 @@ fn each_line_to_predict_has_an_answer_blank_or_not() {
     // To measure on, a line without a label is none.
     world.run(&["eval", "m.lineal", "t.ft"]).done();
 }
+
+/// Texts of several classes, each with words of its own and some that all have.
+fn topics(n_classes: usize, n_rows: usize) -> String {
+    let row = |i: usize| {
+        let class = i % n_classes;
+        let word =
+            |k: usize| format!("w{}", (class * 7 + (i / n_classes + k) % 9) % (n_classes * 5));
+        format!("\"the {} and {} of number {}\",topic {class}\n", word(0), word(3), i % 17)
+    };
+    format!("text,label\n{}", (0..n_rows).map(row).collect::<String>())
+}
+
+#[test]
+fn text_has_probabilities_without_asking_and_predicts_the_same() {
+    let world = World::new();
+    world.file("t.csv", topics(6, 600));
+    let train = |flags: &[&str]| {
+        let command = ["train", "t.csv", "--text", "text", "-o", "m.lineal"];
+        world.run(&[&command[..], flags].concat()).done()
+    };
+    let predict = |flags: &[&str]| world.run(&[&["predict", "m.lineal", "t.csv"], flags].concat());
+    train(&[]).says(&["5 more trainings", "to fit probabilities", "calibration: temperature"]);
+    let with: String = predict(&[]).done().out;
+    for line in predict(&["--proba"]).done().out.lines() {
+        let (label, rest) = line.split_once('\t').unwrap();
+        let of = |cell: &str| {
+            cell.rsplit_once(':').map(|(name, p)| (name.to_owned(), p.parse::<f64>().unwrap()))
+        };
+        let cells: Vec<(String, f64)> = rest.split('\t').filter_map(of).collect();
+        assert!((cells.iter().map(|c| c.1).sum::<f64>() - 1.0).abs() < 1e-6, "{line}");
+        let best = cells.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+        assert_eq!(best.0, label, "{line}");
+    }
+    train(&["--calibrate", "none", "-q"]);
+    assert_eq!(predict(&[]).done().out, with);
+    predict(&["--proba"]).failed(1, &["squared-hinge", "--calibrate"]);
+    // Too few rows for folds are no reason to fail.
+    world.file("t.csv", topics(2, 8));
+    let run = train(&[]);
+    assert!(!run.err.contains("more training"), "{}", run.err);
+}
+
+#[test]
+fn weights_that_are_zero_take_no_room_and_come_back() {
+    let world = World::new();
+    world.file("t.csv", topics(40, 2000));
+    let train = [
+        "train",
+        "t.csv",
+        "--text",
+        "text",
+        "--chars",
+        "2-5",
+        "--calibrate",
+        "none",
+        "-o",
+        "m.lineal",
+    ];
+    let run = world.run(&[&train[..], &["--test", "t.csv", "--json", "-q"]].concat()).done();
+    let json = run.json();
+    let dense = 4 * json["features"].as_u64().unwrap() * json["classes"].as_u64().unwrap();
+    assert!(json["model_bytes"].as_u64().unwrap() < dense * 3 / 4, "{json}");
+    let eval = world.run(&["eval", "m.lineal", "t.csv", "--json", "-q"]).done().json();
+    assert_eq!(eval["accuracy"], json["test"]["accuracy"]);
+    assert_eq!(eval["confusion"], json["test"]["confusion"]);
+    let facts = world.run(&["inspect", "m.lineal", "--json"]).done().json();
+    let nonzeros = facts["nonzeros"].as_u64().unwrap();
+    assert!(4 * nonzeros < json["model_bytes"].as_u64().unwrap());
+}
+
+#[test]
+fn a_stream_of_text_takes_the_loss_of_text_and_has_probabilities() {
+    let world = World::new();
+    world.file("t.csv", topics(6, 3000));
+    let train = ["train", "t.csv", "--text", "text", "--stream", "-o", "m.lineal", "--json"];
+    let json = world.run(&train).done().json();
+    assert_eq!((&json["loss"], &json["strategy"]), (&"squared-hinge".into(), &"ova".into()));
+    assert!(json["progressive"]["accuracy"].as_f64().unwrap() > 0.6, "{json}");
+    let eval = world.run(&["eval", "m.lineal", "t.csv", "--json", "-q"]).done().json();
+    assert!(eval["log_loss"].as_f64().unwrap() < 1.0, "{eval}");
+    let said = [&train[..], &["--loss", "logistic"]].concat();
+    let json = world.run(&said).done().json();
+    assert_eq!((&json["loss"], &json["strategy"]), (&"logistic".into(), &"joint".into()));
+}

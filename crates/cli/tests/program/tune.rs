@@ -84,6 +84,90 @@ fn a_budget_ends_the_search_but_never_before_the_first_step() {
 }
 
 #[test]
+fn a_budget_stops_a_fit_that_runs_and_what_it_reached_is_told() {
+    let world = World::new();
+    world.file("a.svm", noisy());
+    let slow = ["tune", "a.svm", "-C", "1000000", "--losses", "hinge", "--tol", "1e-13", "--json"];
+    let run = world.run(&[&slow[..], &["--budget", "0.000001s"]].concat()).done();
+    let chosen = run.json()["chosen"].clone();
+    assert_eq!((&chosen["interrupted"], &chosen["converged"]), (&true.into(), &false.into()));
+    // One pass of each of the five folds, and no more.
+    assert!(chosen["passes"].as_u64().unwrap() <= 10, "{chosen}");
+    run.says(&["the budget ended before any setting was done", "raise --budget"]);
+}
+
+#[test]
+fn what_is_tried_and_for_how_long_is_said_first_and_what_did_not_converge_last() {
+    let world = World::new();
+    world.file("a.svm", noisy());
+    let tune = ["tune", "a.svm", "-C", "1,10", "--losses", "hinge", "--max-passes", "1", "--tol"];
+    let run = world.run(&[&tune[..], &["1e-12"]].concat()).done();
+    assert_eq!(run.out.matches("unconverged").count(), 2, "{}", run.out);
+    run.says(&[
+        "tries hinge × 2 values of C: 10 trainings in 5 folds, 10 min at most (--budget)",
+        "was best but did not converge in every fold",
+        "--max-passes",
+    ]);
+    let run = world.run(&["tune", "a.svm", "-C", "1", "--budget", "none"]).done();
+    assert!(!run.err.contains("converge") && !run.out.contains("unconverged"), "{run:?}");
+    run.says(&["without a limit (--budget none)"]);
+}
+
+#[test]
+fn every_metric_of_eval_can_be_searched_for() {
+    let world = World::new();
+    world.file("a.svm", noisy());
+    let tune = |metric: &str| {
+        let command = ["tune", "a.svm", "-C", "0.01,1", "--losses", "logistic", "--json", "-q"];
+        world.run(&[&command[..], &["--metric", metric]].concat())
+    };
+    for (metric, name, is_loss) in [
+        ("mcc", "mcc", false),
+        ("roc_auc", "auc", false),
+        ("pr-auc", "pr_auc", false),
+        ("macro_f1", "macro_f1", false),
+        ("log_loss", "log_loss", true),
+        ("brier", "brier", true),
+        ("mean_cost", "mean_cost", true),
+    ] {
+        let json = tune(metric).done().json();
+        assert_eq!(json["metric"], name);
+        let mean = |t: &serde_json::Value| t["mean"].as_f64().unwrap();
+        let means: Vec<f64> = json["trials"].as_array().unwrap().iter().map(mean).collect();
+        let best = means.iter().copied().fold(means[0], if is_loss { f64::min } else { f64::max });
+        assert_eq!(mean(&json["best"]), best, "{metric}: {means:?}");
+        assert!(best > 0.0 && best < 1.0, "{metric}: {best}");
+    }
+    tune("f2").failed(2, &["--metric", "`f2`", "pr_auc"]);
+    tune("rmse").failed(1, &["rmse", "--task classify", "accuracy"]);
+    world.file("fruit.csv", FRUIT);
+    let three = ["tune", "fruit.csv", "--label", "fruit", "--folds", "2", "--metric", "auc"];
+    world.run(&three).failed(1, &["two classes", "3"]);
+}
+
+#[test]
+fn a_threshold_is_tuned_in_the_search_and_stored() {
+    let world = World::new();
+    // One row in ten is of the second class, and most of these look like the first.
+    let row = |i: usize| {
+        let class = if i.is_multiple_of(10) { "+1" } else { "-1" };
+        let x = ((i * 37) % 100) as f64 / 100.0 + if class == "+1" { 0.5 } else { 0.0 };
+        format!("{class} 1:{x:.2}\n")
+    };
+    world.file("rare.svm", (0..400).map(row).collect::<String>());
+    let tune = |flags: &[&str]| {
+        let command = ["tune", "rare.svm", "-C", "1", "--losses", "logistic", "--metric"];
+        let more = ["macro_f1", "--json", "-q", "-o", "m.lineal", "--test", "rare.svm"];
+        world.run(&[&command[..], &more, flags].concat()).done().json()
+    };
+    let (plain, tuned) = (tune(&[]), tune(&["--threshold", "auto"]));
+    let mean = |json: &serde_json::Value| json["best"]["mean"].as_f64().unwrap();
+    assert!(mean(&tuned) > mean(&plain) + 0.1, "{} {}", mean(&tuned), mean(&plain));
+    let facts = world.run(&["inspect", "m.lineal"]).done().out;
+    assert!(facts.contains("1 at best macro F1, a score of"), "{facts}");
+}
+
+#[test]
 fn n_grams_of_text_are_tried_too() {
     let world = World::new();
     let rows = "not good,bad\ngood,fine\nnot bad,fine\nbad,bad\n".repeat(10);

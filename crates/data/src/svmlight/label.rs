@@ -16,7 +16,7 @@ pub(super) struct LabelRule {
 /// Labels as they stand.
 #[derive(Default)]
 pub(super) struct RawLabels {
-    /// NaN for a label that is no number.
+    /// NaN for a label that is not a number.
     pub(super) numbers: Vec<f64>,
     /// What each NaN stands for: a name, or a row without a label.
     pub(super) others: Vec<Option<String>>,

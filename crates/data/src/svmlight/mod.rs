@@ -1,4 +1,4 @@
-//! LIBSVM and svmlight: `label index:value …`, one example a line.
+//! LIBSVM and svmlight: `label index:value …`, one example per line.
 //!
 //! The file is cut at line ends into pieces of a fixed size that are scanned side by side (`scan`), each
 //! into its own stretch of the final arrays: counting colons first tells how long that is. Then columns get
@@ -47,9 +47,11 @@ pub(crate) fn read(bytes: &[u8], file: &str, target: TargetKind) -> Result<Datas
         n_features: found.n_features,
         columns: None,
         feature_ids: found.ids,
-        made: 0,
+        n_computed: 0,
         image: None,
         no_header: false,
+        delimiter: None,
+        encoding: None,
     };
     if schema.n_features == 0 {
         warnings.push(format!("{file}: no row has a feature"));

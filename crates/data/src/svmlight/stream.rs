@@ -88,9 +88,11 @@ pub(crate) fn learn_schema(
         n_features: parsed.max_index as usize,
         columns: None,
         feature_ids: None,
-        made: 0,
+        n_computed: 0,
         image: None,
         no_header: false,
+        delimiter: None,
+        encoding: None,
     };
     let warnings = parsed.odd.warnings(file);
     Ok(Learnt { schema, n_rows: parsed.indptr.len() - 1, warnings })

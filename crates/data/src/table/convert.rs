@@ -197,7 +197,7 @@ fn value(cell: Cell<'_>) -> String {
 }
 
 /// JSON as it is written.
-fn spelled(value: &Json<'_>) -> String {
+pub(super) fn spelled(value: &Json<'_>) -> String {
     let text = |text: &str| serde_json::Value::from(text).to_string();
     match value {
         Json::Null => "null".to_owned(),

@@ -35,7 +35,15 @@ impl<'a> DelimitedRows<'a> {
         let delimiter = match (table.options.delimiter, table.format) {
             (Some(delimiter), _) => delimiter,
             (None, Format::Tsv) => b'\t',
-            (None, _) => layout::delimiter(&table.input.head(HEAD)?),
+            (None, _) => {
+                let head = table.input.head(HEAD)?;
+                let first = head.split(|&b| b == b'\n').next().unwrap_or_default();
+                let remembered = schema.and_then(|schema| schema.delimiter);
+                match remembered.filter(|delimiter| first.contains(delimiter)) {
+                    Some(delimiter) => delimiter,
+                    None => layout::delimiter(&head),
+                }
+            }
         };
         let mut rows =
             Self { table, delimiter, names: Vec::new(), has_header: true, is_guessed: false };

@@ -10,7 +10,7 @@ use super::quick::unescape_into;
 use super::target::{Mode, TargetColumn};
 use super::{Cell, Rows, Table, TableRow, Want, show};
 use crate::dataset::Dataset;
-use crate::error::{Error, ErrorKind, count, quote};
+use crate::error::{Error, ErrorKind, count, quote, thousands};
 use crate::format::Format;
 use crate::number::{parse_f32, parse_f64, parse_number};
 use crate::queries::{Queries, QueryIndex, uneven_weights};
@@ -474,10 +474,47 @@ impl<'a> Encoder<'a> {
             )
         };
         let mut all: Vec<String> = self.table.replaced.warning(file).into_iter().collect();
-        all.extend(self.missing.iter().map(missing));
-        all.extend(self.unseen.iter().map(unseen));
+        match self.missing.len() {
+            0 | 1 => all.extend(self.missing.iter().map(missing)),
+            n => all.push(self.missing_in_all(n)),
+        }
+        match self.unseen.len() {
+            0 | 1 => all.extend(self.unseen.iter().map(unseen)),
+            n => all.push(self.unseen_in_all(n)),
+        }
         all.extend(self.target.warnings(file));
         all
+    }
+
+    /// Missing numbers of several columns, in one line.
+    fn missing_in_all(&self, n_columns: usize) -> String {
+        let in_all: usize = self.missing.values().map(|(n, _)| n).sum();
+        let most =
+            self.missing.iter().max_by_key(|(column, (n, _))| (*n, std::cmp::Reverse(**column)));
+        let most = most.map_or(String::new(), |(&column, (n, _))| {
+            format!(", most of them, {}, in {:?}", thousands(*n), self.names[column])
+        });
+        format!(
+            "{}: {} have missing numbers ({} in all{most}); each counts as the mean of its column (--strict makes that an error, \
+             --categorical COLUMN a value of its own)",
+            self.table.file,
+            count(n_columns, "column"),
+            thousands(in_all)
+        )
+    }
+
+    /// Values of several columns that training did not see, in one line.
+    fn unseen_in_all(&self, n_columns: usize) -> String {
+        let in_all: usize = self.unseen.values().map(|(n, _)| n).sum();
+        let first = self.unseen.iter().next().map_or(String::new(), |(&column, (_, first))| {
+            format!(", such as {first} in {:?}", self.names[column])
+        });
+        format!(
+            "{}: {} have values that training did not see ({} in all{first}); taken as 0",
+            self.table.file,
+            count(n_columns, "column"),
+            thousands(in_all)
+        )
     }
 }
 

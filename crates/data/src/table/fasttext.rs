@@ -1,4 +1,4 @@
-//! fastText: `__label__sports __label__football the text …`, one example a line.
+//! fastText: `__label__sports __label__football the text …`, one example per line.
 //!
 //! A word with the prefix is a label wherever it stands; the other words are the text.
 

@@ -11,7 +11,7 @@ const LINES: usize = 50;
 
 /// The separator that cuts the first lines into equally many cells, at least two; of several, the one that makes the most. A comma if
 /// none does.
-pub(super) fn delimiter(text: &[u8]) -> u8 {
+pub(crate) fn delimiter(text: &[u8]) -> u8 {
     let best = DELIMITERS.iter().filter_map(|&d| Some((n_cells(text, d)?, d)));
     // The first of equals is the likelier.
     best.rev().max_by_key(|&(n, _)| n).map_or(b',', |(_, d)| d)

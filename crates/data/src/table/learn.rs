@@ -73,6 +73,7 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
     let mut classes = Vec::new();
     let mut columns = Vec::new();
     let (mut at, mut slot) = (0, 0);
+    let (mut not_numeric, mut open) = (Vec::new(), Vec::new());
     for ((name, role), profile) in names.iter().zip(roles).zip(profiles) {
         let kind = match role {
             Role::Label => {
@@ -101,8 +102,8 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
                 why: format!("names the row; --numeric {name} or --categorical {name} takes it"),
             },
             Role::Guess => {
-                warnings.extend(mixed(name, &profile, file));
-                warnings.extend(open_dates(name, &profile, file));
+                not_numeric.extend(mixed(name, &profile, file));
+                open.extend(open_dates(name, &profile, file));
                 guess(name, profile, at)
             }
         };
@@ -120,6 +121,8 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
         slot += usize::from(matches!(kind, ColumnKind::Text { .. }));
         columns.push(Column { name: name.clone(), kind });
     }
+    warnings.extend(first_and_count(not_numeric));
+    warnings.extend(first_and_count(open));
     at = place_hashed(&mut columns, at);
     if at + slot == 0 {
         let message = "no column became a feature; see --numeric, --categorical and --text";
@@ -132,9 +135,11 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
         n_features: at,
         columns: Some(columns),
         feature_ids: None,
-        made: 0,
+        n_computed: 0,
         image: None,
         no_header: rows.no_header(),
+        delimiter: table.options.delimiter,
+        encoding: table.options.encoding,
     };
     schema.check().map_err(|e| Error::new(ErrorKind::Schema, file, e))?;
     Ok(Learnt { schema, n_rows, warnings })
@@ -267,4 +272,14 @@ fn usual_column(
     };
     let message = format!("{problem}; say which one is with {flag} NAME; {}{header}", list(names));
     Err(Error::new(ErrorKind::Columns, file, message))
+}
+
+/// The first of some warnings that differ in their columns alone, and how many more there are.
+fn first_and_count(warnings: Vec<String>) -> Option<String> {
+    let n_more = warnings.len().saturating_sub(1);
+    let first = warnings.into_iter().next()?;
+    Some(match n_more {
+        0 => first,
+        n => format!("{first} (and {} like it)", crate::error::count(n, "more column")),
+    })
 }

@@ -3,6 +3,7 @@
 //! A table is walked twice rather than kept: once to learn what its columns are (`learn`), once to fill the
 //! matrix (`encode`). [`Rows`] is what both walks see, so a format only has to give cells.
 
+mod cells;
 mod columns;
 mod convert;
 mod dates;
@@ -37,6 +38,7 @@ use encode::Encoder;
 use json::Json;
 use target::Mode;
 
+pub(crate) use cells::cells;
 pub(crate) use columns::needs_sink;
 pub(crate) use convert::convert;
 pub(crate) use fasttext::PREFIX as LABEL_PREFIX;

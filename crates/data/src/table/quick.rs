@@ -66,7 +66,7 @@ impl<'a> Cursor<'a> {
         self.line.as_bytes()
     }
 
-    /// The next byte that is no space. The cursor stands before it.
+    /// The next byte that is not a space. The cursor stands before it.
     fn next(&mut self) -> Option<u8> {
         loop {
             match *self.bytes().get(self.at)? {

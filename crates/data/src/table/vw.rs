@@ -1,4 +1,4 @@
-//! Vowpal Wabbit: `label [importance] ['tag]|namespace feature[:value] …`, one example a line.
+//! Vowpal Wabbit: `label [importance] ['tag]|namespace feature[:value] …`, one example per line.
 //!
 //! A feature's name is `namespace^feature`, as VW's audit prints it; without a namespace it is the feature's
 //! own. Features are named, not hashed, so that a model can say what it uses. A feature that is given twice has

@@ -36,7 +36,7 @@ impl FeatureMap {
             let why = format!("it was made for {}", self.n_inputs());
             return Err(Error::Map { columns: x.n_cols(), why });
         }
-        let n_cols = self.n_inputs() + self.n_made();
+        let n_cols = self.n_inputs() + self.n_computed();
         let is_full = self.columns().crosses.iter().flatten().all(|span| span.len() == 1);
         if let (Matrix::Dense(_), true) = (x, is_full) {
             let n = x.n_rows().saturating_mul(n_cols);
@@ -108,7 +108,7 @@ impl FeatureMap {
             Ready::Plain => {}
             Ready::Poly(order) => order.for_each(numbers, &mut |at, v| f(start + at as usize, v)),
             Ready::Rff(fourier) => {
-                made.resize(self.n_made() - self.n_crossed(), 0.0);
+                made.resize(self.n_computed() - self.n_crossed(), 0.0);
                 fourier.fill(numbers, angles, made);
                 made.iter().enumerate().for_each(|(at, &v)| f(start + at, v));
             }
@@ -118,7 +118,7 @@ impl FeatureMap {
     /// How many values the rows would have at most.
     fn count(&self, x: &Matrix) -> usize {
         let columns = self.columns();
-        let mapped = self.n_made() - self.n_crossed();
+        let mapped = self.n_computed() - self.n_crossed();
         let of_row = |i: usize| {
             let row = x.row(i);
             let n_in = |spans: &[Range<u32>]| {
@@ -223,7 +223,7 @@ mod tests {
         let map = FeatureMap::learn(Columns { crosses, ..Columns::default() }, &x).unwrap();
         let names = ["age", "city=Oslo", "city=Rome", "pet=cat", "pet=dog"];
         let name = |j| map.name(j, |i| names[i].into());
-        assert_eq!(map.n_made(), 6);
+        assert_eq!(map.n_computed(), 6);
         assert_eq!((name(1), name(2)), ("age*city=Rome".into(), "city=Oslo*pet=cat".into()));
         let made = map.apply(&x).unwrap();
         assert_eq!(Some(made.row(0)), Row::sparse(&[0, 2, 3, 6, 9], &[30.0, 1.0, 1.0, 30.0, 1.0]));

@@ -137,7 +137,7 @@ impl FeatureMap {
     }
 
     /// How many features are made, beside those.
-    pub fn n_made(&self) -> usize {
+    pub fn n_computed(&self) -> usize {
         self.n_crossed() + self.n_mapped()
     }
 
@@ -180,7 +180,7 @@ impl FeatureMap {
     /// # Panics
     /// If there is no such feature.
     pub fn name(&self, mut j: usize, input: impl Fn(usize) -> String) -> String {
-        assert!(j < self.n_made(), "feature {j} of {}", self.n_made());
+        assert!(j < self.n_computed(), "feature {j} of {}", self.n_computed());
         for [a, b] in &self.columns.crosses {
             if j < a.len() * b.len() {
                 let (at_a, at_b) = (a.start as usize + j / b.len(), b.start as usize + j % b.len());

@@ -75,7 +75,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// How often each string occurs in all rows; empty if strings are no features.
+    /// How often each string occurs in all rows; empty if strings are not features.
     pub(crate) fn totals(&self, n_strings: usize) -> Vec<u64> {
         let Some((chunks, places)) = &self.rows else { return Vec::new() };
         let mut totals = vec![0; n_strings];
@@ -216,7 +216,7 @@ impl Parcels {
     }
 }
 
-/// A block's rows with columns instead of numbers; [`NONE`] for what is no feature.
+/// A block's rows with columns instead of numbers; [`NONE`] for what is not a feature.
 fn renumber(
     block: usize,
     features: &[Feature],

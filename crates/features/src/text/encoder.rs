@@ -208,10 +208,10 @@ impl TextEncoder {
     }
 
     /// With hashing: whether the feature that column `j` is named after counts there with a minus, so that its weight is minus the column's.
-    pub fn is_turned(&self, j: usize) -> bool {
+    pub fn is_negated(&self, j: usize) -> bool {
         match &self.columns {
             Columns::Vocabulary(_) => false,
-            Columns::Hashed(hashed) => hashed.names.is_turned(j as u32, hashed.mask()),
+            Columns::Hashed(hashed) => hashed.names.is_negated(j as u32, hashed.mask()),
         }
     }
 

@@ -350,7 +350,7 @@ impl Names {
     }
 
     /// Whether the feature that names a column counts there with a minus.
-    pub(crate) fn is_turned(&self, wanted: u32, mask: u32) -> bool {
+    pub(crate) fn is_negated(&self, wanted: u32, mask: u32) -> bool {
         self.place(wanted, mask).is_some_and(|at| (self.hashes[at] as i32) < 0)
     }
 
@@ -387,7 +387,7 @@ mod tests {
         assert_eq!(names.find(2, 3), Some("x"));
         assert_eq!(names.find(3, 3), None);
         let turned = vote(9, 2, &[&[(1, "a"), (2u32.wrapping_neg(), "b")]]);
-        assert_eq!([1, 2, 3].map(|column| turned.is_turned(column, 3)), [false, true, false]);
+        assert_eq!([1, 2, 3].map(|column| turned.is_negated(column, 3)), [false, true, false]);
         assert_eq!(names.collisions, Collisions { seen: 5, others: 1 });
     }
 

@@ -329,7 +329,7 @@ impl Grams {
         Self { entries, postings }
     }
 
-    /// Drops n-grams that nothing needs, and postings of those that are no features. Gives the new place of each, or [`NONE`].
+    /// Drops n-grams that nothing needs, and postings of those that are not features. Gives the new place of each, or [`NONE`].
     fn keep(&mut self, limits: &Limits, is_feature: bool) -> Vec<u32> {
         let mut kept = Vec::with_capacity(self.entries.len());
         let (mut n_entries, mut n_postings) = (0, 0);

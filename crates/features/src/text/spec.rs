@@ -39,7 +39,7 @@ pub struct TextSpec {
     /// With hashing: for how many columns a name is kept, at most. Default: 131,072.
     pub hash_names: usize,
     /// Names of the text columns. With several, each has its own features, named `column:word`; with none or one
-    /// there is one text a row and names are plain. Default: none.
+    /// there is one text per row and names are plain. Default: none.
     pub slots: Vec<String>,
 }
 

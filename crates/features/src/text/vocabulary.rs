@@ -74,7 +74,7 @@ impl Fixed {
         Ok(())
     }
 
-    /// Appends the number of each feature of a block that a page has. Some are no feature's.
+    /// Appends the number of each feature of a block that a page has. Some belong to no feature.
     pub(crate) fn ids(&self, page: &mut Page, block: &Block, work: &mut Work, out: &mut Vec<u32>) {
         let find =
             |buffer: &[u8], spans: &[_], out: &mut _| self.words.find_all(buffer, spans, out);

@@ -167,8 +167,8 @@ fn learn(
     }
     features.map = maps::learn(spec, &data)?.map(Arc::new);
     features.apply_map(&mut data)?;
-    data.schema.made = features.n_made();
-    data.schema.n_features += features.n_made();
+    data.schema.n_computed = features.n_computed();
+    data.schema.n_features += features.n_computed();
     Ok((data, features))
 }
 
@@ -193,8 +193,8 @@ impl Features {
     /// Features of a text encoder alone. The schema is brought up to date.
     pub fn of_text(encoder: TextEncoder, schema: &mut Schema) -> Self {
         let features = Self { text: Some(Arc::new(encoder)), ..Self::default() };
-        schema.n_features = schema.n_read() + features.n_made();
-        schema.made = features.n_made();
+        schema.n_features = schema.n_read() + features.n_computed();
+        schema.n_computed = features.n_computed();
         features
     }
 
@@ -223,8 +223,8 @@ impl Features {
     }
 
     /// How many features are made, beside those that are read.
-    pub fn n_made(&self) -> usize {
-        self.n_of_text() + self.map().map_or(0, FeatureMap::n_made)
+    pub fn n_computed(&self) -> usize {
+        self.n_of_text() + self.map().map_or(0, FeatureMap::n_computed)
     }
 
     fn n_of_text(&self) -> usize {
@@ -240,7 +240,7 @@ impl Features {
         match (self.text(), self.map(), at.checked_sub(self.n_of_text())) {
             // A word may be called as a column is.
             (Some(text), _, None) => text.feature_name(at).into_owned(),
-            (_, Some(map), Some(at)) if at < map.n_made() => {
+            (_, Some(map), Some(at)) if at < map.n_computed() => {
                 map.name(at, |input| self.feature_name(schema, input))
             }
             _ => schema.feature_name(j),
@@ -248,9 +248,9 @@ impl Features {
     }
 
     /// Whether the name of feature `j` is that of a word which counts there with a minus: hashed words have signs.
-    pub(crate) fn is_turned(&self, schema: &Schema, j: usize) -> bool {
+    pub(crate) fn is_negated(&self, schema: &Schema, j: usize) -> bool {
         let at = j.checked_sub(schema.n_read()).filter(|at| *at < self.n_of_text());
-        self.text().zip(at).is_some_and(|(text, at)| text.is_turned(at))
+        self.text().zip(at).is_some_and(|(text, at)| text.is_negated(at))
     }
 
     /// How a feature that is a number beside text was rescaled.
@@ -305,7 +305,7 @@ impl Features {
         self.apply_map(data)
     }
 
-    /// Rows of texts alone, one text a row, for data with no other column.
+    /// Rows of texts alone, one text per row, for data with no other column.
     pub(crate) fn of_texts(
         &self,
         schema: &Schema,
@@ -369,7 +369,7 @@ impl fmt::Debug for Features {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Features")
             .field("text", &self.text().map(TextEncoder::spec))
-            .field("n_made", &self.n_made())
+            .field("n_computed", &self.n_computed())
             .field("numbers", &self.numbers)
             .field("map", &self.map().map(FeatureMap::columns))
             .finish()

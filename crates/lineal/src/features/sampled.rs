@@ -22,6 +22,7 @@ impl Sampling {
     /// To begin with; `None` if no column is text. The schema is brought up to date.
     pub(crate) fn new(
         spec: &FeatureSpec,
+        bits: u8,
         schema: &mut Schema,
         source: String,
         n_rows: usize,
@@ -30,15 +31,11 @@ impl Sampling {
         if slots.is_empty() {
             return Ok(None);
         }
-        let Some(bits) = spec.text.hash_bits else {
-            return Err(Error::request(
-                "text in a stream is hashed: say --hash BITS, the features being 2^BITS",
-            ));
-        };
-        let fit = TextFit::new(TextSpec { slots, ..spec.text.clone() })
+        let hash_bits = Some(bits);
+        let fit = TextFit::new(TextSpec { slots, hash_bits, ..spec.text.clone() })
             .map_err(|e| text_error(&source, &e))?;
-        schema.made = 1 << bits;
-        schema.n_features = schema.n_read() + schema.made;
+        schema.n_computed = 1 << bits;
+        schema.n_features = schema.n_read() + schema.n_computed;
         Ok(Some(Self { fit, source, n_rows, waiting: Vec::new() }))
     }
 

@@ -97,7 +97,10 @@ impl Features {
         }
         let n_inputs = schema.n_read().saturating_add(this.n_of_text());
         let map_fits = this.map().is_none_or(|map| map.n_inputs() == n_inputs);
-        if this.n_made() != schema.made || !about.numbers.fits(schema.n_read()) || !map_fits {
+        if this.n_computed() != schema.n_computed
+            || !about.numbers.fits(schema.n_read())
+            || !map_fits
+        {
             return Err(bad("there are not as many features as the schema says".to_owned()));
         }
         Ok(this)

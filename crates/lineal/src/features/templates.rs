@@ -95,7 +95,7 @@ impl Learnt {
         let regions = whole(schema.n_read())
             .into_iter()
             .chain(of_templates)
-            .chain(whole(schema.made.saturating_sub(self.n_features())));
+            .chain(whole(schema.n_computed.saturating_sub(self.n_features())));
         Joint::new(classes.len(), regions, bias)
             .map_err(|why| Error::request(format!("--templates: {why}; lower --hash")))
     }

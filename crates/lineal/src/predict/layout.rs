@@ -13,19 +13,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "columns")]
 pub(crate) enum Layout {
-    /// One an output: joint classes, the single score of two classes, a number.
+    /// One per output: joint classes, the single score of two classes, a number.
     #[default]
     Joint,
-    /// One a class, each trained alone.
+    /// One per class, each trained alone.
     Ova,
-    /// One a pair of classes, in the order of [`pairs`].
+    /// One per pair of classes, in the order of [`pairs`].
     Ovo,
-    /// One a column of a code.
+    /// One per column of a code.
     Code {
         /// The codewords, class by class.
         words: Vec<String>,
     },
-    /// One a label.
+    /// One per label.
     Labels,
     /// In the nodes of a tree.
     Tree,
@@ -223,7 +223,7 @@ impl Decoder {
     }
 }
 
-/// How far each score is ahead of the best other one. Joint scores mean something only against one another, so these are what a map a
+/// How far each score is ahead of the best other one. Joint scores mean something only against one another, so these are what the map of each
 /// class is fitted to.
 pub(crate) fn leads(scores: &[f64], out: &mut [f64]) {
     let best = argmax(scores) as usize;

@@ -4,5 +4,6 @@ pub(crate) mod arrays;
 pub(crate) mod evaluate;
 pub(crate) mod layout;
 pub(crate) mod model;
+pub(crate) mod packed;
 pub(crate) mod scoring;
 pub(crate) mod sparse_rows;

@@ -3,8 +3,9 @@
 use crate::Error;
 use crate::features::{self, AboutFeatures, Features};
 use crate::predict::layout::{Decoder, Layout};
+use crate::predict::packed::{self, MASK, SHAPE};
 use crate::predict::sparse_rows::{self, ROWS};
-use crate::request::spec::{Task, TrainSpec};
+use crate::request::spec::{Task, Threshold, TrainSpec};
 use crate::stream::{self, AboutStream, StreamSpec, StreamTensors};
 use crate::train::report::Report;
 use crate::train::weights::{TENSOR, Weights, with_weights};
@@ -80,7 +81,7 @@ pub(crate) struct About {
     /// Calibrated class probabilities are raised to this power and brought back to a sum of one.
     #[serde(default = "one")]
     pub sharpness: f64,
-    /// Multilabel: a label is predicted at a score of at least this.
+    /// A label, or the second of two classes, is predicted at a score of at least this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thresholds: Option<Vec<f64>>,
     /// The features that were standardised: their means and the inverse of their deviations at training. They make explanations relative to
@@ -118,7 +119,7 @@ pub enum Predicted {
     Classes(Vec<u32>),
     /// Numbers.
     Real(Vec<f64>),
-    /// Any number of indices into [`Model::classes`] a row.
+    /// Any number of indices into [`Model::classes`] per row.
     Labels(Labels),
 }
 
@@ -207,7 +208,7 @@ impl Model {
             .ok_or_else(|| file.bad_tensor(TENSOR, "the task and its classes disagree"))?;
         let features = match &about.features {
             Some(features) => Features::from_file(&file, features, &about.schema)?,
-            None if about.schema.made == 0 => Features::default(),
+            None if about.schema.n_computed == 0 => Features::default(),
             None => {
                 return Err(file.bad_model("it does not say how text is read").into());
             }
@@ -220,13 +221,20 @@ impl Model {
         let n_rows = about.schema.n_features.checked_add(has_bias);
         let shape = file.shape(TENSOR);
         let rows = sparse_rows::checked(&file, n_rows.unwrap_or(0), n_outputs)?;
-        let fits = matches!(file.tensor(TENSOR), Some(TensorData::F32(_) | TensorData::F64(_)))
-            && match (&tree, rows) {
-                (Some(tree), None) => shape == Some(&[tree.n_weights()]),
-                (Some(_), Some(_)) => false,
-                (None, Some(rows)) => shape == Some(&[rows.len(), n_outputs]),
-                (None, None) => n_rows.is_some_and(|n| shape == Some(&[n, n_outputs])),
-            };
+        let n_stored = match (&tree, rows) {
+            (Some(tree), _) => Some(tree.n_weights()),
+            (None, Some(rows)) => rows.len().checked_mul(n_outputs),
+            (None, None) => n_rows.and_then(|n| n.checked_mul(n_outputs)),
+        };
+        let unpacked = packed::unpack(&file, TENSOR, n_stored.unwrap_or(0))?;
+        let fits = unpacked.is_some() && !(tree.is_some() && rows.is_some())
+            || matches!(file.tensor(TENSOR), Some(TensorData::F32(_) | TensorData::F64(_)))
+                && match (&tree, rows) {
+                    (Some(tree), None) => shape == Some(&[tree.n_weights()]),
+                    (Some(_), Some(_)) => false,
+                    (None, Some(rows)) => shape == Some(&[rows.len(), n_outputs]),
+                    (None, None) => n_rows.is_some_and(|n| shape == Some(&[n, n_outputs])),
+                };
         if !fits {
             return Err(file.bad_tensor(TENSOR, "its shape is not features × outputs").into());
         }
@@ -234,7 +242,12 @@ impl Model {
             let n = if tree.is_some() { 1 } else { n_outputs };
             c.n_columns().is_none_or(|columns| columns == n)
         });
-        let thresholds_fit = about.thresholds.as_ref().is_none_or(|t| t.len() == n_classes);
+        let n_thresholds = match (about.spec.task, n_classes) {
+            (Task::Multilabel, n) => n,
+            (Task::Classify, 2) => 1,
+            _ => 0,
+        };
+        let thresholds_fit = about.thresholds.as_ref().is_none_or(|t| t.len() == n_thresholds);
         let sharpness_fits = about.sharpness.is_finite() && about.sharpness > 0.0;
         if !maps_fit || !thresholds_fit || !sharpness_fits {
             return Err(file.bad_model("its calibration does not fit its columns").into());
@@ -252,12 +265,13 @@ impl Model {
             return Err(file.bad_model("its cost matrix does not fit its classes").into());
         }
         let n_rows = n_rows.unwrap_or(0);
-        let all = rows.and_then(|rows| match file.tensor(TENSOR)? {
+        let stored = unpacked.as_ref().map(Weights::as_tensor);
+        let all = rows.and_then(|rows| match stored.or_else(|| file.tensor(TENSOR))? {
             TensorData::F32(w) => Some(Weights::F32(sparse_rows::spread(w, n_rows, rows))),
             TensorData::F64(w) => Some(Weights::F64(sparse_rows::spread(w, n_rows, rows))),
             _ => None,
         });
-        let weights = match all {
+        let weights = match all.or(unpacked) {
             Some(all) => Weights::Spread(Box::new(all), Arc::new(file)),
             None => Weights::Mapped(Arc::new(file)),
         };
@@ -314,10 +328,27 @@ impl Model {
                 }
                 tensors.push((ROWS, vec![rows.len()], TensorData::U32(rows)));
             }
+            let packed = self.packed(tensors[0].2);
+            let shape: Vec<u32> = tensors[0].1.iter().map(|&n| n as u32).collect();
+            if let Some((mask, kept)) = &packed {
+                let kept = kept.as_tensor();
+                tensors[0] = (TENSOR, vec![n_values(kept)], kept);
+                tensors.push((MASK, vec![mask.len()], TensorData::U32(mask)));
+                tensors.push((SHAPE, vec![shape.len()], TensorData::U32(&shape)));
+            }
             tensors.splice(1..1, text);
             return Ok(file::write_to(out, &about, &tensors)?);
         };
-        let weights = self.weights.as_tensor();
+        let weights = match &self.weights {
+            Weights::Spread(_, file) => file.tensor(TENSOR).unwrap_or(self.weights.as_tensor()),
+            own => own.as_tensor(),
+        };
+        let packed = self.packed(weights);
+        let (weights, mask) = match (&packed, &self.weights) {
+            (Some((mask, kept)), _) => (kept.as_tensor(), Some(mask.as_slice())),
+            (None, Weights::Spread(_, file)) => (weights, file.u32(MASK)?),
+            (None, _) => (weights, None),
+        };
         let flat = tree.to_flat();
         let tensor = |values: &'static str, data: &'_ [u32]| (values, vec![data.len()]);
         let [nodes, children, features] = [
@@ -326,19 +357,34 @@ impl Model {
             tensor(FEATURES, &flat.features),
         ];
         let mut tensors = vec![
-            (TENSOR, vec![tree.n_weights()], weights),
+            (TENSOR, vec![n_values(weights)], weights),
             (nodes.0, nodes.1, TensorData::U32(&flat.nodes)),
             (children.0, children.1, TensorData::U32(&flat.children)),
             (features.0, features.1, TensorData::U32(&flat.features)),
         ];
         tensors.extend(text);
+        let shape = [tree.n_weights() as u32];
+        if let Some(mask) = mask {
+            tensors.push((MASK, vec![mask.len()], TensorData::U32(mask)));
+            tensors.push((SHAPE, vec![1], TensorData::U32(&shape)));
+        }
         Ok(file::write_to(out, &about, &tensors)?)
+    }
+
+    /// The weights without zeros, where these are many. What was loaded is written as it was, and what a stream learns goes on.
+    fn packed(&self, weights: TensorData<'_>) -> Option<(Vec<u32>, Weights)> {
+        match (&self.weights, &self.about.stream) {
+            (Weights::Spread(..), _) | (_, Some(_)) => None,
+            _ => packed::pack(weights),
+        }
     }
 
     /// The weights and what a stream keeps beside them; of a file with some rows only, these.
     fn tables(&self) -> Vec<Tensor<'_>> {
         let (weights, rows) = match &self.weights {
-            Weights::Spread(_, file) => (stored(file, &[TENSOR]), stored(file, &[ROWS])),
+            Weights::Spread(_, file) => {
+                (stored(file, &[TENSOR]), stored(file, &[ROWS, MASK, SHAPE]))
+            }
             w => {
                 let shape = vec![self.n_rows(), self.n_outputs()];
                 (vec![(TENSOR, shape, w.as_tensor())], Vec::new())
@@ -409,9 +455,35 @@ impl Model {
         self.about.calibration.as_ref()
     }
 
-    /// Multilabel: the score from which on each label is predicted, where thresholds were tuned.
+    /// The score from which on each label, or the second of two classes, is predicted, where thresholds were tuned.
     pub fn thresholds(&self) -> Option<&[f64]> {
         self.about.thresholds.as_deref()
+    }
+
+    /// Predict a label, or the second of two classes, from now on where its probability is above this, whatever threshold the model was trained with.
+    pub fn set_threshold(&mut self, probability: f64) -> Result<(), Error> {
+        let of_labels = self.task() == Task::Multilabel;
+        if !of_labels && (self.task() != Task::Classify || self.classes().len() != 2) {
+            return Err(Error::request(format!(
+                "a threshold is for labels or for two classes, and the model is of the task {} with {} classes",
+                self.task(),
+                self.classes().len()
+            )));
+        }
+        if !self.has_proba() {
+            return Err(Error::request(format!(
+                "a threshold is a probability, and a model trained with the {} loss has none; train with --loss logistic, or add --calibrate platt",
+                self.about.report.loss
+            )));
+        }
+        if !(probability > 0.0 && probability < 1.0) {
+            return Err(Error::request(format!(
+                "a threshold must be a probability between 0 and 1, not {probability}"
+            )));
+        }
+        self.about.spec.threshold = Threshold::Fixed(probability);
+        self.about.thresholds = None;
+        Ok(())
     }
 
     /// How it was trained, where that was on a stream.
@@ -483,7 +555,7 @@ impl Model {
     }
 
     /// What each feature says for a class: its weight; the mean over the class's duels or columns, signed, for one-vs-one and output codes;
-    /// the sum of what leads to the class for trees. With two classes, class 0's are those of class 1 turned round.
+    /// the sum of what leads to the class for trees. With two classes, class 0's are those of class 1 with the opposite sign.
     pub fn class_weights(&self, class: usize) -> Vec<f64> {
         let n = self.n_features();
         if let Some(tree) = &self.tree {
@@ -493,8 +565,8 @@ impl Model {
         }
         let signs: Vec<(usize, f64)> = match &self.decoder {
             Decoder::Direct if self.n_outputs() == 1 => {
-                let turned = self.classes().len() == 2 && class == 0;
-                vec![(0, if turned { -1.0 } else { 1.0 })]
+                let is_first = self.classes().len() == 2 && class == 0;
+                vec![(0, if is_first { -1.0 } else { 1.0 })]
             }
             Decoder::Direct => vec![(class, 1.0)],
             Decoder::Pairs { pairs, .. } => {
@@ -525,12 +597,12 @@ impl Model {
         let effect = |&(j, w): &(usize, f64)| (w * self.deviation(j)).abs();
         order.sort_by(|a, b| effect(b).total_cmp(&effect(a)).then(a.0.cmp(&b.0)));
         order.truncate(n);
-        let turned = |j| self.features.is_turned(self.schema(), j);
+        let is_negated = |j| self.features.is_negated(self.schema(), j);
         // Weights of numbers beside text are of rescaled ones.
         let in_units = |j| self.features.scale_of(j).map_or(1.0, |by| f64::from(by.scale));
         let shown = |(j, w): (usize, f64)| {
             let w = w * in_units(j);
-            (self.feature_name(j), if turned(j) { -w } else { w })
+            (self.feature_name(j), if is_negated(j) { -w } else { w })
         };
         order.into_iter().map(shown).collect()
     }
@@ -548,6 +620,15 @@ impl Model {
 
     pub(crate) fn n_rows(&self) -> usize {
         self.n_features() + usize::from(self.about.spec.bias != Bias::None)
+    }
+}
+
+/// How many numbers a tensor of weights has.
+fn n_values(tensor: TensorData<'_>) -> usize {
+    match tensor {
+        TensorData::F32(w) => w.len(),
+        TensorData::F64(w) => w.len(),
+        _ => 0,
     }
 }
 

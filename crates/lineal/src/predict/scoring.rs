@@ -143,7 +143,11 @@ impl Model {
         let mut classes = Vec::with_capacity(data.n_rows());
         for part in parts(data.n_rows(), self.n_outputs().max(k)) {
             let raw = self.raw_scores_of(data, part);
-            if self.about.calibration.is_some() {
+            if let Some(threshold) = self.second_class_from().filter(|_| raw.n_cols == 1) {
+                classes.extend(raw.values.iter().map(|&f| u32::from(threshold.is_met_by(f))));
+                continue;
+            }
+            if self.about.calibration.is_some() && !self.keeps_order() {
                 let proba = self.sharpened(self.proba_of(&raw));
                 classes.extend((0..proba.n_rows).map(|i| argmax(proba.row(i))));
                 continue;
@@ -161,6 +165,27 @@ impl Model {
             }
         }
         Predicted::Classes(classes)
+    }
+
+    /// Whether the likeliest class is that of the highest score: one temperature moves no class up or down.
+    fn keeps_order(&self) -> bool {
+        let kind = self.about.calibration.as_ref().map(Calibration::kind);
+        kind == Some(Kind::Temperature) && self.decoder_is_direct()
+    }
+
+    /// What the score of two classes is compared with, where that is not 0.
+    fn second_class_from(&self) -> Option<ClassThreshold<'_>> {
+        if self.classes().len() != 2 || self.task() != Task::Classify {
+            return None;
+        }
+        match (&self.about.thresholds, self.about.spec.threshold) {
+            (Some(thresholds), _) => thresholds.first().map(|&at| ClassThreshold::Score(at)),
+            (None, Threshold::Fixed(p)) => Some(match &self.about.calibration {
+                Some(maps) => ClassThreshold::Calibrated(maps, p),
+                None => ClassThreshold::Logit((p / (1.0 - p)).ln()),
+            }),
+            (None, _) => None,
+        }
     }
 
     fn predict_labels(&self, data: &Dataset) -> Labels {
@@ -203,7 +228,7 @@ impl Model {
         Ok((0..table.n_rows).map(|i| highest(table.row(i), k)).collect())
     }
 
-    /// One number a column of the weights: f alone for two classes.
+    /// One number per column of the weights: f alone for two classes.
     pub(crate) fn raw_scores(&self, data: &Dataset) -> Table {
         self.raw_scores_of(data, 0..data.n_rows())
     }
@@ -252,6 +277,30 @@ impl Model {
                 .map_init(Scratch::default, |s, i| tree.best(data.x.row(i), w, &link, (k, beam), s))
                 .collect()
         })
+    }
+}
+
+/// From where on the second of two classes is predicted.
+enum ClassThreshold<'a> {
+    /// At this score.
+    Score(f64),
+    /// Above this score.
+    Logit(f64),
+    /// Above this probability.
+    Calibrated(&'a Calibration, f64),
+}
+
+impl ClassThreshold<'_> {
+    fn is_met_by(&self, score: f64) -> bool {
+        match self {
+            Self::Score(at) => score >= *at,
+            Self::Logit(at) => score > *at,
+            Self::Calibrated(maps, p) => {
+                let mut proba = [0.0; 2];
+                maps.classes(&[score], &mut proba);
+                proba[1] > *p
+            }
+        }
     }
 }
 

@@ -99,12 +99,12 @@ impl Trainable for RankedRows {
     fn train(run: Training<'_, Self>) -> Result<(RankModel, Report), Error> {
         let Training { data, spec, held_out, start, on_pass, .. } = run;
         let spec = &check(spec)?;
-        if data.features.n_made() != data.data.schema.made {
+        if data.features.n_computed() != data.data.schema.n_computed {
             return Err(Error::request(format!(
                 "{}: documents have {} features made of text, and {} are known; train on what read_ranking gave",
                 data.data.source,
-                data.data.schema.made,
-                data.features.n_made()
+                data.data.schema.n_computed,
+                data.features.n_computed()
             )));
         }
         let (rows, held_out) = train_and_held_out(data, held_out, spec)?;

@@ -6,7 +6,7 @@ pub(crate) mod spec;
 use crate::Error;
 use crate::predict::layout;
 use crate::request::spec::{
-    ClassWeight, LossKind, Penalty, ScheduleKind, SolverKind, Strategy, Task, TrainSpec,
+    ClassWeight, LossKind, Penalty, ScheduleKind, SolverKind, Strategy, Task, Threshold, TrainSpec,
 };
 use lineal_data::{Dataset, Targets, UNSEEN};
 use lineal_linalg::Matrix;
@@ -22,6 +22,33 @@ pub(crate) struct Request {
     pub by_columns: bool,
     /// And these in the nodes of a tree.
     pub is_tree: bool,
+}
+
+/// A threshold is for labels, or for two classes.
+fn check_threshold(spec: &TrainSpec, n_classes: usize) -> Result<(), Error> {
+    if spec.threshold == Threshold::Half || spec.task == Task::Multilabel {
+        return Ok(());
+    }
+    if spec.task != Task::Classify || n_classes != 2 {
+        let has = match spec.task {
+            Task::Classify => format!("{n_classes} classes"),
+            _ => "numbers".to_owned(),
+        };
+        return Err(Error::request(format!(
+            "--threshold is for two classes, or for --task multilabel, and the data has {has}; leave it out"
+        )));
+    }
+    if spec.threshold == Threshold::MicroF1 {
+        return Err(Error::request(
+            "--threshold micro-f1 is for --task multilabel; of two classes say auto, f1, macro-f1, cost:FP,FN or a probability",
+        ));
+    }
+    if spec.cost.is_some() {
+        return Err(Error::request(
+            "--threshold and --cost both say how classes weigh against each other: give one of them",
+        ));
+    }
+    Ok(())
 }
 
 impl Request {
@@ -133,6 +160,7 @@ impl Request {
                 known.join(", ")
             ));
         }
+        check_threshold(spec, n_classes)?;
         if !(2..=100).contains(&spec.folds) {
             return fail(format!("--folds must be from 2 to 100, not {}", spec.folds));
         }

@@ -29,10 +29,14 @@ pub struct TrainSpec {
     pub reduction: ReductionSpec,
     /// Turn scores into probabilities by a map fitted to rows that training did not see.
     pub calibrate: Option<CalibrateKind>,
-    /// Multilabel: when a label is predicted.
+    /// When a label is predicted, or the second of two classes.
     pub threshold: Threshold,
     /// Folds of cross-fitting, for `calibrate` and tuned thresholds.
     pub folds: usize,
+    /// Train without no more of these folds than hold so many rows together, where the rest would cost time and tell little, and do without what is
+    /// fitted to them where there are too few rows for folds; by default each fold has its training, and too few rows are an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enough_held_out: Option<usize>,
     /// Who minimises.
     pub solver: SolverKind,
     /// How strong ½‖W‖² is.
@@ -113,6 +117,7 @@ impl Default for TrainSpec {
             calibrate: None,
             threshold: Threshold::Half,
             folds: 5,
+            enough_held_out: None,
             solver: SolverKind::Auto,
             penalty: Penalty::C(1.0),
             l1: 0.0,
@@ -142,13 +147,19 @@ impl Default for TrainSpec {
     }
 }
 
+/// Held-out rows that suffice to fit one number, as a threshold for all labels or a temperature is.
+pub(crate) const ENOUGH_HELD_OUT: usize = 2000;
+
 impl TrainSpec {
-    /// The defaults of a task: of classification, a conditional random field to within 1 % for tags (the proof lags behind: the objective is then usually within
+    /// The defaults of a task: thresholds that are tuned for labels; of classification, a conditional random field to within 1 % for tags (the proof lags behind: the objective is then usually within
     /// 0.05 %), and passive–aggressive updates for trees: eight epochs for dependencies, five for constituents.
     pub fn for_task(task: Task) -> Self {
         let spec = Self { task, ..Self::default() };
         match task {
-            Task::Classify | Task::Multilabel | Task::Regress => spec,
+            Task::Classify | Task::Regress => spec,
+            Task::Multilabel => {
+                Self { threshold: Threshold::Auto, enough_held_out: Some(ENOUGH_HELD_OUT), ..spec }
+            }
             Task::Rank => Self { bias: Bias::None, tol: 1e-4, ..spec },
             Task::Tag => Self { tol: 1e-2, ..spec },
             Task::Segment => Self {
@@ -175,15 +186,22 @@ impl TrainSpec {
     }
 
     /// What suits text of so many classes: the squared hinge loss, one class against the others, as scikit-learn's `LinearSVC`; a label tree
-    /// over more than 200 classes. It trains in a fraction of the time of softmax and is a point or two more accurate at C = 1;
-    /// probabilities need `calibrate`.
+    /// over more than 200 classes. It trains in a fraction of the time of softmax and is a point or two more accurate at C = 1.
+    /// Probabilities are of a temperature fitted to held-out rows, which moves no class up or down; a tree has none unless `calibrate` says so.
     pub fn for_text(n_classes: usize) -> Self {
         let strategy = match n_classes {
             0..=2 => Strategy::Joint,
             3..=200 => Strategy::Ova,
             _ => Strategy::Tree,
         };
-        Self { loss: Some(LossKind::SquaredHinge), strategy, ..Self::default() }
+        let calibrate = (n_classes <= 200).then_some(CalibrateKind::Temperature);
+        Self {
+            loss: Some(LossKind::SquaredHinge),
+            strategy,
+            calibrate,
+            enough_held_out: calibrate.map(|_| ENOUGH_HELD_OUT),
+            ..Self::default()
+        }
     }
 }
 
@@ -197,7 +215,7 @@ pub struct ReductionSpec {
     pub code: CodeKind,
     /// `ecoc`: its number of columns; by default what is usual for the code.
     pub code_length: Option<usize>,
-    /// `ecoc` with a code of the user's: a line of `+`, `-` and `0` a class, in the order of the classes.
+    /// `ecoc` with a code of the user's: one line of `+`, `-` and `0` per class, in the order of the classes.
     pub code_text: Option<String>,
     /// `ecoc`: how answers become a class.
     pub decoding: DecodingKind,
@@ -227,7 +245,7 @@ impl Default for ReductionSpec {
     }
 }
 
-/// When a label is predicted, for multilabel models.
+/// When a label is predicted, or the second of two classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Threshold {
@@ -236,10 +254,14 @@ pub enum Threshold {
     Half,
     /// At a probability above this (a score above its logit, for losses without probabilities).
     Fixed(f64),
-    /// Where each label's F1 is best on rows that training did not see.
+    /// Where what is usual is best on rows that training did not see: micro F1 of labels, macro F1 of two classes.
+    Auto,
+    /// Where the F1 of each label, or of the second of two classes, is best on rows that training did not see.
     F1,
     /// One for all labels, where micro F1 is best on rows that training did not see.
     MicroF1,
+    /// Of two classes, where the mean of both classes' F1 is best on rows that training did not see.
+    MacroF1,
     /// Where the cost of false positives and false negatives is least on rows that training did not see.
     Cost {
         /// Of a label that should not have been predicted.
@@ -249,15 +271,35 @@ pub enum Threshold {
     },
 }
 
+impl Threshold {
+    /// Whether it is found on rows that training did not see.
+    pub fn is_tuned(self) -> bool {
+        !matches!(self, Self::Half | Self::Fixed(_))
+    }
+
+    /// The one that `Auto` means for a task.
+    pub fn of_task(self, task: Task) -> Self {
+        match (self, task) {
+            (Self::Auto, Task::Multilabel) => Self::MicroF1,
+            // The labels' own F1, each as large as can be, are the largest mean.
+            (Self::MacroF1, Task::Multilabel) => Self::F1,
+            (Self::Auto, _) => Self::MacroF1,
+            _ => self,
+        }
+    }
+}
+
 impl FromStr for Threshold {
     type Err = String;
 
-    /// `f1`, `micro-f1`, `cost:FP,FN`, or a probability.
+    /// `auto`, `f1`, `micro-f1`, `macro-f1`, `cost:FP,FN`, or a probability.
     fn from_str(s: &str) -> Result<Self, String> {
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|v| v.is_finite());
         match s {
+            "auto" => return Ok(Self::Auto),
             "f1" => return Ok(Self::F1),
             "micro-f1" => return Ok(Self::MicroF1),
+            "macro-f1" => return Ok(Self::MacroF1),
             _ => {}
         }
         if let Some((fp, fn_)) = s.strip_prefix("cost:").and_then(|costs| costs.split_once(',')) {
@@ -273,7 +315,7 @@ impl FromStr for Threshold {
         match number(s) {
             Some(p) if p > 0.0 && p < 1.0 => Ok(Self::Fixed(p)),
             _ => Err(format!(
-                "`{s}` is not f1, micro-f1, cost:FP,FN or a probability between 0 and 1"
+                "`{s}` is not auto, f1, micro-f1, macro-f1, cost:FP,FN or a probability between 0 and 1"
             )),
         }
     }
@@ -285,7 +327,7 @@ impl FromStr for Threshold {
 pub struct SgdSpec {
     /// Passes over the data.
     pub epochs: usize,
-    /// Examples a step.
+    /// Examples per step.
     pub batch_size: usize,
     /// η; by default 1 for the perceptron, else 1 / (the loss's curvature × the mean squared row norm).
     pub rate: Option<f64>,
@@ -513,13 +555,13 @@ choice! {
     Strategy {
         /// One weight matrix, one loss over all classes.
         Joint = "joint",
-        /// One-vs-all: a binary problem a class.
+        /// One-vs-all: one binary problem per class.
         Ova = "ova",
-        /// One-vs-one: a binary problem a pair of classes.
+        /// One-vs-one: one binary problem per pair of classes.
         Ovo = "ovo",
-        /// Error-correcting output codes: a binary problem a column of a code.
+        /// Error-correcting output codes: one binary problem per column of a code.
         Ecoc = "ecoc",
-        /// A label tree: about a binary problem a class, and few of them asked by a prediction.
+        /// A label tree: about one binary problem per class, of which a prediction asks few.
         Tree = "tree",
     }
 }

@@ -141,8 +141,9 @@ pub(super) fn take_up(
     let same = |u: &Unfinished| u.source == name && !source.comes_once();
     let unfinished = about.unfinished.filter(same).map(|u| u.tally);
     let features = model.features.clone();
-    let (sampling, warnings) = (None, Vec::new());
-    Ok(Start { learner, schema, features, sampling, passes: about.passes, unfinished, warnings })
+    let calibration = model.about.calibration.clone();
+    let (sampling, passes, warnings) = (None, about.passes, Vec::new());
+    Ok(Start { learner, schema, features, sampling, passes, unfinished, calibration, warnings })
 }
 
 /// Which indices the features are; `None` if they cannot be.

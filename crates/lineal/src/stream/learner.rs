@@ -5,10 +5,13 @@ use super::{Progressive, StreamSpec};
 use crate::Error;
 use crate::predict::layout;
 use crate::predict::sparse_rows::MOST_WEIGHTS;
-use crate::request::spec::{ClassWeight, LossKind, ScheduleKind, Strategy, Task, UpdateKind};
+use crate::request::spec::{
+    ClassWeight, ENOUGH_HELD_OUT, LossKind, ScheduleKind, Strategy, Task, UpdateKind,
+};
 use crate::train::losses::{with_class_loss, with_column_loss, with_real_loss};
 use crate::train::monitor::Judge;
 use crate::train::strategy;
+use lineal_calibrate::{Calibration, Held, Kind, Truth};
 use lineal_data::{Dataset, Targets, UNSEEN};
 use lineal_erm::online::{Chunk, learn};
 use lineal_linalg::{Csr, Matrix, memory};
@@ -71,23 +74,23 @@ pub(super) fn check(spec: &StreamSpec) -> Result<(), Error> {
         }
         _ => {}
     }
-    let by_columns = spec.task == Task::Classify && spec.strategy != Strategy::Joint;
-    match spec.strategy {
+    let strategy = spec.strategy();
+    let by_columns = spec.task == Task::Classify && strategy != Strategy::Joint;
+    match strategy {
         Strategy::Joint | Strategy::Ova | Strategy::Ovo => {}
         Strategy::Ecoc | Strategy::Tree => {
             return Err(Error::request(format!(
                 "a stream has the strategies joint, ova and ovo: for {} all classes must be known before it starts, and new ones may come",
-                spec.strategy
+                strategy
             )));
         }
     }
-    if spec.strategy != Strategy::Joint && spec.task == Task::Regress {
+    if strategy != Strategy::Joint && spec.task == Task::Regress {
         return fail("--strategy is about classes; --task regress has none");
     }
     if by_columns && (loss == LossKind::Squared || spec.sum) {
         return Err(Error::request(format!(
-            "--strategy {} takes hinge, squared-hinge, logistic or perceptron, without --sum",
-            spec.strategy
+            "--strategy {strategy} takes hinge, squared-hinge, logistic or perceptron, without --sum"
         )));
     }
     if spec.cost.is_some() && spec.task != Task::Classify {
@@ -132,6 +135,19 @@ pub(super) fn no_cost(source: &str, class: &str) -> Error {
     ))
 }
 
+/// Rows that are too few to fit a temperature to.
+const FEW: usize = 50;
+
+/// Rows of the last chunk, as they were scored before they were learnt from.
+#[derive(Default)]
+struct Recent {
+    n_columns: usize,
+    /// Their places in the chunk.
+    rows: Vec<usize>,
+    scores: Vec<f64>,
+    classes: Vec<u32>,
+}
+
 pub(crate) struct Learner {
     spec: StreamSpec,
     /// Made when the first rows tell a rate.
@@ -141,6 +157,8 @@ pub(crate) struct Learner {
     by_index: bool,
     n_classes: usize,
     n_left_out: u64,
+    /// Scores of rows that were new, and their classes.
+    recent: Recent,
     /// Full chunks, and the classes that each of them had, summed.
     groups: (u64, u64),
 }
@@ -155,7 +173,16 @@ impl Learner {
     ) -> Self {
         let known = if by_index && n_features > places::SMALL { 0 } else { n_features };
         let places = Places { ids: None, n_indices: known };
-        Self { spec, online: None, places, by_index, n_classes, n_left_out: 0, groups: (0, 0) }
+        Self {
+            spec,
+            online: None,
+            places,
+            by_index,
+            n_classes,
+            n_left_out: 0,
+            recent: Recent::default(),
+            groups: (0, 0),
+        }
     }
 
     /// Where a model left off; `None` if the parts do not fit.
@@ -230,7 +257,7 @@ impl Learner {
         match self.spec.task {
             Task::Regress => 1,
             Task::Classify if n_classes <= 2 => 1,
-            Task::Classify if self.spec.strategy == Strategy::Ovo => {
+            Task::Classify if self.spec.strategy() == Strategy::Ovo => {
                 n_classes * (n_classes - 1) / 2
             }
             _ => n_classes,
@@ -247,13 +274,13 @@ impl Learner {
         let n = self.n_outputs(after);
         // One weight vector f, for the second of two classes.
         let two = self.spec.task == Task::Classify && before <= 2 && after > 2;
-        let by = if self.spec.strategy == Strategy::Joint { 0.5 } else { 1.0 };
-        match (self.spec.strategy, two) {
+        let by = if self.spec.strategy() == Strategy::Joint { 0.5 } else { 1.0 };
+        match (self.spec.strategy(), two) {
             (Strategy::Ovo, _) if self.spec.task == Task::Classify && after > 2 => {
                 let old = layout::pairs(before.max(2));
                 let factor = if two { -1.0 } else { 1.0 };
-                let heir = |pair| old.iter().position(|p| *p == pair).map(|at| (at, factor));
-                layout::pairs(after).into_iter().map(heir).collect()
+                let origin = |pair| old.iter().position(|p| *p == pair).map(|at| (at, factor));
+                layout::pairs(after).into_iter().map(origin).collect()
             }
             (_, true) => {
                 let first = [Some((0, -by)), Some((0, by))];
@@ -325,12 +352,38 @@ impl Learner {
             weights: weights.as_deref(),
             order: &order,
             tally: &mut tally,
+            recent: None,
         };
+        let mut recent = Recent::default();
+        if pass == 1 && self.calibrates() {
+            lesson.recent = Some(&mut recent);
+        }
         self.teach(&mut lesson, chunk);
+        if let (Targets::Classes(y), false) = (&chunk.y, recent.rows.is_empty()) {
+            recent.classes = recent.rows.iter().map(|&i| y[i]).collect();
+            recent.n_columns = self.n_columns();
+            self.recent = recent;
+        }
         // At each chunk's end, so that it does not matter where a checkpoint is taken.
         online.fold();
         self.online = Some(online);
         Ok(tally)
+    }
+
+    /// Whether the loss has no probabilities of its own and one temperature makes some: one column per class, or one for two.
+    fn calibrates(&self) -> bool {
+        let is_direct = self.n_classes <= 2 || self.spec.strategy() != Strategy::Ovo;
+        self.spec.task == Task::Classify && self.spec.loss() != LossKind::Logistic && is_direct
+    }
+
+    /// The temperature that makes probabilities of scores, by the rows that were new when they came; `None` if there are too few.
+    pub(super) fn temperature(&self) -> Option<Calibration> {
+        let Recent { n_columns, scores, classes, .. } = &self.recent;
+        if classes.len() < FEW || *n_columns != self.n_columns() {
+            return None;
+        }
+        let held = Held::new(*n_columns, scores, Truth::Classes(classes)).ok()?;
+        Some(Calibration::fit(Kind::Temperature, &held))
     }
 
     /// Rows with a label.
@@ -510,9 +563,9 @@ impl Learner {
                 let kinds: Vec<u32> = (0..labels.n_rows() as u32).collect();
                 self.teach_columns(lesson, Columns::new(signs, self.n_classes), &kinds);
             }
-            Targets::Classes(y) if spec.strategy != Strategy::Joint && self.n_classes > 2 => {
+            Targets::Classes(y) if spec.strategy() != Strategy::Joint && self.n_classes > 2 => {
                 let n_columns = self.n_columns();
-                let table = strategy::table(spec.strategy, self.n_classes, cost);
+                let table = strategy::table(spec.strategy(), self.n_classes, cost);
                 let signs = match &table {
                     Some(table) => Signs::Table { table, n_columns },
                     None => Signs::OneVsAll,
@@ -611,6 +664,8 @@ struct Lesson<'a> {
     weights: Option<&'a [f32]>,
     order: &'a [usize],
     tally: &'a mut Tally,
+    /// Where scores are noted.
+    recent: Option<&'a mut Recent>,
 }
 
 impl Lesson<'_> {
@@ -623,7 +678,17 @@ impl Lesson<'_> {
         let model = Linear::new(self.n_features, space, self.bias);
         let chunk = Chunk { x: self.x, y, weights: self.weights, order: self.order };
         let (weights, error) = (self.weights, &mut self.tally.error);
+        let mut n_before = self.order.len().saturating_sub(ENOUGH_HELD_OUT);
+        let mut recent = self.recent.as_deref_mut();
         self.tally.loss = learn(self.online, &model, loss, &chunk, |i, scores| {
+            match &mut recent {
+                Some(_) if n_before > 0 => n_before -= 1,
+                Some(recent) => {
+                    recent.rows.push(i);
+                    recent.scores.extend(scores.iter().map(|&s| f64::from(s)));
+                }
+                None => {}
+            }
             *error += weights.map_or(1.0, |w| f64::from(w[i])) * space.error(scores, y[i]);
         });
     }

@@ -23,6 +23,7 @@ use crate::request::spec::{
 use crate::train::report::Report;
 use crate::train::weights::Weights;
 use learner::{Learner, Tally};
+use lineal_calibrate::Calibration;
 use lineal_data::{Dataset, Format, ReadOptions, Schema, Source};
 use lineal_model::Bias;
 use maker::Maker;
@@ -39,12 +40,13 @@ pub(crate) use kept::{AboutStream, StreamTensors, tensors};
 pub struct StreamSpec {
     /// What is predicted.
     pub task: Task,
-    /// The loss; by default logistic for classes and labels, squared for numbers.
+    /// The loss; by default logistic for classes and labels, squared for numbers, and for classes of text that of [`TrainSpec::for_text`].
     pub loss: Option<LossKind>,
     /// The sum over violating classes in place of the maximum.
     pub sum: bool,
-    /// How several classes become problems: `joint`, `ova` or `ovo`. Codes and trees are made for all classes at once, and new ones may come.
-    pub strategy: Strategy,
+    /// How several classes become problems: `joint`, `ova` or `ovo`; by default `joint`, and `ova` for text. Codes and trees are made for all classes at once, and new ones
+    /// may come.
+    pub strategy: Option<Strategy>,
     /// `ovo`: how duels decide.
     pub pairs: PairKind,
     /// What mistakes cost. The classes that it names are known from the start, and there can be no others.
@@ -84,7 +86,7 @@ impl Default for StreamSpec {
             task: Task::Classify,
             loss: None,
             sum: false,
-            strategy: Strategy::Joint,
+            strategy: None,
             pairs: ReductionSpec::default().pairs,
             cost: None,
             bias: Bias::Free,
@@ -115,7 +117,10 @@ impl StreamSpec {
 
     /// The strategy that it means: labels are asked for one by one.
     pub fn strategy(&self) -> Strategy {
-        if self.task == Task::Multilabel { Strategy::Ova } else { self.strategy }
+        match self.task {
+            Task::Multilabel => Strategy::Ova,
+            _ => self.strategy.unwrap_or(Strategy::Joint),
+        }
     }
 
     /// The same in the terms of a run over data in memory.
@@ -177,7 +182,7 @@ pub struct StreamPoint {
 /// What a run over a stream tells about itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamReport {
-    /// A pass each, those before a resumption too. Only the first is of rows that were new.
+    /// One entry per pass, those before a resumption too. Only the first is of rows that were new.
     pub passes: Vec<Progressive>,
     /// Rows learnt from in this run, all passes.
     pub rows: u64,
@@ -324,7 +329,23 @@ struct Start {
     passes: Vec<Progressive>,
     /// Rows of that pass that are behind us, and its sums.
     unfinished: Option<Tally>,
+    /// Of the model that is resumed.
+    calibration: Option<Calibration>,
     warnings: Vec<String>,
+}
+
+/// How many bits hashed text has, where nothing was said: as many as make tables of 128 MB for the classes of the first rows, within limits. More bits take memory, and fewer
+/// let words collide.
+fn hash_bits(spec: &StreamSpec, n_classes: usize) -> u8 {
+    const BYTES: usize = 128 << 20;
+    const BITS: std::ops::RangeInclusive<u8> = 18..=20;
+    let n_columns = match (spec.task, n_classes) {
+        (Task::Regress, _) | (Task::Classify, 0..=2) => 1,
+        (_, n) => n,
+    };
+    // A weight, and the sum of its squared gradients.
+    let fits = |bits: &u8| (n_columns << bits).saturating_mul(8) <= BYTES;
+    BITS.rev().find(fits).unwrap_or(*BITS.start())
 }
 
 /// Looks at the first rows.
@@ -337,12 +358,18 @@ fn begin(
     learner::check(&spec)?;
     let learnt = lineal_data::learn_schema(source, options, spec.sample_rows)?;
     let mut schema = learnt.schema;
-    let sampling = Sampling::new(features, &mut schema, source.name(), spec.sample_rows)?;
+    let bits = features.text.hash_bits.unwrap_or_else(|| hash_bits(&spec, schema.classes.len()));
+    let sampling = Sampling::new(features, bits, &mut schema, source.name(), spec.sample_rows)?;
     if schema.format == Format::Svmlight {
         schema.feature_ids = None;
     }
     let usual = if sampling.is_some() { UpdateKind::AdaGrad } else { UpdateKind::Normalised };
     let mut spec = StreamSpec { update: spec.update.or(Some(usual)), ..spec };
+    let is_open = spec.loss.is_none() && spec.strategy.is_none() && !spec.sum;
+    if sampling.is_some() && spec.task == Task::Classify && spec.cost.is_none() && is_open {
+        let TrainSpec { loss, .. } = TrainSpec::for_text(schema.classes.len());
+        (spec.loss, spec.strategy) = (loss, Some(Strategy::Ova));
+    }
     if let Some(cost) = &mut spec.cost {
         *cost =
             cost.extended(&schema.classes).map_err(|odd| learner::no_cost(&source.name(), &odd))?;
@@ -352,7 +379,8 @@ fn begin(
     let learner = Learner::new(spec, schema.n_features, by_index, schema.classes.len());
     let (features, passes, unfinished) = (Features::default(), Vec::new(), None);
     // What the first rows gave rise to, the pass over all of them will say again.
-    Ok(Start { learner, schema, features, sampling, passes, unfinished, warnings: Vec::new() })
+    let (calibration, warnings) = (None, Vec::new());
+    Ok(Start { learner, schema, features, sampling, passes, unfinished, calibration, warnings })
 }
 
 struct Run<'a> {
@@ -522,7 +550,8 @@ impl Run<'_> {
 
     /// The model so far, which takes the weights out of the learner.
     fn model(&mut self) -> Result<Model, Error> {
-        let Start { learner, schema, features, passes, unfinished, .. } = &mut self.start;
+        let Start { learner, schema, features, passes, unfinished, calibration, .. } =
+            &mut self.start;
         let (source, mut schema) = (self.source.name(), schema.clone());
         let spec = learner.spec().clone();
         if spec.task != Task::Regress && schema.classes.len() < spec.task.least_classes() {
@@ -532,7 +561,7 @@ impl Run<'_> {
                  right? see --label)"
             )));
         }
-        let layout = match (spec.task, spec.strategy) {
+        let layout = match (spec.task, spec.strategy()) {
             (Task::Multilabel, _) => Layout::Labels,
             (Task::Classify, Strategy::Ova) if schema.classes.len() > 2 => Layout::Ova,
             (Task::Classify, Strategy::Ovo) if schema.classes.len() > 2 => Layout::Ovo,
@@ -579,6 +608,7 @@ impl Run<'_> {
         let features = features.clone();
         let mut model =
             Model::new(body, spec.as_train_spec(), schema, features, &report, provenance)?;
+        model.about.calibration = learner.temperature().or_else(|| calibration.clone());
         let unfinished = unfinished.map(|tally| (source, tally));
         kept::keep(&mut model, spec, state, passes, unfinished, n_indices);
         Ok(model)

@@ -24,8 +24,7 @@ pub(crate) fn calibrate(
     on_fold: Option<&mut OnFold<'_>>,
 ) -> Result<(), Error> {
     let spec = model.spec().clone();
-    let tunes = spec.task == Task::Multilabel
-        && matches!(spec.threshold, Threshold::F1 | Threshold::MicroF1 | Threshold::Cost { .. });
+    let tunes = spec.threshold.is_tuned();
     if spec.calibrate.is_none() && !tunes {
         return Ok(());
     }
@@ -34,10 +33,16 @@ pub(crate) fn calibrate(
             "--calibrate makes probabilities of classes; --task regress has none",
         ));
     }
+    if data.n_rows() < 2 * spec.folds && spec.enough_held_out.is_some() {
+        model.about.spec.calibrate = None;
+        model.about.spec.threshold = Threshold::Half;
+        return Ok(());
+    }
     if data.n_rows() < 2 * spec.folds {
         return Err(Error::request(format!(
-            "{} rows are too few to calibrate in {} folds; give more data or fewer --folds",
+            "{} rows are too few to fit {} in {} folds; give more data or fewer --folds, or leave it out",
             data.n_rows(),
+            if spec.calibrate.is_some() { "probabilities (--calibrate)" } else { "a --threshold" },
             spec.folds
         )));
     }
@@ -87,6 +92,7 @@ impl HeldOut {
         let plain = TrainSpec {
             calibrate: None,
             threshold: Threshold::Half,
+            enough_held_out: None,
             validation: 0.0,
             patience: None,
             curve: false,
@@ -98,9 +104,10 @@ impl HeldOut {
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let is_tree = model.tree.is_some();
         let (mut weights, mut folds) = (Vec::new(), Vec::new());
-        for fold in 0..spec.folds {
+        let n_folds = folds_to_fit(spec, data.n_rows());
+        for fold in 0..n_folds {
             if let Some(see) = &mut on_fold {
-                see(fold + 1, spec.folds);
+                see(fold + 1, n_folds);
             }
             let part = |inside: bool| -> Vec<usize> {
                 let mut part: Vec<usize> = (0..order.len())
@@ -214,21 +221,63 @@ impl HeldOut {
     }
 
     fn thresholds(&self, model: &Model, threshold: Threshold) -> Result<Vec<f64>, Error> {
-        let (Some(labels), n_labels) = (&self.labels, model.classes().len()) else {
-            return Err(Error::request("--threshold is for --task multilabel"));
+        let classes = match &self.truth {
+            Owned::Classes(y) => y.as_slice(),
+            _ => &[],
         };
-        let scores = self.logs.as_deref().unwrap_or(&self.scores);
-        let truth = Truth::Labels { start: labels.starts(), ids: labels.ids() };
-        let fail = |why: lineal_calibrate::Error| Error::request(format!("--threshold: {why}"));
-        let held = Held::new(n_labels, scores, truth).map_err(fail)?;
-        let aim = match threshold {
-            Threshold::MicroF1 => Aim::MicroF1,
-            Threshold::Cost { false_positive, false_negative } => {
-                Aim::Cost { false_positive, false_negative }
-            }
-            _ => Aim::F1 { floor: 0.1 },
+        let n_columns = if self.labels.is_some() { model.classes().len() } else { 1 };
+        let scores = self.logs.as_deref().unwrap_or(&self.raw);
+        let truth = match &self.labels {
+            Some(labels) => Truth::Labels { start: labels.starts(), ids: labels.ids() },
+            None => Truth::Classes(classes),
         };
-        thresholds(aim, &held).map_err(fail)
+        fit_thresholds(scores, n_columns, truth, threshold.of_task(model.task()))
+    }
+}
+
+/// How many folds are trained without their rows: as many as hold enough, if that was said.
+pub fn folds_to_fit(spec: &TrainSpec, n_rows: usize) -> usize {
+    match spec.enough_held_out {
+        Some(enough) => enough.div_ceil((n_rows / spec.folds.max(1)).max(1)).clamp(1, spec.folds),
+        None => spec.folds,
+    }
+}
+
+/// The scores from which on columns say yes, for an aim.
+fn fit_thresholds(
+    scores: &[f64],
+    n_columns: usize,
+    truth: Truth<'_>,
+    threshold: Threshold,
+) -> Result<Vec<f64>, Error> {
+    let fail = |why: lineal_calibrate::Error| Error::request(format!("--threshold: {why}"));
+    let held = Held::new(n_columns, scores, truth).map_err(fail)?;
+    let aim = match threshold {
+        Threshold::MicroF1 => Aim::MicroF1,
+        Threshold::MacroF1 => Aim::MacroF1,
+        Threshold::Cost { false_positive, false_negative } => {
+            Aim::Cost { false_positive, false_negative }
+        }
+        _ if n_columns == 1 => Aim::F1 { floor: 0.0 },
+        _ => Aim::F1 { floor: 0.1 },
+    };
+    thresholds(aim, &held).map_err(fail)
+}
+
+/// Thresholds of a model for rows that it was not trained on, for the aim of its spec.
+pub(crate) fn thresholds_on(model: &Model, held_out: &Dataset) -> Result<Vec<f64>, Error> {
+    let threshold = model.spec().threshold.of_task(model.task());
+    match &held_out.y {
+        Targets::Labels(labels) => {
+            let truth = Truth::Labels { start: labels.starts(), ids: labels.ids() };
+            let scores = model.scores(held_out).values;
+            fit_thresholds(&scores, model.classes().len(), truth, threshold)
+        }
+        Targets::Classes(y) => {
+            let scores = model.raw_scores(held_out).values;
+            fit_thresholds(&scores, 1, Truth::Classes(y), threshold)
+        }
+        _ => Err(Error::request("a threshold is for labels or for two classes")),
     }
 }
 

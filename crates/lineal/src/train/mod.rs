@@ -153,12 +153,12 @@ impl Trainable for Dataset {
             ));
         }
         let features = features.cloned().unwrap_or_default();
-        if features.n_made() != data.schema.made {
+        if features.n_computed() != data.schema.n_computed {
             return Err(Error::request(format!(
                 "{}: rows have {} features made of text, and {} are known; give the features that came with the data",
                 data.source,
-                data.schema.made,
-                features.n_made()
+                data.schema.n_computed,
+                features.n_computed()
             )));
         }
         let request = Request::check(data, spec)?;

@@ -78,8 +78,8 @@ pub(crate) fn scaling(
     let mut scaling = match spec.standardize {
         Standardize::Never => return None,
         // Numbers beside text, or under a map, have been rescaled when features were made.
-        Standardize::Numbers if !is_table || schema.made > 0 => return None,
-        Standardize::All if !is_table || schema.made > 0 => Standardizer::fit(x, weights),
+        Standardize::Numbers if !is_table || schema.n_computed > 0 => return None,
+        Standardize::All if !is_table || schema.n_computed > 0 => Standardizer::fit(x, weights),
         Standardize::Numbers | Standardize::All => {
             Standardizer::fit_columns(x, weights, &schema.number_features())
         }

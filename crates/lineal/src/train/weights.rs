@@ -14,7 +14,7 @@ pub(crate) enum Weights {
     F64(Vec<f64>),
     /// Borrowed from a model file; its tensor was checked when the model was loaded.
     Mapped(Arc<ModelFile>),
-    /// Of a file that holds only [some rows](crate::predict::sparse_rows): all of them, and the file.
+    /// Of a file that holds only [some rows](crate::predict::sparse_rows) or [no zeros](crate::predict::packed): all of them, and the file.
     Spread(Box<Weights>, Arc<ModelFile>),
 }
 

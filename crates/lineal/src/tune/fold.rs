@@ -1,22 +1,23 @@
 //! One fold: a view of the training rows, a copy of those to measure, and where the last run ended.
 
 use super::TuneMetric;
-use super::path::Measured;
+use super::path::{Measured, stop_at};
 use crate::Error;
 use crate::features::Features;
-use crate::predict::evaluate::Metrics;
 use crate::predict::model::{Body, Model, Provenance};
 use crate::request::Request;
-use crate::request::spec::{Precision, Strategy, TrainSpec};
+use crate::request::spec::{Precision, Strategy, Threshold, TrainSpec};
+use crate::train::crossfit::thresholds_on;
 use crate::train::fit::Job;
 use crate::train::prepare::{example_weights, scaling};
 use crate::train::report::Report;
 use crate::train::warm::WarmStart;
 use crate::train::watch::Watch;
-use crate::train::{self, Trained};
+use crate::train::{self, Trained, Training};
 use lineal_data::Dataset;
 use lineal_linalg::Matrix;
 use std::borrow::Cow;
+use std::time::Instant;
 
 /// The rows on one scale where that is asked for: of all rows, as labels have no part in it.
 pub(super) fn scaled<'d>(data: &'d Dataset, spec: &TrainSpec) -> Cow<'d, Matrix> {
@@ -65,7 +66,7 @@ impl<'d> Fold<'d> {
         let copy = is_tree.then(|| {
             let mut copy = data.select(&kept);
             // Nobody will read text with the models of folds.
-            copy.schema.made = 0;
+            copy.schema.n_computed = 0;
             copy
         });
         Ok(Self { data, x, weights, held_out, copy, warm: WarmStart::default() })
@@ -75,11 +76,15 @@ impl<'d> Fold<'d> {
         &mut self,
         spec: &TrainSpec,
         metric: TuneMetric,
+        deadline: Option<Instant>,
     ) -> Result<Measured, Error> {
+        let mut stop = stop_at(deadline);
         if let Some(copy) = &self.copy {
-            let (model, report) = train::train(copy, spec)?;
-            let score = score(&model.evaluate(&self.held_out)?, metric);
-            return Ok(Measured { score, passes: report.passes, converged: report.converged });
+            // Thresholds are fitted to the rows held out here, not in folds of the others.
+            let plain = TrainSpec { threshold: Threshold::Half, ..spec.clone() };
+            let (mut model, report) = Training::new(copy, &plain).monitor(&mut stop).run()?;
+            model.about.spec.threshold = spec.threshold;
+            return self.measured(model, &report, metric, deadline);
         }
         let request = Request::check(self.data, spec)?;
         let total: f64 = self.weights.iter().map(|&w| f64::from(w)).sum();
@@ -93,7 +98,7 @@ impl<'d> Fold<'d> {
             x: self.x,
             weights: Some(&self.weights),
             held_out_x: None,
-            watch: Watch::new(None, None),
+            watch: Watch::new(Some(&mut stop), None),
             warm: Some(&mut self.warm),
         };
         let y = &self.data.y;
@@ -135,19 +140,37 @@ impl<'d> Fold<'d> {
         let provenance = Provenance { lineal: String::new(), source: String::new() };
         let (schema, features) = (self.data.schema.clone(), Features::default());
         let model = Model::new(body, spec.clone(), schema, features, &report, provenance)?;
-        let score = score(&model.evaluate(&self.held_out)?, metric);
-        Ok(Measured { score, passes: report.passes, converged: report.converged })
+        self.measured(model, &report, metric, deadline)
     }
-}
 
-/// Larger is better.
-fn score(metrics: &Metrics, metric: TuneMetric) -> f64 {
-    match (metrics, metric) {
-        (Metrics::Classify(m), TuneMetric::Usual) => m.accuracy,
-        (Metrics::Classify(m), TuneMetric::MacroF1) => m.macro_f1,
-        (Metrics::Classify(m), TuneMetric::LogLoss) => -m.log_loss.unwrap_or(f64::INFINITY),
-        (Metrics::Multilabel(m), TuneMetric::MacroF1) => m.macro_f1,
-        (Metrics::Multilabel(m), _) => m.micro_f1,
-        (Metrics::Regress(m), _) => -m.rmse,
+    /// What a model is worth on the rows held out.
+    fn measured(
+        &self,
+        model: Model,
+        report: &Report,
+        metric: TuneMetric,
+        deadline: Option<Instant>,
+    ) -> Result<Measured, Error> {
+        let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let score = self.score(model, metric)?;
+        let (passes, converged) = (report.passes, report.converged);
+        Ok(Measured { score, passes, converged, interrupted: is_late && !converged })
+    }
+
+    /// The metric on the rows held out. Where thresholds are tuned, those of one half judge the other.
+    fn score(&self, mut model: Model, metric: TuneMetric) -> Result<f64, Error> {
+        let (task, n) = (model.task(), self.held_out.n_rows());
+        if !model.spec().threshold.is_tuned() || n < 2 {
+            return Ok(metric.score(&model.evaluate(&self.held_out)?, task));
+        }
+        let half = |at: usize| (at..n).step_by(2).collect::<Vec<_>>();
+        let halves = [half(0), half(1)].map(|rows| self.held_out.select(&rows));
+        let mut sum = 0.0;
+        for at in 0..2 {
+            model.about.thresholds = Some(thresholds_on(&model, &halves[1 - at])?);
+            let share = halves[at].n_rows() as f64 / n as f64;
+            sum += share * metric.score(&model.evaluate(&halves[at])?, task);
+        }
+        Ok(sum)
     }
 }

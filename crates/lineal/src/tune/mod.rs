@@ -1,19 +1,20 @@
 //! Which C and which loss? By cross-validation, along a path of C on which every run starts where the last one ended.
 //!
 //! A fold is a view: the rows that it holds out have weight 0 in training, where they cost nothing and are not copied; only the rows to measure are, once
-//! for each fold. The folds of one C run side by side; nothing depends on how many threads do so. A time budget ends the search between two steps of the path, so what was
-//! measured is always measured on all folds.
+//! for each fold. The folds of one C run side by side; nothing depends on how many threads do so. A time budget ends the search: the fits that run when it ends are stopped, and what
+//! they reached is not chosen unless there is nothing else.
 //!
 //! Features of text are made once, of all rows: a held-out row has its say in how rare a word is, but its label in nothing.
 
 mod fold;
 mod folds;
+mod metric;
 mod path;
 mod structured;
 mod table;
 
 use crate::Error;
-use crate::request::spec::{LossKind, Penalty, Task, TrainSpec};
+use crate::request::spec::{LossKind, Penalty, TrainSpec};
 use fold::Fold;
 use lineal_data::{Dataset, Targets};
 use path::Walk;
@@ -22,7 +23,8 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 pub use folds::{Shuffle, folds};
-pub use path::OnTrial;
+pub use metric::TuneMetric;
+pub use path::{OnTrial, stop_at};
 pub use structured::{StructuredTuneSpec, StructuredTuned, StructuredTuning};
 pub use table::{Choice, Trial, TuneTable};
 
@@ -53,35 +55,6 @@ impl Default for TuneSpec {
             shuffle: Shuffle::Seeded(0),
             metric: TuneMetric::Usual,
         }
-    }
-}
-
-/// What a search makes as large as can be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TuneMetric {
-    /// Accuracy for classes, micro F1 for labels, −RMSE for numbers.
-    Usual,
-    /// Macro F1, for classes and labels.
-    MacroF1,
-    /// Minus the logarithmic loss, for losses with probabilities.
-    LogLoss,
-}
-
-impl TuneMetric {
-    /// What people call it for a task.
-    pub fn name(self, task: Task) -> &'static str {
-        match (self, task) {
-            (TuneMetric::MacroF1, _) => "macro_f1",
-            (TuneMetric::LogLoss, _) => "log_loss",
-            (TuneMetric::Usual, Task::Multilabel) => "micro_f1",
-            (TuneMetric::Usual, Task::Regress) => "rmse",
-            (TuneMetric::Usual, _) => "accuracy",
-        }
-    }
-
-    /// Whether its values are of something that should be small, and shown without the minus.
-    pub fn is_loss(self, task: Task) -> bool {
-        matches!(self, TuneMetric::LogLoss) || (self == TuneMetric::Usual && task == Task::Regress)
     }
 }
 
@@ -119,7 +92,8 @@ impl<'a> Tuning<'a> {
         self
     }
 
-    /// No step begins that would, by the length of the one before it, end after so much time. The first always runs.
+    /// No step begins that would, by the length of the one before it, end after so much time, and one that runs longer is stopped after the
+    /// pass that it is in. The first always runs.
     pub fn budget(mut self, budget: Option<Duration>) -> Self {
         self.budget = budget;
         self
@@ -142,7 +116,7 @@ impl<'a> Tuning<'a> {
         let mut all = spec.losses.iter().map(of_loss).collect::<Result<Vec<_>, _>>()?;
         let paths = spec.losses.iter().map(|&loss| (loss, spec.cs.clone())).collect();
         let walk = Walk { features, paths, budget, on_trial };
-        walk.run(table, &mut |at, loss, c| {
+        walk.run(table, &mut |at, loss, c, deadline| {
             let run = TrainSpec {
                 loss: Some(loss),
                 penalty: Penalty::C(c),
@@ -153,12 +127,16 @@ impl<'a> Tuning<'a> {
                 ..spec.base.clone()
             };
             let folds = all[at].par_iter_mut();
-            Ok(Some(folds.map(|fold| fold.measure(&run, spec.metric)).collect::<Result<_, _>>()?))
+            Ok(Some(
+                folds
+                    .map(|fold| fold.measure(&run, spec.metric, deadline))
+                    .collect::<Result<_, _>>()?,
+            ))
         })
     }
 }
 
-/// Refuses values of C that are no path.
+/// Refuses values of C that are not positive numbers.
 fn check_cs(cs: &[f64]) -> Result<(), Error> {
     match cs.iter().find(|c| !(c.is_finite() && **c > 0.0)) {
         Some(c) => Err(Error::request(format!("-C must be numbers above 0, not {c}"))),
@@ -171,15 +149,14 @@ fn check(data: &Dataset, spec: &TuneSpec) -> Result<(), Error> {
         return Err(Error::request("there is nothing to search: give values of C and losses"));
     }
     check_cs(&spec.cs)?;
-    if spec.metric == TuneMetric::LogLoss
+    spec.metric.check(spec.base.task, data.schema.classes.len())?;
+    if spec.metric.needs_proba()
         && let Some(loss) = spec.losses.iter().find(|l| **l != LossKind::Logistic)
     {
         return Err(Error::request(format!(
-            "--metric log-loss needs probabilities, which the {loss} loss does not have; leave it out of --losses"
+            "--metric {} needs probabilities, which the {loss} loss does not have; leave it out of --losses",
+            spec.metric.name(spec.base.task)
         )));
-    }
-    if spec.metric != TuneMetric::Usual && spec.base.task == Task::Regress {
-        return Err(Error::request("--metric is about classes; --task regress counts the rmse"));
     }
     if spec.base.hard_margin || spec.base.l1 > 0.0 {
         return Err(Error::request("the path is over C: leave out --hard-margin and --l1"));

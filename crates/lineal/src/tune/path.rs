@@ -3,6 +3,7 @@
 use super::table::{Trial, TuneTable};
 use crate::Error;
 use crate::request::spec::LossKind;
+use crate::train::report::CurvePoint;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,21 @@ pub(super) struct Measured {
     pub score: f64,
     pub passes: usize,
     pub converged: bool,
+    /// Whether the end of the budget stopped it.
+    pub interrupted: bool,
 }
+
+/// A monitor that stops a run after the pass in which this time comes.
+pub fn stop_at(deadline: Option<Instant>) -> impl FnMut(&CurvePoint) -> ControlFlow<()> + Send {
+    move |_| match deadline {
+        Some(deadline) if Instant::now() >= deadline => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    }
+}
+
+/// Trains all folds of the path of that number with this loss and C, until the deadline at most; `None` where there is nothing to measure.
+pub(super) type Measure<'m, L> =
+    dyn FnMut(usize, L, f64, Option<Instant>) -> Result<Option<Vec<Measured>>, Error> + 'm;
 
 /// A walk that is about to start.
 pub(super) struct Walk<'a, L> {
@@ -27,14 +42,15 @@ pub(super) struct Walk<'a, L> {
 }
 
 impl<L: Copy> Walk<'_, L> {
-    /// Takes every step that the budget allows. `measure` trains all folds of the path of that number with this loss and C; where it finds nothing to measure, the rest of that path is passed over.
+    /// Takes every step that the budget allows. Where `measure` finds nothing to measure, the rest of that path is passed over.
     pub(super) fn run(
         self,
         table: &mut TuneTable<L>,
-        measure: &mut dyn FnMut(usize, L, f64) -> Result<Option<Vec<Measured>>, Error>,
+        measure: &mut Measure<'_, L>,
     ) -> Result<ControlFlow<()>, Error> {
         let Self { features, paths, budget, mut on_trial } = self;
         let started = Instant::now();
+        let deadline = budget.and_then(|budget| started.checked_add(budget));
         let mut longest = Duration::ZERO;
         let mut is_over = vec![false; paths.len()];
         let mut n_left: usize = paths.iter().map(|(_, cs)| cs.len()).sum();
@@ -49,7 +65,7 @@ impl<L: Copy> Walk<'_, L> {
                     return Ok(ControlFlow::Break(()));
                 }
                 let begun = Instant::now();
-                let Some(measured) = measure(at, *loss, c)? else {
+                let Some(measured) = measure(at, *loss, c, deadline)? else {
                     is_over[at] = true;
                     n_left -= cs.len() - step;
                     continue;

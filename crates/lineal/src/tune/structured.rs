@@ -5,7 +5,7 @@
 
 use super::check_cs;
 use super::folds::{Shuffle, plain_folds};
-use super::path::{Measured, OnTrial, Walk};
+use super::path::{Measured, OnTrial, Walk, stop_at};
 use super::table::TuneTable;
 use crate::Error;
 use crate::request::spec::TrainSpec;
@@ -13,7 +13,7 @@ use crate::structured::{Examples, Learner, StructuredModel};
 use crate::train::Training;
 use crate::train::report::Report;
 use rayon::prelude::*;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A search over learners of structures, but for the data.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,9 +66,10 @@ pub struct StructuredTuned {
 
 /// A model of some data.
 type ModelOf<D> = <D as crate::train::Trainable>::Model;
-/// How a model is trained: on data, as the spec says, from an earlier model.
-type Train<'a, D> =
-    dyn Fn(&D, &TrainSpec, Option<&ModelOf<D>>) -> Result<(ModelOf<D>, Report), Error> + Sync + 'a;
+/// How a model is trained: on data, as the spec says, from an earlier model, until some time (see [`stop_at`](crate::stop_at)).
+type Train<'a, D> = dyn Fn(&D, &TrainSpec, Option<&ModelOf<D>>, Option<Instant>) -> Result<(ModelOf<D>, Report), Error>
+    + Sync
+    + 'a;
 
 /// A search over one set of examples that is about to start.
 ///
@@ -102,7 +103,8 @@ where
         Self { data, spec, budget: None, on_trial: None }
     }
 
-    /// No step begins that would, by the length of the one before it, end after so much time. The first always runs.
+    /// No step begins that would, by the length of the one before it, end after so much time, and one that runs longer is stopped after the
+    /// pass that it is in. The first always runs.
     pub fn budget(mut self, budget: Option<Duration>) -> Self {
         self.budget = budget;
         self
@@ -116,8 +118,9 @@ where
 
     /// Searches.
     pub fn run(self) -> Result<StructuredTuned, Error> {
-        self.run_with(&|data, spec, start| {
-            let mut training = Training::new(data, spec);
+        self.run_with(&|data, spec, start, deadline| {
+            let mut stop = stop_at(deadline);
+            let mut training = Training::new(data, spec).monitor(&mut stop);
             if let Some(start) = start {
                 training = training.start_from(start);
             }
@@ -146,15 +149,17 @@ where
         let base = TrainSpec { validation: 0.0, patience: None, curve: false, ..spec.base.clone() };
         let walk = Walk { features: String::new(), paths, budget, on_trial };
         // The end of the budget is told by the table.
-        let _ = walk.run(&mut table, &mut |at, learner, c| {
+        let _ = walk.run(&mut table, &mut |at, learner, c, deadline| {
             let run = learner.spec(&base, Some(c));
             let folds = parts.par_iter().zip(&mut before[at]).map(|((kept, held), before)| {
-                let (model, report) = train(kept, &run, before.as_ref())?;
+                let (model, report) = train(kept, &run, before.as_ref(), deadline)?;
+                let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
                 let values = D::Model::metric_values(&model.evaluate(held)?)?;
                 *before = run.n_epochs().is_none().then_some(model);
-                Ok((values, report))
+                Ok((values, report, is_late))
             });
-            let found: Vec<(Vec<Option<f64>>, Report)> = match folds.collect::<Result<_, _>>() {
+            let found: Vec<(Vec<Option<f64>>, Report, bool)> = match folds.collect::<Result<_, _>>()
+            {
                 Ok(found) => found,
                 Err(Error::Request(why)) => {
                     refused.push((learner, why));
@@ -162,12 +167,13 @@ where
                 }
                 Err(other) => return Err(other),
             };
-            let is_known = |m: &usize| found.iter().all(|(values, _)| values[*m].is_some());
+            let is_known = |m: &usize| found.iter().all(|(values, ..)| values[*m].is_some());
             let m = *metric.get_or_insert_with(|| (0..names.len()).find(is_known).unwrap_or(0));
-            let measured = |(values, report): (Vec<Option<f64>>, Report)| Measured {
+            let measured = |(values, report, is_late): (Vec<Option<f64>>, Report, bool)| Measured {
                 score: values[m].unwrap_or(f64::NAN),
                 passes: report.passes,
                 converged: report.converged,
+                interrupted: is_late && !report.converged,
             };
             Ok(Some(found.into_iter().map(measured).collect()))
         })?;

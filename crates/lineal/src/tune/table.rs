@@ -2,6 +2,7 @@
 
 use super::path::Measured;
 use crate::request::spec::LossKind;
+use std::cmp::Ordering;
 
 /// One loss, or learner of structures, at one C on all folds.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,8 @@ pub struct Trial<L = LossKind> {
     pub passes: usize,
     /// Whether every fold met the tolerance.
     pub converged: bool,
+    /// Whether the end of the budget stopped a fold before it did.
+    pub interrupted: bool,
     /// Seconds that the folds took, side by side.
     pub seconds: f64,
 }
@@ -47,6 +50,7 @@ impl<L> Trial<L> {
             standard_error: (spread / (n - 1.0) / n).sqrt(),
             passes: measured.iter().map(|m| m.passes).sum(),
             converged: measured.iter().all(|m| m.converged),
+            interrupted: measured.iter().any(|m| m.interrupted),
             seconds,
         }
     }
@@ -78,11 +82,17 @@ impl<L> Default for TuneTable<L> {
 }
 
 impl<L: PartialEq> TuneTable<L> {
-    /// The best mean; among equals the smaller C, then what ran first.
+    /// The best mean; among equals one that converged, then the smaller C, then what ran first. What the budget interrupted is taken only if
+    /// there is nothing else.
     pub fn best(&self) -> Option<&Trial<L>> {
+        let all_interrupted = self.trials.iter().all(|t| t.interrupted || t.mean.is_nan());
         let known = self.trials.iter().filter(|t| !t.mean.is_nan());
-        known.reduce(|best, t| {
-            let better = t.mean > best.mean || (t.mean == best.mean && t.c < best.c);
+        known.filter(|t| all_interrupted || !t.interrupted).reduce(|best, t| {
+            let better = match t.mean.total_cmp(&best.mean) {
+                Ordering::Equal if t.converged == best.converged => t.c < best.c,
+                Ordering::Equal => t.converged,
+                other => other.is_gt(),
+            };
             if better { t } else { best }
         })
     }
@@ -91,7 +101,9 @@ impl<L: PartialEq> TuneTable<L> {
     pub fn one_standard_error(&self) -> Option<&Trial<L>> {
         let best = self.best()?;
         let enough = best.mean - best.standard_error;
-        let same = |t: &&Trial<L>| t.features == best.features && t.loss == best.loss;
+        let same = |t: &&Trial<L>| {
+            t.features == best.features && t.loss == best.loss && t.interrupted == best.interrupted
+        };
         let good = self.trials.iter().filter(same).filter(|t| t.mean >= enough);
         good.min_by(|a, b| a.c.total_cmp(&b.c))
     }
@@ -110,7 +122,7 @@ mod tests {
     use super::*;
 
     fn trial(c: f64, scores: &[f64]) -> Trial {
-        let of = |&score: &f64| Measured { score, passes: 1, converged: true };
+        let of = |&score: &f64| Measured { score, passes: 1, converged: true, interrupted: false };
         Trial::new("", LossKind::Hinge, c, scores.iter().map(of).collect(), 0.0)
     }
 
@@ -128,5 +140,17 @@ mod tests {
         assert_eq!(table.best().map(|t| t.c), Some(10.0));
         assert_eq!(table.chosen(Choice::OneStandardError).map(|t| t.c), Some(1.0));
         assert!(TuneTable::<LossKind>::default().best().is_none());
+    }
+
+    #[test]
+    fn what_was_interrupted_or_did_not_converge_comes_last_among_equals() {
+        let mut trials = vec![trial(1.0, &[0.8, 0.8]), trial(10.0, &[0.8, 0.8])];
+        trials[0].converged = false;
+        let mut table = TuneTable { trials, left_out: 0 };
+        assert_eq!(table.best().map(|t| t.c), Some(10.0));
+        table.trials.push(Trial { interrupted: true, ..trial(100.0, &[0.9, 0.9]) });
+        assert_eq!(table.best().map(|t| t.c), Some(10.0));
+        table.trials.drain(..2);
+        assert_eq!(table.chosen(Choice::OneStandardError).map(|t| t.c), Some(100.0));
     }
 }

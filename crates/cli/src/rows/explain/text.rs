@@ -8,7 +8,7 @@ use super::Explained;
 use crate::table::{self, Align, cut};
 use crate::talk::{count, rough};
 
-/// A few lines a row.
+/// A few lines per row.
 pub fn write(out: &mut dyn Write, found: &Explained<'_>) -> io::Result<()> {
     for explanation in &found.explanations {
         writeln!(out, "row {}: {}", explanation.row + 1, headline(explanation, found))?;

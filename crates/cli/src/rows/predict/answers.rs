@@ -1,8 +1,9 @@
 //! Predictions with what was asked about them.
 
 use lineal::{Labels, Predicted, Table};
+use serde_json::Value;
 
-/// One answer a row, and the numbers behind it that were asked for.
+/// One answer per row, and the numbers behind it that were asked for.
 pub struct Rows {
     pub classes: Vec<String>,
     pub answers: Answers,
@@ -11,6 +12,27 @@ pub struct Rows {
     pub top: Option<Top>,
     /// Between the labels of a row.
     pub separator: char,
+    /// Columns of the data that go before the answer.
+    pub kept: Option<Kept>,
+}
+
+/// Cells of the data beside the answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    pub names: Vec<String>,
+    /// One list per row.
+    pub rows: Vec<Vec<Value>>,
+}
+
+impl Kept {
+    /// The cells of row `i` as text.
+    pub fn texts(&self, i: usize) -> impl Iterator<Item = String> {
+        self.rows[i].iter().map(|cell| match cell {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        })
+    }
 }
 
 /// The best classes of each row with their probabilities, or scores where there are none, best first.
@@ -20,7 +42,7 @@ pub struct Top {
     pub best: Vec<Vec<(u32, f64)>>,
 }
 
-/// One answer a row.
+/// One answer per row.
 pub enum Answers {
     Classes(Vec<u32>),
     Labels(Labels),

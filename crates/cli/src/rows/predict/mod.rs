@@ -8,29 +8,39 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::bail;
-use lineal::{CostMatrix, Dataset, Format, Model, ReadOptions, Sampler, Targets, Task};
+use lineal::{CostMatrix, Dataset, Format, Model, ReadOptions, Sampler, Source, Targets, Task};
 
 use crate::args::{Output, PredictArgs};
+use crate::convert;
 use crate::talk::Talk;
 
 /// Rows that are answered together.
 const ROWS: usize = 4096;
 
-pub use answers::{Answers, Rows, Top};
+pub use answers::{Answers, Kept, Rows, Top};
 pub use write::write as write_rows;
 
 /// Writes an answer for each row, as it comes where that is possible.
 pub fn predict(model: &Model, args: &PredictArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let mut options = ReadOptions { blank_rows: true, ..args.file.options() };
-    // Of a model of one text and nothing else, a line is a text.
+    // Cells and features are two walks.
+    let mut source = match args.keep.is_empty() {
+        true => Source::from(&args.data),
+        false => convert::source(&args.data)?,
+    };
+    // For a model of one text and nothing else, a line is a text, unless the first bytes are those of a table with that column.
     let told = Format::from_name(&args.data.to_string_lossy());
     if told.or(options.format).is_none() && model.is_of_one_text() {
-        options.format = Some(Format::FastText);
+        source = source.kept()?;
+        let column = model.schema().text_columns().next().unwrap_or_default();
+        let table = lineal::data::table_with_column(&source, column)?;
+        options.format = table.or(Some(Format::FastText));
+        source.seal();
     }
-    if args.data == Path::new("-") && told_format(model, &options) {
-        return stream::answer_all(model, args, &options, out);
+    if args.data == Path::new("-") && args.keep.is_empty() && told_format(model, &options) {
+        return stream::answer_all(model, source, args, &options, out);
     }
-    answer(model, args, &options, out)
+    answer(model, source, args, &options, out)
 }
 
 /// Whether what comes on standard input can be read row by row.
@@ -41,31 +51,55 @@ fn told_format(model: &Model, options: &ReadOptions) -> bool {
 /// Reads all rows, so that nothing is said about any if one is wrong, and answers some at a time: their scores are more than they are.
 fn answer(
     model: &Model,
+    source: Source,
     args: &PredictArgs,
     options: &ReadOptions,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let Dataset { x, schema, warnings, source, .. } = model.read(&args.data, options)?;
+    let mut kept = match args.keep.is_empty() {
+        true => None,
+        false => Some(keep(model, &source, options, &args.keep)?),
+    };
+    let Dataset { x, schema, warnings, source, .. } = model.read(source, options)?;
     warn(&warnings, Talk::new(args.run.quiet));
     let n_rows = x.n_rows();
     let (y, weights, queries, warnings) = (Targets::None, None, None, Vec::new());
     let mut part = Dataset { x, y, weights, queries, schema, warnings, source };
     let mut ask = Asked::new(model, args)?;
     if n_rows <= ROWS {
-        return Ok(write::write(out, &ask.answer(&part)?, args.output)?);
+        let rows = Rows { kept, ..ask.answer(&part)? };
+        return Ok(write::write(out, &rows, args.output)?);
     }
     let no_rows = part.x.select(&[]);
     let all = std::mem::replace(&mut part.x, no_rows);
     for start in (0..n_rows).step_by(ROWS) {
         let rows: Vec<usize> = (start..n_rows.min(start + ROWS)).collect();
         part.x = all.select(&rows);
-        let rows = ask.answer(&part)?;
+        let mut rows = ask.answer(&part)?;
+        rows.kept = kept.as_mut().map(|kept| Kept {
+            names: kept.names.clone(),
+            rows: kept.rows.drain(..rows.answers.len().min(kept.rows.len())).collect(),
+        });
         if start == 0 && args.output == Output::Csv {
             write::csv_header(out, &rows)?;
         }
         write::write_rows(out, &rows, args.output)?;
     }
     Ok(())
+}
+
+/// The cells of these columns, or of all.
+fn keep(
+    model: &Model,
+    source: &Source,
+    options: &ReadOptions,
+    names: &[String],
+) -> anyhow::Result<Kept> {
+    let all = names == ["all"];
+    let wanted = if all { &[] } else { names };
+    let cells = lineal::data::read_cells(source, options, model.schema(), wanted)?;
+    let lineal::data::Cells { names, rows } = cells;
+    Ok(Kept { names, rows })
 }
 
 /// The labels of rows to predict are not looked at.
@@ -110,6 +144,7 @@ impl<'a> Asked<'a> {
             scores: args.scores.then(|| model.scores(data)),
             top,
             separator: args.file.separator(),
+            kept: None,
         })
     }
 }

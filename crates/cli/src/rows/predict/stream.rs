@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use lineal::data::ErrorKind;
 use lineal::{Model, ReadOptions, Source};
@@ -14,6 +13,7 @@ use crate::talk::Talk;
 /// Writes an answer for each row.
 pub fn answer_all(
     model: &Model,
+    source: Source,
     args: &PredictArgs,
     options: &ReadOptions,
     out: &mut dyn Write,
@@ -21,7 +21,6 @@ pub fn answer_all(
     let mut ask = Asked::new(model, args)?;
     let mut failed: Option<anyhow::Error> = None;
     let mut is_first = true;
-    let source = Source::from(Path::new("-"));
     let done =
         lineal::data::stream(source, options, model.schema(), ROWS, &mut |mut chunk, text| {
             let answered = (|| {

@@ -28,6 +28,9 @@ pub fn write_rows(out: &mut dyn Write, rows: &Rows, form: Output) -> io::Result<
 
 /// `label`, then `<tab>name:value` for each class asked for.
 fn text(out: &mut dyn Write, rows: &Rows, i: usize) -> io::Result<()> {
+    for cell in rows.kept.iter().flat_map(|kept| kept.texts(i)) {
+        write!(out, "{}\t", printable(&cell))?;
+    }
     match &rows.answers {
         Answers::Real(y) => write!(out, "{}", number(y[i]))?,
         Answers::Classes(y) => write!(out, "{}", printable(rows.name(y[i])))?,
@@ -47,6 +50,9 @@ fn joined(rows: &Rows, labels: &[u32]) -> String {
 
 /// Names of the columns.
 pub fn csv_header(out: &mut dyn Write, rows: &Rows) -> io::Result<()> {
+    for name in rows.kept.iter().flat_map(|kept| &kept.names) {
+        write!(out, "{},", quoted(name))?;
+    }
     write!(out, "{}", key(rows))?;
     if rows.top.is_none() && (rows.proba.is_some() || rows.scores.is_some()) {
         for name in &rows.classes {
@@ -60,10 +66,13 @@ pub fn csv_header(out: &mut dyn Write, rows: &Rows) -> io::Result<()> {
 }
 
 fn csv(out: &mut dyn Write, rows: &Rows, i: usize) -> io::Result<()> {
+    for cell in rows.kept.iter().flat_map(|kept| kept.texts(i)) {
+        write!(out, "{},", quoted(&cell))?;
+    }
     match &rows.answers {
         Answers::Real(y) => write!(out, "{}", number(y[i]))?,
         Answers::Classes(y) => write!(out, "{}", quoted(rows.name(y[i])))?,
-        // A line with nothing on it is no row to most readers.
+        // Most readers skip an empty line.
         Answers::Labels(y) if y.row(i).is_empty() => write!(out, "\"\"")?,
         Answers::Labels(y) => write!(out, "{}", quoted(&joined(rows, y.row(i))))?,
     }
@@ -83,14 +92,21 @@ fn csv(out: &mut dyn Write, rows: &Rows, i: usize) -> io::Result<()> {
 
 /// What the answer is called.
 fn key(rows: &Rows) -> &'static str {
-    match rows.answers {
+    let usual = match rows.answers {
         Answers::Labels(_) => "labels",
         Answers::Classes(_) | Answers::Real(_) => "label",
+    };
+    match rows.kept.iter().flat_map(|kept| &kept.names).any(|name| name == usual) {
+        true => "predicted",
+        false => usual,
     }
 }
 
 fn jsonl(out: &mut dyn Write, rows: &Rows, i: usize) -> io::Result<()> {
     let mut object = Map::new();
+    if let Some(kept) = &rows.kept {
+        object.extend(kept.names.iter().cloned().zip(kept.rows[i].iter().cloned()));
+    }
     let label = match &rows.answers {
         Answers::Real(y) => json!(y[i]),
         Answers::Classes(y) => json!(rows.name(y[i])),
@@ -155,7 +171,7 @@ fn quoted(cell: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::answers::Top;
+    use super::super::answers::{Kept, Top};
     use super::*;
     use lineal::{Labels, Table};
 
@@ -167,7 +183,22 @@ mod tests {
             scores: None,
             top: None,
             separator: ',',
+            kept: None,
         }
+    }
+
+    #[test]
+    fn kept_cells_come_first_and_never_hide_the_answer() {
+        let kept = Kept {
+            names: vec!["id".into(), "label".into()],
+            rows: vec![vec![json!(7), json!("a \"b\"")], vec![Value::Null, json!("c")]],
+        };
+        let rows = Rows { kept: Some(kept), proba: None, ..rows() };
+        let csv = "id,label,predicted\n7,\"a \"\"b\"\"\",c\td\n,c,\"a,b\"\n";
+        assert_eq!(written(&rows, Output::Csv), csv);
+        assert_eq!(written(&rows, Output::Text), "7\ta \"b\"\tc\\td\n\tc\ta,b\n");
+        let lines = written(&rows, Output::Jsonl);
+        assert!(lines.starts_with("{\"id\":7,\"label\":\"a \\\"b\\\"\",\"predicted\":"), "{lines}");
     }
 
     fn written(rows: &Rows, form: Output) -> String {

@@ -1,0 +1,43 @@
+//! What is predicted, where nobody said it: a class, or a number.
+
+use lineal::{LossKind, ReadOptions, Source, TargetKind, Task};
+
+use crate::args::TrainArgs;
+use crate::talk::Talk;
+
+/// The task of labels that nobody said anything of: `None` for classes. What is found is said aloud. What can be read once only must be
+/// [kept](Source::kept).
+pub fn task(source: &Source, options: &ReadOptions, talk: Talk) -> Option<Task> {
+    let guessed = lineal::guess_target(source, options);
+    if guessed.target != TargetKind::Real {
+        return None;
+    }
+    talk.say(format_args!(
+        "{}, so a number is predicted, as by --task regress; --task classify takes each as the name of a class",
+        guessed.why
+    ));
+    Some(Task::Regress)
+}
+
+/// Whether the flags leave open what is predicted.
+pub fn is_open(args: &TrainArgs) -> bool {
+    args.task_said.is_none() && args.task == Task::Classify && !speaks_of_classes(args)
+}
+
+/// Flags that only classes have.
+fn speaks_of_classes(args: &TrainArgs) -> bool {
+    args.sum
+        || args.hard_margin
+        || args.strategy.is_some()
+        || args.model.cost.is_some()
+        || args.model.class_weight.is_some()
+        || args.proba.calibrate.is_some()
+        || args.proba.threshold.is_some()
+        || args.templates.templates.is_some()
+        || args.loss.is_some_and(is_of_classes)
+}
+
+/// Whether a loss is of classes and nothing else.
+pub fn is_of_classes(loss: LossKind) -> bool {
+    !matches!(loss, LossKind::Squared | LossKind::Huber | LossKind::Epsilon)
+}
