@@ -31,6 +31,7 @@ def main():
     import test_penalties
     import test_predictions
     import test_ranking
+    import test_reports
     import test_segmentation
     import test_strategies
     import test_tables
@@ -45,7 +46,7 @@ def main():
     print(f"data: {sets.origin}", flush=True)
     checks = Checks(verbose=args.verbose)
     program = Program(args.lineal)
-    for module in (test_objectives, test_predictions, test_penalties, test_strategies, test_tags, test_dependencies, test_constituency, test_ranking, test_segmentation, test_declared, test_text, test_tables, test_tune):
+    for module in (test_objectives, test_predictions, test_penalties, test_strategies, test_tags, test_dependencies, test_constituency, test_ranking, test_segmentation, test_declared, test_text, test_tables, test_tune, test_reports):
         for name, test in module.TESTS.items():
             if args.only is None or args.only in name:
                 checks.group(name, test, program, sets)

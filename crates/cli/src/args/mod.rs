@@ -30,6 +30,7 @@ pub use explain::{ExplainArgs, ExplainOutput};
 pub use read::FileArgs;
 pub use run::{DemoArgs, EvalArgs, InspectArgs, Output, PredictArgs};
 pub use structure::LossName;
+pub use tag::Named;
 pub use text::{Lengths, TextArgs};
 pub use train::{Held, TrainArgs};
 pub use tune::TuneArgs;

@@ -18,6 +18,7 @@ mod multilabel;
 mod output;
 mod predict;
 mod segment;
+mod sequences;
 mod strategies;
 mod stream;
 mod tags;

@@ -60,8 +60,6 @@ fn train_json_is_one_object_with_the_keys_of_the_contract() {
     run.says(&[
         "colour  categorical, 4 values",
         "fruit   label, 3 classes",
-        "pass 1",
-        "objective",
         "wrote m.lineal",
     ]);
     let without = world.run(&command[..7]).done().json();
