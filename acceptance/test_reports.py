@@ -48,13 +48,14 @@ def pages(program):
         for part, n, seed in (("train", 400, 1), ("test", 200, 2)):
             table(folder / f"{kind}-{part}.csv", n, kind, seed)
         model, page = folder / f"{kind}.lineal", folder / f"{kind}.html"
-        program.output("train", folder / f"{kind}-train.csv", "--label", "target", "-o", model, "--quiet", "--report", folder / f"{kind}-training.html", "--validation", 0.2)
+        # Two classes with probabilities, three with scores.
+        loss = ["--loss", "logistic"] if kind == "two" else []
+        flags = ["--label", "target", *loss, "--validation", 0.2, "--quiet", "--report", folder / f"{kind}-training.html"]
+        program.output("train", folder / f"{kind}-train.csv", "-o", model, *flags)
         program.output("eval", model, folder / f"{kind}-test.csv", "--report", page, "--quiet")
         made[kind], made[f"{kind}-training"] = page, folder / f"{kind}-training.html"
-    program.output("demo", "tags", "--write", folder, "--quiet")
-    train, test = sorted(folder.glob("tags*train*")) + sorted(folder.glob("*addresses*train*")), None
-    train = train[0]
-    test = Path(str(train).replace("train", "test"))
+    program.output("demo", "tags", "--write", folder)
+    train, test = folder / "tags-train.conll", folder / "tags-test.conll"
     program.output("train", train, "--task", "tag", "-o", folder / "tags.lineal", "--features", "suffix:1", "--quiet")
     program.output("eval", folder / "tags.lineal", test, "--report", folder / "tags.html", "--quiet")
     made["tags"] = folder / "tags.html"

@@ -25,8 +25,8 @@ enum Shape {
 
 struct Lines {
     talk: Talk,
-    /// The last pass that was not printed, and its time.
-    held_back: Option<(String, f64)>,
+    /// The last pass that was not printed, and whether it is worth telling at the end: of a run that took its time, or what held-out examples came to.
+    held_back: Option<(String, bool)>,
     /// The last pass, and the tenths of all blocks, that were.
     said: (usize, usize),
 }
@@ -120,8 +120,8 @@ impl Lines {
 
     /// The last pass, unless it was told or all of it took no time worth telling.
     fn last(&mut self) -> Option<String> {
-        let (line, at) = self.held_back.take()?;
-        (at >= QUIET_SECONDS).then_some(line)
+        let (line, is_worth_it) = self.held_back.take()?;
+        is_worth_it.then_some(line)
     }
 
     /// What to say after a pass. Blocks of problems end at any time, many in the same pass: a line for each tenth of them.
@@ -134,7 +134,8 @@ impl Lines {
             self.held_back = None;
             Some(line)
         } else {
-            self.held_back = Some((line, point.seconds));
+            let told_nowhere_else = point.held_out_metric.is_some();
+            self.held_back = Some((line, told_nowhere_else || point.seconds >= QUIET_SECONDS));
             None
         }
     }
@@ -147,7 +148,9 @@ const BLOCKS: &str = "{bar:30.cyan} {pos}/{len} blocks, {eta} left  {msg}";
 
 fn bar(n_passes: Option<usize>) -> ProgressBar {
     let (bar, template) = match n_passes {
-        Some(n) => (ProgressBar::new(n as u64), "{bar:30.cyan} {pos}/{len} passes, {eta} left  {msg}"),
+        Some(n) => {
+            (ProgressBar::new(n as u64), "{bar:30.cyan} {pos}/{len} passes, {eta} left  {msg}")
+        }
         None => (ProgressBar::new_spinner(), "{spinner:.cyan} pass {pos}  {msg}"),
     };
     set_style(&bar, template);
@@ -285,6 +288,10 @@ mod tests {
             assert_eq!(short.pass(&point(pass, 0.1 * pass as f64, None), Task::Classify), None);
         }
         assert_eq!(short.last(), None);
+        // What held-out examples came to is told nowhere else.
+        let watched = CurvePoint { held_out_metric: Some(0.75), ..point(9, 0.9, None) };
+        assert_eq!(short.pass(&watched, Task::Classify), None);
+        assert!(short.last().unwrap().contains("held-out accuracy 0.75"));
         let mut long = lines();
         assert_eq!(long.pass(&point(1, 0.9, None), Task::Classify), None);
         let told = long.pass(&point(2, 1.1, None), Task::Classify).unwrap();

@@ -106,7 +106,12 @@ impl TagArgs {
     /// The files that are named.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
         let lists = self.lists.iter().map(|list| &list.path);
-        self.template.iter().chain(&self.forbid).chain(&self.rules).chain(&self.clusters).chain(lists)
+        self.template
+            .iter()
+            .chain(&self.forbid)
+            .chain(&self.rules)
+            .chain(&self.clusters)
+            .chain(lists)
     }
 }
 

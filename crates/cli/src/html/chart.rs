@@ -25,6 +25,8 @@ pub struct Chart<'a> {
     pub plain: bool,
     pub x_label: &'a str,
     pub y_label: &'a str,
+    /// No ticks between whole numbers.
+    pub whole_x: bool,
     pub log_x: bool,
     pub log_y: bool,
     /// Ends of the axes; by the data if not given.
@@ -184,7 +186,8 @@ impl Chart<'_> {
                 false => format!("<title>{}</title>", escape(&dot.title)),
             };
             let speck = if dot.mark == Mark::Speck { " speck" } else { "" };
-            let _ = write!(svg, "<path class=\"d{}{speck}\" d=\"{path}\">{title}</path>", dot.colour);
+            let _ =
+                write!(svg, "<path class=\"d{}{speck}\" d=\"{path}\">{title}</path>", dot.colour);
         }
         svg.push_str("</svg>");
         svg
@@ -232,7 +235,9 @@ impl Chart<'_> {
                 at + 4.0
             );
         }
-        for (value, name) in x.ticks() {
+        let whole = |(value, _): &(f64, String)| !self.whole_x || value.fract() == 0.0;
+        for (value, name) in x.ticks().into_iter().filter(whole) {
+            let name = if self.whole_x { rough_whole(value) } else { name };
             let at = x.at(value);
             let _ = write!(
                 svg,
@@ -258,6 +263,11 @@ impl Chart<'_> {
             escape(self.x_label)
         );
     }
+}
+
+/// 3 and not 3.0.
+fn rough_whole(value: f64) -> String {
+    format!("{value:.0}")
 }
 
 impl Line<'_> {

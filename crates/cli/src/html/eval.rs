@@ -4,7 +4,7 @@ use lineal::metrics::{ClassifyMetrics, ReliabilityBin};
 use lineal::{Metrics, Model, Task};
 
 use super::chart::{Chart, Dot, Line, Mark};
-use super::explain::{BARS, draw};
+use super::explain::draw;
 use super::page::{Page, escape, numbers, pairs, section};
 use super::scale::Scale;
 use super::threshold::thresholds;
@@ -74,7 +74,8 @@ pub fn eval_page(model: &Model, found: &Measured, data: &str) -> String {
         }));
         page.grid(&blocks);
         page.section(&details.as_ref().map_or(String::new(), |d| thresholds(d, model.classes())));
-        let tables = [confusion(m, model.classes()), by_class(m, model.classes())];
+        let tables =
+            [confusion(m, model.classes()), by_class(m, model.classes(), ["class", "rows"])];
         if model.classes().len() < MANY {
             page.grid(&tables);
         } else {
@@ -166,20 +167,27 @@ pub fn importance(features: &[(f64, String)], classes: &[String]) -> String {
         [no, yes] => format!("Weight × standard deviation of the feature: to the right it speaks for {yes}, to the left for {no}."),
         _ => "Weight × standard deviation of the feature, for the class where it is largest: to the right it speaks for that class, to the left against it.".to_owned(),
     };
-    format!("{BARS}{}", section("Features that weigh most", &draw(features), &note))
+    section("Features that weigh most", &draw(features), &note)
 }
 
 /// The rows with the worst answers.
 fn mistakes(details: &Details, task: Task) -> String {
-    /// Characters of a cell.
+    /// Characters of a cell, and of one that stands beside others.
     const LONGEST: usize = 400;
+    const SHORT: usize = 30;
     if details.mistakes.is_empty() {
         return String::new();
     }
     let (measure, note) = match (task, details.is_proba) {
         (Task::Regress, _) => ("off by", "The rows whose numbers are farthest off."),
-        (_, true) => ("probability", "The wrong answers that the model was most sure of: often labels that are wrong themselves."),
-        (_, false) => ("margin", "The wrong answers with the largest lead over the right class: often labels that are wrong themselves."),
+        (_, true) => (
+            "probability",
+            "The wrong answers that the model was most sure of: often labels that are wrong themselves.",
+        ),
+        (_, false) => (
+            "margin",
+            "The wrong answers with the largest lead over the right class: often labels that are wrong themselves.",
+        ),
     };
     let mut html = String::from("<div class=\"scroll\"><table class=\"sort mistakes\"><thead><tr>");
     let heads = [("row", true), ("actual", false), ("predicted", false), (measure, true)];
@@ -189,15 +197,21 @@ fn mistakes(details: &Details, task: Task) -> String {
     }
     html.push_str("<th>what stands there</th></tr></thead><tbody>");
     for mistake in &details.mistakes {
-        let cells: Vec<String> = mistake
+        // Long texts have a line of their own, the rest stands side by side.
+        let (long, short): (Vec<_>, Vec<_>) = mistake
             .cells
             .iter()
             .filter(|(_, value)| !value.trim().is_empty())
-            .map(|(name, value)| {
-                let (name, value) = (escape(name), escape(&cut(value, LONGEST)));
-                format!("<i>{name}</i> {value}")
-            })
-            .collect();
+            .partition(|(_, value)| value.chars().count() > SHORT);
+        let show = |tag: &str, (name, value): &(String, String)| {
+            let (name, value) = (escape(name), escape(&cut(value, LONGEST)));
+            format!("<{tag}><i>{name}</i> {value}</{tag}> ")
+        };
+        let cells = long
+            .iter()
+            .map(|cell| show("p", cell))
+            .chain(short.iter().map(|cell| show("span", cell)))
+            .collect::<String>();
         let amount = match details.is_proba {
             true => format!("{:.3}", mistake.amount),
             false => rough(mistake.amount),
@@ -207,7 +221,7 @@ fn mistakes(details: &Details, task: Task) -> String {
             mistake.row + 1,
             escape(&mistake.gold),
             escape(&mistake.predicted),
-            cells.join("<br>")
+            cells
         ));
     }
     html.push_str("</tbody></table></div>");
@@ -281,8 +295,8 @@ fn cell(n: u64, share: f64, diagonal: bool) -> String {
     format!("<td{class} style=\"background:rgba(var(--heat),{ink:.2})\">{n}</td>")
 }
 
-/// A row a class.
-pub fn by_class(m: &ClassifyMetrics, classes: &[String]) -> String {
+/// One row per class; `nouns` are what a class and the rows are called.
+pub fn by_class(m: &ClassifyMetrics, classes: &[String], nouns: [&str; 2]) -> String {
     let rows: Vec<Vec<String>> = m
         .per_class
         .iter()
@@ -293,12 +307,10 @@ pub fn by_class(m: &ClassifyMetrics, classes: &[String]) -> String {
             [name].into_iter().chain(scores).chain([thousands(s.support as usize)]).collect()
         })
         .collect();
-    let heads = ["class", "precision", "recall", "F1", "rows"];
-    section(
-        "By class",
-        &numbers(&heads, &rows),
-        if m.per_class.len() > CLASSES { "The first 200 classes." } else { "" },
-    )
+    let [class, unit] = nouns;
+    let heads = [class, "precision", "recall", "F1", unit];
+    let note = if m.per_class.len() > CLASSES { "The first 200." } else { "" };
+    section(&format!("By {class}"), &numbers(&heads, &rows), note)
 }
 
 fn label_table(labels: &ByLabel, names: &[String]) -> String {

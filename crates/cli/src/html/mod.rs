@@ -13,7 +13,7 @@ mod tree;
 
 pub use compare::compare_page;
 pub use eval::{by_class, confusion, eval_page, importance};
-pub use explain::{BARS, draw, explain_page};
+pub use explain::{draw, explain_page};
 pub use image::image;
 pub use page::{Page, escape, numbers, pairs, section};
 pub use train::train_page;

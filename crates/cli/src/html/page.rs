@@ -21,8 +21,9 @@ impl Page {
         self.body.push_str("<div class=\"facts\">");
         for (name, value) in facts {
             let (name, value) = (escape(name), escape(value));
-            self.body
-                .push_str(&format!("<div class=\"fact\"><b title=\"{value}\">{value}</b><span>{name}</span></div>"));
+            self.body.push_str(&format!(
+                "<div class=\"fact\"><b title=\"{value}\">{value}</b><span>{name}</span></div>"
+            ));
         }
         self.body.push_str("</div>\n");
     }

@@ -5,9 +5,9 @@ document.querySelectorAll("table.sort").forEach(function (table) {
     head.tabIndex = 0;
     head.setAttribute("role", "button");
     function value(row) {
-      var text = row.cells[column].textContent.trim();
+      var text = row.cells[column] ? row.cells[column].textContent.trim() : "";
       var number = Number(text.replace(/[,\s%]/g, "").replace("−", "-").replace("+", ""));
-      return text !== "" && !isNaN(number) ? number : text.toLowerCase();
+      return text !== "" && number === number ? number : text.toLowerCase();
     }
     function sort() {
       var down = head.getAttribute("aria-sort") === "descending";
@@ -36,7 +36,6 @@ document.querySelectorAll("table.sort").forEach(function (table) {
   var range = box.querySelector("input"), select = box.querySelector("select");
   var output = box.querySelector("output"), cells = box.querySelectorAll(".readout b");
   var areas = box.querySelectorAll("figcaption span");
-  var NS = "http://www.w3.org/2000/svg";
   function share(a, b) { return b ? a / b : 0; }
   function point(kind, i) {
     var tp = chosen.tp[i], fp = chosen.fp[i], n = chosen.rows[0];
@@ -44,10 +43,8 @@ document.querySelectorAll("table.sort").forEach(function (table) {
   }
   var plots = ["roc", "pr"].map(function (kind) {
     var svg = document.getElementById(kind), frame = svg.dataset.frame.split(" ").map(Number);
-    var line = svg.querySelector("polyline"), dot = document.createElementNS(NS, "circle");
-    dot.setAttribute("r", "6");
-    dot.setAttribute("class", "handle");
-    svg.appendChild(dot);
+    svg.insertAdjacentHTML("beforeend", '<circle class="handle" r="6"></circle>');
+    var line = svg.querySelector("polyline"), dot = svg.querySelector(".handle");
     function at(p) { return [frame[0] + p[0] * (frame[1] - frame[0]), frame[2] + p[1] * (frame[3] - frame[2])]; }
     function pick(e) {
       var m = svg.getScreenCTM().inverse(), x = e.clientX * m.a + m.e, y = e.clientY * m.d + m.f, best = 0, least = Infinity;

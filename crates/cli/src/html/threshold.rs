@@ -12,7 +12,8 @@ pub fn thresholds(details: &Details, classes: &[String]) -> String {
     let unit = if details.is_proba { "probability" } else { "score" };
     let usual = if details.is_proba && classes.len() == 2 { 0.5 } else { 0.0 };
     let curves = details.curves.iter().map(|curve| {
-        let column = |f: fn(&(f64, u64, u64)) -> f64| curve.points.iter().map(f).collect::<Vec<_>>();
+        let column =
+            |f: fn(&(f64, u64, u64)) -> f64| curve.points.iter().map(f).collect::<Vec<_>>();
         json!({
             "name": classes[curve.class],
             "rows": curve.rows,
@@ -35,7 +36,9 @@ pub fn thresholds(details: &Details, classes: &[String]) -> String {
         .curves
         .iter()
         .enumerate()
-        .map(|(i, curve)| format!("<option value=\"{i}\">{}</option>", escape(&classes[curve.class])))
+        .map(|(i, curve)| {
+            format!("<option value=\"{i}\">{}</option>", escape(&classes[curve.class]))
+        })
         .collect();
     let chooser = match details.curves.len() {
         1 => format!("<b>{}</b>", escape(&classes[first.class])),
@@ -103,7 +106,8 @@ fn readout(curve: &ClassCurve, at: usize) -> String {
         ("missed", (n_true - tp).to_string()),
         ("false alarms", fp.to_string()),
     ];
-    let cell = |(name, value): &(&str, String)| format!("<div><b>{value}</b><span>{name}</span></div>");
+    let cell =
+        |(name, value): &(&str, String)| format!("<div><b>{value}</b><span>{name}</span></div>");
     cells.iter().map(cell).collect()
 }
 

@@ -22,6 +22,13 @@ pub fn train_page<M: Learns>(model: &M, outcome: &Outcome<M>) -> String {
     blocks.extend(report.margins.as_ref().map(margin_curve));
     page.grid(&blocks);
     let mut rows = facts.clone();
+    // As many as the curves have, and what they cost.
+    let passes = |last: &usize| *last != report.passes;
+    if let Some(last) = outcome.last_pass.filter(passes)
+        && let Some(row) = rows.iter_mut().find(|row| row.0 == "passes")
+    {
+        row.1 = format!("{} (the work of {} over all the data)", thousands(last), row.1);
+    }
     let time = outcome.seconds;
     let spent = [("read", time.read), ("train", time.train), ("all", time.total)];
     rows.push(("time", spent.map(|(name, time)| format!("{name} {}", seconds(time))).join(", ")));
@@ -88,6 +95,7 @@ pub(super) fn curves(task: Task, curve: &[CurvePoint], best_pass: Option<usize>)
     };
     let by_pass = |y_label, lines: Vec<Line<'static>>, log_y| Chart {
         x_label: "pass",
+        whole_x: true,
         y_label,
         log_y,
         rules: kept.into_iter().collect(),
@@ -116,7 +124,8 @@ pub(super) fn curves(task: Task, curve: &[CurvePoint], best_pass: Option<usize>)
         line("held-out loss", |p| p.held_out_loss),
     ];
     // A gap that is measured once or twice is in the certificate; a curve of it is worth its place where it falls.
-    let gap = match curve.iter().filter(|point| point.gap.is_some_and(|gap| gap > 0.0)).count() > 2 {
+    let gap = match curve.iter().filter(|point| point.gap.is_some_and(|gap| gap > 0.0)).count() > 2
+    {
         true => (
             "Duality gap",
             by_pass("gap", vec![line("gap", |p| p.gap)], true),
@@ -142,7 +151,9 @@ pub(super) fn curves(task: Task, curve: &[CurvePoint], best_pass: Option<usize>)
         gap,
     ];
     all.into_iter()
-        .filter(|(title, chart, _)| !chart.is_empty() && (!title.starts_with("Duality") || chart.falls()))
+        .filter(|(title, chart, _)| {
+            !chart.is_empty() && (!title.starts_with("Duality") || chart.falls())
+        })
         .map(|(title, chart, note)| section(title, &chart.html(), note))
         .collect()
 }

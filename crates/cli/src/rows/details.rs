@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use lineal::data::UNSEEN;
+use lineal::data::{ColumnKind, UNSEEN};
 use lineal::{Dataset, Format, Model, Predicted, ReadOptions, Source, Targets, Task};
 use serde_json::Value;
 
@@ -77,7 +77,7 @@ impl Details {
             }
             _ => {}
         }
-        found.read_cells(path, options, data.n_rows());
+        found.read_cells(path, options, data);
         Ok(found)
     }
 
@@ -168,7 +168,7 @@ impl Details {
     }
 
     /// What stands in the rows of the mistakes, where the file is a table that can be read again.
-    fn read_cells(&mut self, path: &Path, options: &ReadOptions, n_rows: usize) {
+    fn read_cells(&mut self, path: &Path, options: &ReadOptions, data: &Dataset) {
         if self.mistakes.is_empty() || !path.is_file() {
             return;
         }
@@ -176,13 +176,19 @@ impl Details {
         let mut lines = Lines { wanted, at: 0 };
         let done = lineal::data::convert(Source::from(path), options, Format::Jsonl, &mut lines);
         // Rows are found by their number, so there must be as many.
-        if !matches!(done, Ok(Some(done)) if done.n_rows == n_rows) {
+        if !matches!(done, Ok(Some(done)) if done.n_rows == data.n_rows()) {
             return;
         }
         for mistake in &mut self.mistakes {
             let line = lines.wanted.get(&mistake.row).map_or(&[][..], Vec::as_slice);
             if let Ok(Value::Object(object)) = serde_json::from_slice(line) {
+                let columns = data.schema.columns.iter().flatten();
+                let label =
+                    columns.filter(|c| matches!(c.kind, ColumnKind::Label)).map(|c| &c.name);
+                let labels: Vec<&String> = label.collect();
                 let cell = |(name, value): (String, Value)| match value {
+                    // It stands beside, as what is right.
+                    _ if labels.contains(&&name) => None,
                     Value::Null => None,
                     Value::String(text) => Some((name, text)),
                     other => Some((name, other.to_string())),

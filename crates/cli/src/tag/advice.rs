@@ -62,9 +62,21 @@ fn many_labels(data: &Sequences) -> Option<String> {
 fn left_spans(data: &Sequences) -> Option<String> {
     let left = data.left_spans();
     let told = [
-        (left.widened, "began or ended inside a word and was widened to it", "began or ended inside words and were widened to them"),
-        (left.overlapping, "overlapped a longer one and was left out", "overlapped longer ones and were left out"),
-        (left.empty, "had no word in it and was left out", "had no words in them and were left out"),
+        (
+            left.widened,
+            "began or ended inside a word and was widened to it",
+            "began or ended inside words and were widened to them",
+        ),
+        (
+            left.overlapping,
+            "overlapped a longer one and was left out",
+            "overlapped longer ones and were left out",
+        ),
+        (
+            left.empty,
+            "had no word in it and was left out",
+            "had no words in them and were left out",
+        ),
     ];
     let mut told: Vec<String> = told
         .iter()

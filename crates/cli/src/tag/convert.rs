@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use anyhow::bail;
-use lineal::{Format, Sequence, SequenceOptions, Sequences, Source, StructuredModel, TagModel, Task};
+use lineal::{
+    Format, Sequence, SequenceOptions, Sequences, Source, StructuredModel, TagModel, Task,
+};
 use serde_json::{Map, Value, json};
 
 use crate::args::ConvertArgs;
@@ -17,9 +19,7 @@ const WORDS: [&str; 6] = ["w[0]", "word", "w", "token", "form", "word.lower()"];
 
 /// Whether what is converted is sequences: one of the two formats holds nothing else, or it is said.
 pub fn is_meant(args: &ConvertArgs, to: Format) -> bool {
-    let holds = |format: Format| {
-        Format::SEQUENCES.contains(&format) && format != Format::Jsonl
-    };
+    let holds = |format: Format| Format::SEQUENCES.contains(&format) && format != Format::Jsonl;
     let named = || Format::from_name(&args.data.to_string_lossy());
     args.task == Task::Tag || holds(to) || args.file.format.or_else(named).is_some_and(holds)
 }
@@ -41,7 +41,9 @@ pub fn run(args: &ConvertArgs, source: Source, to: Format) -> anyhow::Result<()>
     };
     let model = args.model.as_deref().map(TagModel::load).transpose()?;
     if model.is_some() && to != Format::Crfsuite {
-        return usage("--model makes attributes, and these are written to CRFsuite files: say --to crfsuite, or leave it out");
+        return usage(
+            "--model makes attributes, and these are written to CRFsuite files: say --to crfsuite, or leave it out",
+        );
     }
     let data = match &model {
         Some(model) => model.read(source, &options)?,
@@ -94,9 +96,8 @@ impl<'a> Writer<'a> {
     ) -> anyhow::Result<Self> {
         let schema = &data.schema;
         let from = schema.format;
-        let is_empty = |column: usize| {
-            data.iter().all(|s| (0..s.len()).all(|t| s.cell(t, column) == "_"))
-        };
+        let is_empty =
+            |column: usize| data.iter().all(|s| (0..s.len()).all(|t| s.cell(t, column) == "_"));
         let mut columns = vec![(schema.words(), "tokens".to_owned())];
         let first = usize::from(from == Format::Conllu);
         for column in first..data.n_columns() {
@@ -241,7 +242,8 @@ impl<'a> Writer<'a> {
                     }
                 }
                 None => {
-                    for (cell, (column, name)) in self.cells(sequence, t)?.iter().zip(&self.columns) {
+                    for (cell, (column, name)) in self.cells(sequence, t)?.iter().zip(&self.columns)
+                    {
                         let numbered = name.bytes().all(|b| b.is_ascii_digit());
                         let name = match *column == self.data.schema.words() {
                             true => "w",

@@ -6,8 +6,9 @@ use std::io::{self, Write};
 use anyhow::bail;
 use lineal::metrics::{Classified, ClassifyMetrics, UNSEEN, classify};
 use lineal::{
-    Bias, SchemeKind, SequenceOptions, Sequences, SolverKind, Source, StructuredModel, TagExplanation, TagFeatures,
-    TagMetrics, TagModel, TagSpec, Tagged, TrainSpec, UNLABELLED, WordList,
+    Bias, SchemeKind, SequenceOptions, Sequences, SolverKind, Source, StructuredModel,
+    TagExplanation, TagFeatures, TagMetrics, TagModel, TagSpec, Tagged, TrainSpec, UNLABELLED,
+    WordList,
 };
 use serde_json::{Value, json};
 
@@ -207,7 +208,7 @@ impl StructuredTask for TagModel {
         let tokens: ClassifyMetrics = classify(&Classified::new(n_labels, &gold, &predicted))?;
         Ok(vec![
             html::confusion(&tokens, self.labels()),
-            html::by_class(&tokens, self.labels()),
+            html::by_class(&tokens, self.labels(), ["label", "tokens"]),
             mistakes::section(self, data, tagged),
         ])
     }

@@ -266,7 +266,7 @@ fn known_labels_and_constraints() {
     world.file("more.conll", "the DT B-NP ?\ndog NN I-NP O\n");
     let flags = ["predict", "m.lineal", "more.conll", "--known", "3", "--unlabelled", "?"];
     let out = world.run(&flags).done().out;
-    assert!(out.ends_with("dog NN I-NP O O\n"), "{out}");
+    assert!(out.ends_with("dog NN I-NP O O\n\n"), "{out}");
     world.file("bad.conll", "the DT O\ndog NN I-NP\n");
     world
         .run(&["predict", "m.lineal", "bad.conll", "--known", "-o", "out.conll"])

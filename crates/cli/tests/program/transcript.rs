@@ -31,7 +31,11 @@ fn train_predict_eval_inspect() {
         ]
     );
     // Passes are told only of runs that take longer, which this one does on a busy machine only.
-    assert!(lines[4].starts_with("pass ") || lines[4].starts_with("logistic loss by newton"), "{}", run.err);
+    assert!(
+        lines[4].starts_with("pass ") || lines[4].starts_with("logistic loss by newton"),
+        "{}",
+        run.err
+    );
     run.says(&[
         "logistic loss by newton: converged after ",
         "of the optimum (duality gap ",

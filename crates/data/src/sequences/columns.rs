@@ -312,7 +312,8 @@ fn weight(line: &str, n_line: usize, data: &Sequences) -> Result<f32, Error> {
     let text = declared_weight(line).unwrap_or_default();
     let weight: Option<f32> = text.parse().ok();
     weight.filter(|w| w.is_finite() && *w >= 0.0).ok_or_else(|| {
-        let message = format!("{} is not a weight; write @weight:2, a number of 0 or more", quote(text));
+        let message =
+            format!("{} is not a weight; write @weight:2, a number of 0 or more", quote(text));
         Error::in_line(ErrorKind::Value, &data.source, n_line, None, message)
     })
 }

@@ -155,7 +155,10 @@ pub(super) fn weight_of(value: &Json<'_>, file: &str, n_line: usize) -> Result<f
     })
 }
 
-pub(super) fn find<'a, 'b>(entries: &'a [(Cow<'b, str>, Json<'b>)], key: &str) -> Option<&'a Json<'b>> {
+pub(super) fn find<'a, 'b>(
+    entries: &'a [(Cow<'b, str>, Json<'b>)],
+    key: &str,
+) -> Option<&'a Json<'b>> {
     entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
 }
 

@@ -99,9 +99,14 @@ pub(super) fn read(
     let spans = match find(&entries, key) {
         None | Some(Json::Null) => None,
         Some(Json::List(list)) => Some(
-            list.iter().map(|span| parse(span, key)).collect::<Result<Vec<_>, _>>().map_err(error)?,
+            list.iter()
+                .map(|span| parse(span, key))
+                .collect::<Result<Vec<_>, _>>()
+                .map_err(error)?,
         ),
-        Some(other) => return Err(error(format!("{} is {other}, not a list of spans", quote(key)))),
+        Some(other) => {
+            return Err(error(format!("{} is {other}, not a list of spans", quote(key))));
+        }
     };
     data.has_labels = spans.is_some() || (data.has_labels && !data.is_empty());
     let weight = match options.weight.as_deref().and_then(|key| find(&entries, key)) {

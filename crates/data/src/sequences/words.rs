@@ -36,7 +36,10 @@ mod tests {
     #[test]
     fn words_and_marks_with_their_places() {
         let of = |text: &'static str| words(text).map(|at| &text[at]).collect::<Vec<_>>();
-        assert_eq!(of("Mr. O'Neil paid 5.20€!"), ["Mr", ".", "O", "'", "Neil", "paid", "5", ".", "20", "€", "!"]);
+        assert_eq!(
+            of("Mr. O'Neil paid 5.20€!"),
+            ["Mr", ".", "O", "'", "Neil", "paid", "5", ".", "20", "€", "!"]
+        );
         assert_eq!(of(" naïve cafe\u{301}\tx\n"), ["naïve", "cafe\u{301}", "x"]);
         assert_eq!(of("東京 is"), ["東", "京", "is"]);
         assert_eq!(of(" \u{7} "), [""; 0]);

@@ -28,8 +28,9 @@ const TOL: f64 = 0.03;
 const PASSES: usize = 60;
 const EPOCHS: usize = 10;
 const AGGRESSIVENESS: f64 = 0.05;
-/// By how much a candidate must beat those before it.
+/// By how much a candidate must beat those before it; one without probabilities also by half the standard error of the figure, so that they are not given up for nothing.
 const MARGIN: f64 = 0.001;
+const MARGIN_OF_ERROR: f64 = 0.5;
 
 /// One that is tried.
 #[derive(Clone, Copy)]
@@ -116,7 +117,12 @@ pub(super) fn choose(
             gap: None,
             figure: Some((format!("{metric} on {} held-out sequences", order.len()), value)),
         });
-        if best.is_none_or(|(most, _)| value > most + MARGIN) {
+        let error = (value * (1.0 - value) / metrics.tokens.max(1) as f64).sqrt();
+        let margin = match candidate {
+            Candidate::Logistic { .. } => MARGIN,
+            Candidate::PassiveAggressive => MARGIN.max(MARGIN_OF_ERROR * error),
+        };
+        if best.is_none_or(|(most, _)| value > most + margin) {
             best = Some((value, at));
         }
         before = Some(model);
@@ -142,7 +148,8 @@ mod tests {
 
     #[test]
     fn spans_are_told_from_parts_of_speech() {
-        let of = |labels: &[&str]| are_spans(&labels.iter().map(|l| l.to_string()).collect::<Vec<_>>());
+        let of =
+            |labels: &[&str]| are_spans(&labels.iter().map(|l| l.to_string()).collect::<Vec<_>>());
         assert!(of(&["O", "B-NP", "I-NP"]) && of(&["S-X", "O"]));
         assert!(!of(&["NN", "-LRB-", "S"]) && !of(&["O"]) && !of(&["B-NP", "NN"]));
     }

@@ -45,7 +45,8 @@ impl Lexicon {
         if spec.lists.is_empty() && spec.clusters.is_empty() {
             return None;
         }
-        let bits = spec.clusters.values().all(|cluster| cluster.bytes().all(|b| b"01".contains(&b)));
+        let bits =
+            spec.clusters.values().all(|cluster| cluster.bytes().all(|b| b"01".contains(&b)));
         Some(Self {
             lists: spec.lists.iter().map(Phrases::new).collect(),
             clusters: spec.clusters.iter().map(|(word, c)| (word.clone(), c.clone())).collect(),
@@ -171,7 +172,7 @@ pub fn read_word_clusters(path: &Path) -> Result<BTreeMap<String, String>, Error
         };
         let (word, cluster) = match fields[..] {
             [bits, word] | [bits, word, _] if brown => (word, bits),
-            [word, cluster] | [word, cluster, _] if !brown => (word, cluster),
+            [word, cluster] if !brown => (word, cluster),
             _ => {
                 return Err(Error::request(format!(
                     "{}:{n}: `{line}` should be bits, a word and its count, or a word and its cluster, separated by tabs",

@@ -96,14 +96,15 @@ impl TagModel {
         for sequence in data.into_iter().flat_map(|data| data.iter()) {
             self.vectorizer.name(sequence, &mut names)?;
         }
-        let named = |names: &[String], index: Option<&AttributeIndex>, id: usize| {
-            match names.get(id).filter(|name| !name.is_empty()) {
-                Some(name) => name.clone(),
-                None => match index.and_then(|index| index.hashes()) {
-                    Some(hashes) => format!("#{:016x}", hashes[id]),
-                    None => format!("#{id}"),
-                },
-            }
+        let named = |names: &[String], index: Option<&AttributeIndex>, id: usize| match names
+            .get(id)
+            .filter(|name| !name.is_empty())
+        {
+            Some(name) => name.clone(),
+            None => match index.and_then(|index| index.hashes()) {
+                Some(hashes) => format!("#{:016x}", hashes[id]),
+                None => format!("#{id}"),
+            },
         };
         let (shape, k) = (self.weights.model(), self.labels().len());
         let label = |at: usize| self.labels()[at].clone();

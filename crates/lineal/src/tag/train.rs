@@ -18,8 +18,8 @@ use crate::structured::{Counts, Header, Metric, fit, train_and_held_out};
 use crate::train::report::{Report, StructuredReport};
 use crate::train::{Trainable, Training};
 use lineal_chain::{
-    ChainModel, ChainOptions, ChainProblem, ChainWeights, Decoder, Grammar, Observations, Parts,
-    PrunedModel, Scratch, Sentences,
+    ChainModel, ChainOptions, ChainProblem, ChainWeights, Decoder, Grammar, LabelCost,
+    Observations, Parts, PrunedModel, Scratch, Sentences,
 };
 use lineal_data::{Format, Sequences, UNLABELLED};
 use lineal_erm::structured::learn;
@@ -47,12 +47,10 @@ impl Trainable for Sequences {
         let grammar = constraints::grammar(&spec.tag, labels)
             .map_err(|e| suggest(first_seen(e, data), spec, data))?;
         let label_weights = weigh::of_labels(spec, data)?;
-        // Where there is a cost, the labels' weights are in it.
-        let in_cost = spec.uses_cost();
-        let weights = weigh::of_sequences(data, label_weights.as_deref().filter(|_| !in_cost))?;
-        let n = weights.as_ref().map_or(data.len() as f64, |weights| {
-            weights.iter().map(|&w| f64::from(w)).sum()
-        });
+        let weights = weigh::of_sequences(data, label_weights.as_deref())?;
+        let n = weights
+            .as_ref()
+            .map_or(data.len() as f64, |weights| weights.iter().map(|&w| f64::from(w)).sum());
         let learning = spec.learning(n)?;
 
         let (vectorizer, rows) = Vectorizer::learn(data, &spec.tag)?;
@@ -74,7 +72,7 @@ impl Trainable for Sequences {
             weights: weights.as_deref(),
         };
         let rules = rules::compile(&spec.tag, labels, shape.n_pairs > 0)?;
-        let options = options(spec, label_weights.as_deref().filter(|_| in_cost), &grammar);
+        let options = options(spec, &grammar);
         let problem = ChainProblem::new(shape, sentences, &options, start.as_ref())
             .map_err(|e| suggest(placed(e, data), spec, data))?;
         let start = start.map(|start| problem.weights_of(&start)).transpose()?;
@@ -189,15 +187,18 @@ fn check(spec: &TrainSpec, data: &Sequences) -> Result<(), Error> {
 }
 
 /// The weights, the costs and the constraints of the problem.
-fn options(spec: &TrainSpec, weights: Option<&[f64]>, grammar: &Grammar) -> ChainOptions {
+fn options(spec: &TrainSpec, grammar: &Grammar) -> ChainOptions {
     let k = grammar.n_labels();
+    let delta = |cost: &lineal_model::cost::CostMatrix| {
+        (0..k as u32).flat_map(|y| cost.row(y).to_vec()).collect()
+    };
     ChainOptions {
         weights: match spec.tag.weights {
             WeightsKind::Frequent => ChainWeights::Frequent,
             WeightsKind::Observed => ChainWeights::Observed,
             WeightsKind::All => ChainWeights::All,
         },
-        cost: weigh::cost(spec.cost.as_ref(), weights, k),
+        cost: spec.cost.as_ref().and_then(|cost| LabelCost::new(k, delta(cost))),
         legal_rivals: spec.tag.legal_rivals,
         grammar: (!grammar.is_free()).then(|| grammar.clone()),
     }

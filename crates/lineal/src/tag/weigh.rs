@@ -1,13 +1,11 @@
 //! How much sequences and labels count.
 //!
-//! The weight of a sequence multiplies its loss. Weights of labels have a place in the cost of the hinge and of passive–aggressive updates, Δ(y, ŷ) = Σₜ w(yₜ)·[yₜ ≠ ŷₜ]; the
-//! other losses are of whole sequences, and there a sequence counts by the mean weight of its labels.
+//! The weight of a sequence multiplies its loss. Losses are of whole sequences, so that weights of labels have their effect through these: a sequence counts by the mean weight of its labels. *Rejected:* weights as costs of
+//! the hinge, which ask for larger margins, not for other answers.
 
 use crate::Error;
 use crate::request::spec::{ClassWeight, TrainSpec};
-use lineal_chain::LabelCost;
 use lineal_data::{Sequences, UNLABELLED};
-use lineal_model::cost::CostMatrix;
 
 /// The weight of each label; none where all count the same.
 pub(super) fn of_labels(spec: &TrainSpec, data: &Sequences) -> Result<Option<Vec<f64>>, Error> {
@@ -65,22 +63,4 @@ pub(super) fn of_sequences(
             data.source
         ))),
     }
-}
-
-/// What a wrong label costs: by pairs, by the weight of the right one, or both.
-pub(super) fn cost(
-    cost: Option<&CostMatrix>,
-    weights: Option<&[f64]>,
-    k: usize,
-) -> Option<LabelCost<f64>> {
-    if cost.is_none() && weights.is_none() {
-        return None;
-    }
-    let pair = |y: usize, y_hat: usize| match cost {
-        Some(cost) => cost.row(y as u32)[y_hat],
-        None => f64::from(u8::from(y != y_hat)),
-    };
-    let weight = |y: usize| weights.map_or(1.0, |weights| weights[y]);
-    let delta = (0..k * k).map(|i| weight(i / k) * pair(i / k, i % k));
-    LabelCost::new(k, delta.collect())
 }
