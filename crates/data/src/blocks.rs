@@ -411,6 +411,58 @@ mod tests {
         }
     }
 
+    /// Gives some bytes at a time, as a pipe does.
+    struct Pieces(Vec<&'static [u8]>);
+
+    impl std::io::Read for Pieces {
+        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+            let Some(piece) = self.0.first_mut() else { return Ok(0) };
+            let n = piece.len().min(out.len());
+            out[..n].copy_from_slice(&piece[..n]);
+            *piece = &piece[n..];
+            if piece.is_empty() {
+                self.0.remove(0);
+            }
+            Ok(n)
+        }
+    }
+
+    #[test]
+    fn whole_rows_are_given_as_they_arrive() {
+        let pieces: Vec<&[u8]> = vec![
+            b"\xef\xbb",
+            b"\xbf# c\n",
+            b"a\n",
+            b"b\n",
+            b"\n",
+            b"c\n\n\nd",
+            b"\n \r\n",
+            b"\n",
+            b"e",
+        ];
+        let input = Input::once(Reader::plain(Pieces(pieces.clone()), "t"));
+        // No more is waited for than a line that says something.
+        assert_eq!(input.arrived_head(100).unwrap(), b"\xef\xbb\xbf# c\na\n");
+        let mut all = Vec::new();
+        let walk = input.for_each_arrival("t", RowEnd::BlankLine, &mut |block| {
+            all.push((String::from_utf8(block.text.to_vec()).unwrap(), block.n_lines_before));
+            Ok(ControlFlow::Continue(()))
+        });
+        assert_eq!(walk, Ok(()));
+        let given: Vec<(&str, usize)> = all.iter().map(|(text, n)| (text.as_str(), *n)).collect();
+        let want = [("# c\na\nb\n\n", 0), ("c\n\n\n", 4), ("d\n \r\n", 7), ("\ne", 9)];
+        assert_eq!(given, want);
+
+        // Lines, and a file all of which is at hand: as in blocks.
+        let input = Input::once(Reader::plain(Pieces(vec![b"a\nb", b"c\nd\n"]), "t"));
+        let mut all = Vec::new();
+        let walk = input.for_each_arrival("t", RowEnd::Newline, &mut |block| {
+            all.push(block.text.to_vec());
+            Ok(ControlFlow::Continue(()))
+        });
+        assert_eq!((walk, all), (Ok(()), vec![b"a\n".to_vec(), b"bc\nd\n".to_vec()]));
+    }
+
     #[test]
     fn a_walk_can_stop() {
         let input = Input::Whole(Bytes::Owned(b"ab\n".repeat(BLOCK)));

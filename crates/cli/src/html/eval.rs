@@ -39,7 +39,8 @@ pub fn eval_page(model: &Model, found: &Measured, data: &str) -> String {
     let rows = crate::rows::eval::rows(metrics);
     // With one class per row micro F1 is the accuracy once more.
     let again = if model.task() == Task::Classify { "micro_f1" } else { "" };
-    let cards: Vec<_> = rows.iter().filter(|row| row.0 != again).take(4).cloned().collect();
+    let is_card = |row: &&(&str, String)| row.0 != again && row.1 != "–";
+    let cards: Vec<_> = rows.iter().filter(is_card).take(4).cloned().collect();
     page.facts(&cards);
     let mut blocks = vec![section("Metrics", &pairs(&rows), "")];
     if let (Metrics::Multilabel(m), Some(labels)) = (metrics, labels) {
@@ -72,11 +73,17 @@ pub fn eval_page(model: &Model, found: &Measured, data: &str) -> String {
                 note,
             )
         }));
+        let mut tables =
+            vec![by_class(m, model.classes(), ["class", "rows"]), confusion(m, model.classes())];
+        tables.retain(|table| !table.is_empty());
+        // Something stands beside the metrics: without probabilities, the classes.
+        let few = model.classes().len() < MANY;
+        if blocks.len() == 1 && few {
+            blocks.push(tables.remove(0));
+        }
         page.grid(&blocks);
         page.section(&details.as_ref().map_or(String::new(), |d| thresholds(d, model.classes())));
-        let tables =
-            [confusion(m, model.classes()), by_class(m, model.classes(), ["class", "rows"])];
-        if model.classes().len() < MANY {
+        if few && tables.len() > 1 {
             page.grid(&tables);
         } else {
             tables.iter().for_each(|table| page.section(table));

@@ -27,7 +27,9 @@ pub fn train_page<M: Learns>(model: &M, outcome: &Outcome<M>) -> String {
     if let Some(last) = outcome.last_pass.filter(passes)
         && let Some(row) = rows.iter_mut().find(|row| row.0 == "passes")
     {
-        row.1 = format!("{} (the work of {} over all the data)", thousands(last), row.1);
+        let state = row.1.split_once(", ").map_or("", |(_, state)| state);
+        let work = thousands(report.passes);
+        row.1 = format!("{}, {state}; the work of {work} over all the data", thousands(last));
     }
     let time = outcome.seconds;
     let spent = [("read", time.read), ("train", time.train), ("all", time.total)];

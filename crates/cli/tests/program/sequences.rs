@@ -165,6 +165,40 @@ fn sequences_are_converted_and_losses_are_said() {
 }
 
 #[test]
+fn without_a_word_the_learner_is_chosen_on_held_out_sequences() {
+    let world = World::new();
+    world.file("train.conll", cities(120));
+    let trial = |which: &str| format!("tried logistic loss with C = {which}");
+    let run = world.run(&TRAIN[..6]).done();
+    run.says(&[
+        &trial("1"),
+        &trial("5"),
+        "(taken): span F1 on 24 held-out sequences 1.0000 after ",
+    ]);
+    world.run(&["inspect", "m.lineal"]).done();
+    // Spans keep their probabilities; parts of speech may be learnt without.
+    world.file(
+        "pos.conll",
+        cities(120)
+            .lines()
+            .map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
+                [word, tag, _] => format!("{word} {tag}\n"),
+                _ => "\n".to_owned(),
+            })
+            .collect::<String>(),
+    );
+    let pos = ["train", "pos.conll", "--task", "tag", "-o", "p.lineal"];
+    world.run(&pos).done().says(&["tried passive–aggressive updates of at most 0.05"]);
+    // Whoever names a learner gets it, and few sequences are no trial.
+    for flags in [&["--loss", "logistic"][..], &["-C", "1"], &["--solver", "dual"]] {
+        let run = world.run(&[&pos[..], flags].concat()).done();
+        assert!(!run.err.contains("tried"), "{}", run.err);
+    }
+    world.file("train.conll", cities(99));
+    assert!(!world.run(&TRAIN[..6]).done().err.contains("tried"));
+}
+
+#[test]
 fn tune_searches_for_sequences() {
     let world = world();
     let tune =
