@@ -58,7 +58,7 @@ impl Candidate {
             }
             Candidate::PassiveAggressive => {
                 let passive_aggressive = Some(AGGRESSIVENESS);
-                let sgd = SgdSpec { epochs: EPOCHS, passive_aggressive, ..base.sgd.clone() };
+                let sgd = SgdSpec { epochs: EPOCHS, passive_aggressive, ..base.sgd };
                 let (loss, solver) = (Some(LossKind::Hinge), SolverKind::Auto);
                 TrainSpec { loss, solver, sgd, tag, ..base.clone() }
             }
