@@ -11,6 +11,7 @@ class Checks:
     def __init__(self, verbose=False):
         self.n_passed = 0
         self.failures = []
+        self.left_out = []
         self.verbose = verbose
         self.name = ""
 
@@ -40,6 +41,11 @@ class Checks:
         off = abs(a - b) / scale if scale > 0 else 0.0
         self.that(off <= rel, what, f"{a!r} and {b!r} differ by {off:.2e} relative, {rel:.0e} allowed {detail}")
 
+    def not_run(self, what):
+        """A check that this machine cannot run: said, and counted as neither passed nor failed."""
+        self.left_out.append(f"{self.name}: {what}")
+        print(f"  NOT RUN {self.name}: {what}", flush=True)
+
     def fail(self, what, detail=""):
         self.failures.append(f"{self.name}: {what}")
         print(f"  FAILED {self.name}: {what}\n         {detail}", flush=True)
@@ -53,5 +59,7 @@ class Checks:
         """Prints the last line and ends the process."""
         for failure in self.failures:
             print(f"failed: {failure}")
+        for what in self.left_out:
+            print(f"not run: {what}")
         print(f"{self.n_passed} passed, {len(self.failures)} failed", flush=True)
         sys.exit(1 if self.failures else 0)

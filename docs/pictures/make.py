@@ -170,10 +170,10 @@ def penalties():
 SHOTS = [
     # name, window, commands; the last argument is the page
     ("explain", (900, 756), ["train letters-train.csv --label desk --ignore subject -o l.lineal", "explain l.lineal letters-test.csv --rows 2,5 --top 6 --html page.html"]),
-    ("eval", (1200, 880), ["train letters-train.csv --label desk -o l.lineal", "eval l.lineal letters-test.csv --report page.html"]),
+    ("eval", (1200, 1560), ["train letters-train.csv --label desk --loss logistic -o l.lineal", "eval l.lineal letters-test.csv --report page.html"]),
     ("train", (1200, 1400), ["train houses-train.csv --label price --task regress --standardize --loss huber --validation 0.25 -o h.lineal --report page.html"]),
     ("compare", (1200, 1270), ["compare letters-train.csv --label desk --losses hinge,squared-hinge,logistic --report page.html"]),
-    ("tags", (1200, 1200), ["train tags-train.conll --task tag --scheme bio --features word,shape,suffix:2,window:2 -o t.lineal", "eval t.lineal tags-test.conll --report page.html"]),
+    ("tags", (1200, 1500), ["train tags-train.conll --task tag --scheme bio --features word,shape,suffix:2,window:2 -o t.lineal", "eval t.lineal tags-test.conll --report page.html"]),
 ]
 
 

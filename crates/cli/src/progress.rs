@@ -1,4 +1,4 @@
-//! Passes as they go by: a bar on a terminal, lines elsewhere, nothing with `--quiet`.
+//! Passes as they go by: a bar on a terminal, lines elsewhere (none in the first second), nothing with `--quiet`.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -12,6 +12,9 @@ use crate::talk::{Talk, rough, seconds};
 pub struct Progress {
     task: Task,
     shape: Shape,
+    /// The last pass, as long as all of them are of one run.
+    last: Option<usize>,
+    several_runs: bool,
 }
 
 enum Shape {
@@ -22,14 +25,14 @@ enum Shape {
 
 struct Lines {
     talk: Talk,
-    /// The last pass that was not printed.
-    held_back: Option<String>,
+    /// The last pass that was not printed, and whether it is worth telling at the end: of a run that took its time, or what held-out examples came to.
+    held_back: Option<(String, bool)>,
     /// The last pass, and the tenths of all blocks, that were.
     said: (usize, usize),
 }
 
 impl Progress {
-    /// `n_passes` if they are known beforehand: then the bar fills, else it turns.
+    /// `n_passes` if there is a bound on them: then the bar fills, with an estimate of the time that is left; else it turns.
     pub fn new(talk: Talk, n_passes: Option<usize>, task: Task) -> Self {
         let shape = if talk.is_quiet() {
             Shape::Nothing
@@ -38,11 +41,20 @@ impl Progress {
         } else {
             Shape::Lines(Lines { talk, held_back: None, said: (0, 0) })
         };
-        Self { task, shape }
+        // A parser is learnt in stages, each with passes of its own.
+        let several_runs =
+            !matches!(task, Task::Classify | Task::Multilabel | Task::Regress | Task::Tag);
+        Self { task, shape, last: None, several_runs }
+    }
+
+    /// The number of the last pass, where all were of one run.
+    pub fn last_pass(&self) -> Option<usize> {
+        self.last.filter(|_| !self.several_runs)
     }
 
     /// After a pass.
     pub fn pass(&mut self, point: &CurvePoint) {
+        self.last = Some(point.pass);
         match &mut self.shape {
             Shape::Nothing => {}
             Shape::Bar(bar) => {
@@ -67,12 +79,17 @@ impl Progress {
                     }
                 }
             }
-            Shape::Lines(lines) => lines.pass(point, self.task),
+            Shape::Lines(lines) => {
+                if let Some(line) = lines.pass(point, self.task) {
+                    lines.talk.say(line);
+                }
+            }
         }
     }
 
     /// Before a fold is trained, to be calibrated on.
     pub fn fold(&mut self, fold: usize, all: usize) {
+        self.several_runs = true;
         let told = format!("calibrating: fold {fold} of {all}");
         match &mut self.shape {
             Shape::Nothing => {}
@@ -96,30 +113,44 @@ impl Progress {
 
 impl Lines {
     fn tell_held_back(&mut self) {
-        if let Some(line) = self.held_back.take() {
+        if let Some(line) = self.last() {
             self.talk.say(line);
         }
     }
 
-    /// Blocks of problems end at any time, many in the same pass: a line for each tenth of them.
-    fn pass(&mut self, point: &CurvePoint, task: Task) {
+    /// The last pass, unless it was told or all of it took no time worth telling.
+    fn last(&mut self) -> Option<String> {
+        let (line, is_worth_it) = self.held_back.take()?;
+        is_worth_it.then_some(line)
+    }
+
+    /// What to say after a pass. Blocks of problems end at any time, many in the same pass: a line for each tenth of them.
+    fn pass(&mut self, point: &CurvePoint, task: Task) -> Option<String> {
         let line = format!("pass {}: {}", point.pass, describe(point, task));
         let tenths = several(point).map_or(0, |(done, all)| 10 * done / all.max(1));
-        if (point.pass > self.said.0 && is_shown(point.pass)) || tenths > self.said.1 {
-            self.talk.say(line);
+        let is_due = (point.pass > self.said.0 && is_shown(point.pass)) || tenths > self.said.1;
+        if is_due && point.seconds >= QUIET_SECONDS {
             self.said = (point.pass, tenths);
             self.held_back = None;
+            Some(line)
         } else {
-            self.held_back = Some(line);
+            let told_nowhere_else = point.held_out_metric.is_some();
+            self.held_back = Some((line, told_nowhere_else || point.seconds >= QUIET_SECONDS));
+            None
         }
     }
 }
 
-const BLOCKS: &str = "{bar:30.cyan} {pos}/{len} blocks  {msg}";
+/// Whoever reads lines wants none of a run that is shorter.
+const QUIET_SECONDS: f64 = 1.0;
+
+const BLOCKS: &str = "{bar:30.cyan} {pos}/{len} blocks, {eta} left  {msg}";
 
 fn bar(n_passes: Option<usize>) -> ProgressBar {
     let (bar, template) = match n_passes {
-        Some(n) => (ProgressBar::new(n as u64), "{bar:30.cyan} {pos}/{len} passes  {msg}"),
+        Some(n) => {
+            (ProgressBar::new(n as u64), "{bar:30.cyan} {pos}/{len} passes, {eta} left  {msg}")
+        }
         None => (ProgressBar::new_spinner(), "{spinner:.cyan} pass {pos}  {msg}"),
     };
     set_style(&bar, template);
@@ -195,7 +226,7 @@ impl Series {
             SeriesShape::Nothing
         } else if std::io::stderr().is_terminal() {
             let bar = ProgressBar::new(n_runs as u64);
-            set_style(&bar, "{bar:30.cyan} {pos}/{len} runs  {msg}");
+            set_style(&bar, "{bar:30.cyan} {pos}/{len} runs, {eta} left  {msg}");
             bar.enable_steady_tick(Duration::from_millis(120));
             SeriesShape::Bar(bar)
         } else {
@@ -241,6 +272,44 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn lines() -> Lines {
+        Lines { talk: Talk::new(true), held_back: None, said: (0, 0) }
+    }
+
+    fn point(pass: usize, seconds: f64, blocks: Option<(usize, usize)>) -> CurvePoint {
+        CurvePoint { pass, seconds, blocks, objective: Some(0.5), ..CurvePoint::default() }
+    }
+
+    #[test]
+    fn nothing_is_told_in_the_first_second() {
+        let mut short = lines();
+        for pass in 1..=9 {
+            assert_eq!(short.pass(&point(pass, 0.1 * pass as f64, None), Task::Classify), None);
+        }
+        assert_eq!(short.last(), None);
+        // What held-out examples came to is told nowhere else.
+        let watched = CurvePoint { held_out_metric: Some(0.75), ..point(9, 0.9, None) };
+        assert_eq!(short.pass(&watched, Task::Classify), None);
+        assert!(short.last().unwrap().contains("held-out accuracy 0.75"));
+        let mut long = lines();
+        assert_eq!(long.pass(&point(1, 0.9, None), Task::Classify), None);
+        let told = long.pass(&point(2, 1.1, None), Task::Classify).unwrap();
+        assert!(told.starts_with("pass 2: objective 0.5"), "{told}");
+        // Pass 21 is held back, and told at the end.
+        assert_eq!(long.pass(&point(21, 2.0, None), Task::Classify), None);
+        assert!(long.last().unwrap().starts_with("pass 21: "));
+        assert_eq!(long.last(), None);
+    }
+
+    #[test]
+    fn blocks_of_problems_are_told_as_they_end() {
+        let mut lines = lines();
+        let mut told = |pass, done| lines.pass(&point(pass, 2.0, Some((done, 40))), Task::Classify);
+        assert!(told(1, 0).unwrap().starts_with("pass 1: 0 of 40 blocks done"));
+        assert_eq!(told(1, 3), None);
+        assert!(told(1, 4).unwrap().contains("4 of 40 blocks done"));
+    }
 
     #[test]
     fn a_thousand_passes_are_not_a_thousand_lines() {

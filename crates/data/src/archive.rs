@@ -86,6 +86,20 @@ impl<'a> Reader<'a> {
         read.map(|_| n).map_err(|e| self.failed(&e))
     }
 
+    /// What there is at the moment, up to the length of the buffer; 0 at the end only. Waits if there is nothing.
+    pub(crate) fn read_some(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
+        loop {
+            match self.from.read(buffer) {
+                Ok(n) => {
+                    self.n_read += n;
+                    return Ok(n);
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(self.failed(&e)),
+            }
+        }
+    }
+
     /// Fills a buffer, up to fewer bytes only at the end, and says how many.
     pub(crate) fn fill_slice(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
         let mut n = 0;

@@ -90,6 +90,24 @@ impl Input {
         }
     }
 
+    /// As [`for_each_block`](Self::for_each_block), but what comes once is given as it arrives: all whole rows that are there, however few, before
+    /// waiting for more. For answers that somebody waits for; where blocks end then depends on who writes into the pipe.
+    pub(crate) fn for_each_arrival(
+        &self,
+        file: &str,
+        ends: RowEnd,
+        f: &mut dyn FnMut(Block<'_>) -> Step,
+    ) -> Result<(), Error> {
+        match self {
+            Input::Once(coming) => {
+                let coming = &mut *coming.borrow_mut();
+                let start = std::mem::take(&mut coming.start);
+                walk_arrivals(start, &mut coming.rest, file, ends, f)
+            }
+            _ => self.for_each_block(file, ends, f),
+        }
+    }
+
     /// What comes once.
     pub(crate) fn once(rest: Reader<'static>) -> Self {
         Input::Once(RefCell::new(Coming { start: Vec::new(), rest }))
@@ -132,6 +150,107 @@ impl Input {
         }
         Ok(head)
     }
+
+    /// As [`head`](Self::head), but of what comes once no more than has arrived when the first line is whole that is neither blank nor a comment.
+    pub(crate) fn arrived_head(&self, n: usize) -> Result<Vec<u8>, Error> {
+        let Input::Once(coming) = self else { return self.head(n) };
+        let coming = &mut *coming.borrow_mut();
+        let says_something = |text: &[u8]| {
+            let mut lines = without_bom(text).split_inclusive(|&b| b == b'\n');
+            lines.any(|line| {
+                line.ends_with(b"\n") && !line.starts_with(b"#") && !line.trim_ascii().is_empty()
+            })
+        };
+        while coming.start.len() < n && !says_something(&coming.start) {
+            let before = coming.start.len();
+            coming.start.resize(before + ARRIVAL, 0);
+            let more = coming.rest.read_some(&mut coming.start[before..])?;
+            coming.start.truncate(before + more);
+            if more == 0 {
+                break;
+            }
+        }
+        Ok(coming.start.clone())
+    }
+}
+
+/// Bytes that are read of a pipe at a time before anything is known of it.
+const ARRIVAL: usize = 1 << 16;
+
+/// Over bytes that somebody else writes: whole rows are given as soon as they are there.
+fn walk_arrivals(
+    mut buffer: Vec<u8>,
+    reader: &mut Reader<'_>,
+    file: &str,
+    ends: RowEnd,
+    f: &mut dyn FnMut(Block<'_>) -> Step,
+) -> Result<(), Error> {
+    let mut n_lines_before = 0;
+    let mut n_filled = buffer.len();
+    let mut at_start = true;
+    // Up to here there is no end of a row.
+    let mut looked_at = 0;
+    let mut more = true;
+    while more || n_filled > 0 {
+        let mut start = 0;
+        // The mark is at the start only, and may come in pieces.
+        if at_start && (n_filled >= 3 || !more) {
+            start = n_filled - without_bom(&buffer[..n_filled]).len();
+            at_start = false;
+        }
+        let end = match more {
+            true => last_row_end(&buffer[..n_filled], looked_at, ends),
+            false => Some(n_filled),
+        };
+        if let Some(end) = end.filter(|&end| end > start && !at_start) {
+            let text = &buffer[start..end];
+            if f(Block { text, n_lines_before })?.is_break() {
+                return Ok(());
+            }
+            n_lines_before += count_lines(text);
+            start = end;
+        }
+        buffer.copy_within(start..n_filled, 0);
+        n_filled -= start;
+        // A blank line may have begun: its newline is looked at again.
+        looked_at = memchr::memrchr(b'\n', &buffer[..n_filled]).unwrap_or(0);
+        if n_filled > LONGEST_ROW {
+            return Err(too_long(file, n_lines_before));
+        }
+        if !more {
+            break;
+        }
+        let full = if n_filled < BLOCK { BLOCK + BLOCK / 16 } else { 2 * n_filled };
+        buffer.resize(full.max(buffer.len()), 0);
+        let n = reader.read_some(&mut buffer[n_filled..full])?;
+        n_filled += n;
+        more = n > 0;
+    }
+    Ok(())
+}
+
+/// Where the last row of a text ends, if one does after `from`.
+fn last_row_end(text: &[u8], from: usize, ends: RowEnd) -> Option<usize> {
+    match ends {
+        RowEnd::BlankLine => {
+            let (mut at, mut last) = (from, None);
+            while let Some(n) = blank_line(&text[at..]) {
+                at += n - 1;
+                last = Some(at + 1);
+            }
+            last
+        }
+        // Quotes are not followed here: nothing that has them is read as it arrives.
+        RowEnd::Newline | RowEnd::Unquoted { .. } => {
+            memchr::memrchr(b'\n', &text[from..]).map(|n| from + n + 1)
+        }
+    }
+}
+
+fn too_long(file: &str, n_lines_before: usize) -> Error {
+    let message = "a row of more than a gigabyte starts here; is a quote left open, or is this not \
+                   a text file?";
+    Error::in_line(ErrorKind::Syntax, file, n_lines_before + 1, Some(1), message)
 }
 
 /// As [`Input::for_each_block`], over bytes that come one after the other; `buffer` has the first of them.
@@ -178,15 +297,7 @@ fn walk_reader(
         buffer.copy_within(start..n_filled, 0);
         n_filled -= start;
         if n_filled > LONGEST_ROW {
-            let message = "a row of more than a gigabyte starts here; is a quote left open, or is this not \
-                           a text file?";
-            return Err(Error::in_line(
-                ErrorKind::Syntax,
-                file,
-                n_lines_before + 1,
-                Some(1),
-                message,
-            ));
+            return Err(too_long(file, n_lines_before));
         }
     }
     Ok(())
@@ -298,6 +409,58 @@ mod tests {
             assert_eq!(blocks(&input, RowEnd::Newline), blocks(&whole, RowEnd::Newline));
             assert!(blocks(&input, RowEnd::Newline).is_empty());
         }
+    }
+
+    /// Gives some bytes at a time, as a pipe does.
+    struct Pieces(Vec<&'static [u8]>);
+
+    impl std::io::Read for Pieces {
+        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+            let Some(piece) = self.0.first_mut() else { return Ok(0) };
+            let n = piece.len().min(out.len());
+            out[..n].copy_from_slice(&piece[..n]);
+            *piece = &piece[n..];
+            if piece.is_empty() {
+                self.0.remove(0);
+            }
+            Ok(n)
+        }
+    }
+
+    #[test]
+    fn whole_rows_are_given_as_they_arrive() {
+        let pieces: Vec<&[u8]> = vec![
+            b"\xef\xbb",
+            b"\xbf# c\n",
+            b"a\n",
+            b"b\n",
+            b"\n",
+            b"c\n\n\nd",
+            b"\n \r\n",
+            b"\n",
+            b"e",
+        ];
+        let input = Input::once(Reader::plain(Pieces(pieces.clone()), "t"));
+        // No more is waited for than a line that says something.
+        assert_eq!(input.arrived_head(100).unwrap(), b"\xef\xbb\xbf# c\na\n");
+        let mut all = Vec::new();
+        let walk = input.for_each_arrival("t", RowEnd::BlankLine, &mut |block| {
+            all.push((String::from_utf8(block.text.to_vec()).unwrap(), block.n_lines_before));
+            Ok(ControlFlow::Continue(()))
+        });
+        assert_eq!(walk, Ok(()));
+        let given: Vec<(&str, usize)> = all.iter().map(|(text, n)| (text.as_str(), *n)).collect();
+        let want = [("# c\na\nb\n\n", 0), ("c\n\n\n", 4), ("d\n \r\n", 7), ("\ne", 9)];
+        assert_eq!(given, want);
+
+        // Lines, and a file all of which is at hand: as in blocks.
+        let input = Input::once(Reader::plain(Pieces(vec![b"a\nb", b"c\nd\n"]), "t"));
+        let mut all = Vec::new();
+        let walk = input.for_each_arrival("t", RowEnd::Newline, &mut |block| {
+            all.push(block.text.to_vec());
+            Ok(ControlFlow::Continue(()))
+        });
+        assert_eq!((walk, all), (Ok(()), vec![b"a\n".to_vec(), b"bc\nd\n".to_vec()]));
     }
 
     #[test]

@@ -96,8 +96,8 @@ pub use queries::Queries;
 pub use read::{read, read_text, read_text_with, read_with, table_with_column};
 pub use schema::{Column, ColumnKind, Schema, TargetKind};
 pub use sequences::{
-    Sequence, SequenceOptions, SequenceSchema, Sequences, UNLABELLED, is_token_line,
-    read_sequences, read_sequences_with, stream_sequences,
+    LeftSpans, Sequence, SequenceOptions, SequenceSchema, Sequences, SpanForm, UNLABELLED,
+    is_token_line, read_sequences, read_sequences_with, stream_sequences, words,
 };
 pub use source::Source;
 pub use standardize::{ColumnScale, Standardizer, rescale_columns};

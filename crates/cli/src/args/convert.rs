@@ -15,6 +15,8 @@ const HELP: &str = "\
 Between csv, tsv, jsonl and fasttext cells are copied, with the names of their columns. LIBSVM and Vowpal Wabbit have numbers: columns become \
 features as `train` makes them (or as the model made them, with --model), and --names writes what each is called.
 
+Sequences (conll, conllu, crfsuite, and jsonl with lists or texts) become one another as far as the formats allow; what is lost is said.
+
 Examples:
   lineal convert tickets.csv tickets.jsonl
   lineal convert tickets.csv tickets.ft --label desk --text subject,body
@@ -22,9 +24,13 @@ Examples:
   lineal convert people.csv people.svm --interact 'age*city' --names columns.txt
   lineal convert new.csv new.svm --model m.lineal      the rows as the model sees them
   lineal convert a9a.svm a9a.csv
-  zcat x.csv.gz | lineal convert - x.jsonl --format csv";
+  zcat x.csv.gz | lineal convert - x.jsonl --format csv
+  lineal convert train.conll train.jsonl
+  lineal convert train.conll train.crfsuite --model m.lineal   the attributes of the model\'s templates
+  lineal convert entities.jsonl entities.conll                 texts with spans as words with B, I, O
+  lineal convert old.crfsuite new.conll --text \'w[0]\'          the word is in the attribute w[0]=…";
 
-/// Write data in another format: csv, tsv, jsonl, fasttext, libsvm, vw
+/// Write data in another format: csv, tsv, jsonl, fasttext, libsvm, vw; sequences: conll, conllu, crfsuite, jsonl
 #[derive(Args, Debug)]
 #[command(after_help = HELP)]
 pub struct ConvertArgs {
@@ -42,6 +48,9 @@ pub struct ConvertArgs {
         ("tsv", "tab-separated, with a header row"),
         ("jsonl", "one JSON object per line"),
         ("fasttext", "__label__NAME … text, one per line"),
+        ("conll", "sequences: a line of columns for each token, the label last"),
+        ("conllu", "sequences: the ten columns of Universal Dependencies, the label in UPOS"),
+        ("crfsuite", "sequences: label<tab>attribute…"),
     ]))]
     pub to: Option<Format>,
 
@@ -59,6 +68,7 @@ pub struct ConvertArgs {
         ("classify", "one of two or more classes"),
         ("multilabel", "any number of labels per row, none included"),
         ("regress", "a number"),
+        ("tag", "sequences of tokens with a label each"),
     ]))]
     pub task: Task,
 

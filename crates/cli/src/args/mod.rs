@@ -32,6 +32,7 @@ pub use meta::{CompletionsArgs, ManArgs};
 pub use read::FileArgs;
 pub use run::{DemoArgs, EvalArgs, InspectArgs, Output, PredictArgs};
 pub use structure::LossName;
+pub use tag::Named;
 pub use text::{Lengths, TextArgs};
 pub use train::{Held, TrainArgs};
 pub use tune::TuneArgs;

@@ -225,6 +225,7 @@ Examples:
   lineal inspect flowers.lineal
   lineal inspect flowers.lineal --top 30        30 features per class, all classes
   lineal inspect flowers.lineal --json | jq .gap
+  lineal inspect chunks.lineal --all --data train.conll > weights.tsv
 
 Weights of ovo and ecoc are shown by class: the mean over its duels or columns; those of a tree, the sum on the way to the \
 class. The margin of a training row is the score of its class minus the best other score: below 0 it is \
@@ -236,6 +237,14 @@ pub struct InspectArgs {
     /// Features to show for each class, largest weight first [default: 10, of the first 20 classes]
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
+
+    /// tag: every weight, one per line between tabs: kind, attribute, label (of transitions two), weight
+    #[arg(long, conflicts_with_all = ["top", "json"])]
+    pub all: bool,
+
+    /// tag: the training data, which has the names of the attributes; a model stores their hashes, which are shown for others
+    #[arg(long, value_name = "FILE", requires = "all")]
+    pub data: Option<PathBuf>,
 
     /// Print one JSON object on stdout and nothing else there
     #[arg(long)]

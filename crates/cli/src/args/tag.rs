@@ -38,6 +38,14 @@ pub struct TagArgs {
     #[arg(long, value_name = "LIST", help_heading = TAG, long_help = FEATURES)]
     pub features: Option<String>,
 
+    /// A list of names (a gazetteer), one per line: tokens in one of them get an attribute NAME. The list is stored with the model; may be given several times
+    #[arg(long = "list", value_name = "NAME=FILE", help_heading = TAG)]
+    pub lists: Vec<Named>,
+
+    /// Word clusters, lines `bits<tab>word<tab>count` as Brown clusters come, or `word<tab>cluster`: attributes of the word's cluster and its first 4, 6 and 10 bits, stored with the model
+    #[arg(long, value_name = "FILE", help_heading = TAG)]
+    pub clusters: Option<PathBuf>,
+
     /// Leave out attributes that come less often [default: 1]
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = TAG)]
     pub min_count: Option<usize>,
@@ -97,7 +105,40 @@ pub struct TagArgs {
 impl TagArgs {
     /// The files that are named.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
-        self.template.iter().chain(&self.forbid).chain(&self.rules)
+        let lists = self.lists.iter().map(|list| &list.path);
+        self.template
+            .iter()
+            .chain(&self.forbid)
+            .chain(&self.rules)
+            .chain(&self.clusters)
+            .chain(lists)
+    }
+}
+
+/// A file with a name: `NAME=FILE`, or a file that is named by its own name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    pub name: String,
+    pub path: PathBuf,
+}
+
+impl FromStr for Named {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        let (name, path) = match s.split_once('=') {
+            Some((name, path)) => (name.to_owned(), PathBuf::from(path)),
+            None => {
+                let path = PathBuf::from(s);
+                let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+                (stem.to_owned(), path)
+            }
+        };
+        let plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+        match !name.is_empty() && name.chars().all(plain) && !path.as_os_str().is_empty() {
+            true => Ok(Self { name, path }),
+            false => Err("must be NAME=FILE, with letters and digits in NAME".to_owned()),
+        }
     }
 }
 

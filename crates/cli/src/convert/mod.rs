@@ -10,6 +10,7 @@ use lineal::{Dataset, Features, Format, Model, Source, Standardize, Targets};
 
 use crate::args::ConvertArgs;
 use crate::exit::usage;
+use crate::tag::convert as sequences;
 use crate::talk::{Talk, count};
 use crate::{files, text};
 
@@ -37,6 +38,9 @@ pub fn run(args: &ConvertArgs) -> anyhow::Result<()> {
 fn convert(args: &ConvertArgs, to: Format) -> anyhow::Result<()> {
     let talk = Talk::new(args.run.quiet);
     let source = source(&args.data)?;
+    if sequences::is_meant(args, to) {
+        return sequences::run(args, source, to);
+    }
     let options = args.file.learning(&args.columns, &args.text, args.task.target());
     if args.model.is_none() && args.names.is_none() && args.maps.is_empty() {
         let mut done = Ok(None);

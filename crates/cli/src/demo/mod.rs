@@ -140,6 +140,7 @@ fn run_and_tell<M: Learns>(
         test: Some(measured),
         seconds: Seconds { read, train, total: start.elapsed().as_secs_f64() },
         model_bytes: model.write_to(&mut std::io::sink())?,
+        last_pass: shown.last_pass(),
         shrunk: None,
     };
     let all = outcome_lines(&model, &outcome, args);

@@ -8,7 +8,7 @@ use crate::talk::rough;
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 280.0;
-const LEFT: f64 = 58.0;
+const LEFT: f64 = 72.0;
 const RIGHT: f64 = 12.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 40.0;
@@ -19,8 +19,14 @@ const DOTS: usize = 60;
 /// What is drawn. Values without a place (not finite, or not over 0 on a log axis) are left out.
 #[derive(Default)]
 pub struct Chart<'a> {
+    /// What the page's script knows it by.
+    pub id: &'a str,
+    /// Lines without a dot at each point.
+    pub plain: bool,
     pub x_label: &'a str,
     pub y_label: &'a str,
+    /// No ticks between whole numbers.
+    pub whole_x: bool,
     pub log_x: bool,
     pub log_y: bool,
     /// Ends of the axes; by the data if not given.
@@ -37,6 +43,8 @@ pub struct Chart<'a> {
     pub rules: Vec<(f64, &'a str)>,
     /// A dashed diagonal from corner to corner.
     pub diagonal: bool,
+    /// A dashed horizontal line.
+    pub level: Option<f64>,
 }
 
 /// One line; the first has colour 0.
@@ -62,6 +70,8 @@ pub enum Mark {
     Triangle,
     Diamond,
     Cross,
+    /// For clouds of many.
+    Speck,
 }
 
 impl Mark {
@@ -75,6 +85,7 @@ impl Mark {
             Mark::Circle => {
                 format!("M{:.1} {y:.1}a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z", x - 4.5)
             }
+            Mark::Speck => format!("M{:.1} {y:.1}a2 2 0 1 0 4 0a2 2 0 1 0 -4 0z", x - 2.0),
             Mark::Square => format!("M{:.1} {:.1}h8v8h-8z", x - 4.0, y - 4.0),
             Mark::Triangle => format!("M{x:.1} {:.1}l5 9h-10z", y - 5.5),
             Mark::Diamond => format!("M{x:.1} {:.1}l5.5 5.5l-5.5 5.5l-5.5 -5.5z", y - 5.5),
@@ -88,7 +99,16 @@ impl Mark {
 impl Chart<'_> {
     /// Whether there is anything to see.
     pub fn is_empty(&self) -> bool {
-        self.lines.iter().all(|line| line.points.is_empty())
+        // One point is a number, not a curve.
+        self.lines.iter().all(|line| line.points.len() < 2)
+    }
+
+    /// Whether its first line has three points or more and comes down by half at least.
+    pub fn falls(&self) -> bool {
+        let Some(line) = self.lines.first() else { return false };
+        let values: Vec<f64> = line.points.iter().map(|p| p.1).filter(|v| *v > 0.0).collect();
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        values.len() > 2 && least <= values[0] / 2.0
     }
 
     /// HTML: keys, if there are several lines, and the drawing.
@@ -108,9 +128,14 @@ impl Chart<'_> {
         };
         let mut svg = self.keys();
         let label = escape(&format!("{} by {}", self.y_label, self.x_label));
+        let id = match self.id {
+            "" => String::new(),
+            // Where 0 and 1 are on both axes.
+            id => format!(" id=\"{id}\" data-frame=\"{LEFT} {right} {bottom} {TOP}\""),
+        };
         let _ = write!(
             svg,
-            "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{label}\">"
+            "<svg{id} viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{label}\">"
         );
         self.axes(&mut svg, &x, &y);
         for &(from, to, height) in &self.bars {
@@ -125,6 +150,13 @@ impl Chart<'_> {
             let _ = write!(
                 svg,
                 "<line class=\"rule\" x1=\"{LEFT}\" y1=\"{bottom}\" x2=\"{right}\" y2=\"{TOP}\"/>"
+            );
+        }
+        if let Some(level) = self.level.filter(|level| y.has(*level)) {
+            let at = y.at(level);
+            let _ = write!(
+                svg,
+                "<line class=\"rule\" x1=\"{LEFT}\" y1=\"{at:.1}\" x2=\"{right}\" y2=\"{at:.1}\"/>"
             );
         }
         for (value, name) in
@@ -145,16 +177,17 @@ impl Chart<'_> {
             );
         }
         for (colour, line) in self.lines.iter().enumerate() {
-            line.draw(&mut svg, colour % 3, &x, &y);
+            line.draw(&mut svg, colour % 3, &x, &y, !self.plain);
         }
         for dot in self.dots.iter().filter(|dot| x.has(dot.at.0) && y.has(dot.at.1)) {
             let path = dot.mark.path((x.at(dot.at.0), y.at(dot.at.1)));
-            let _ = write!(
-                svg,
-                "<path class=\"d{}\" d=\"{path}\"><title>{}</title></path>",
-                dot.colour,
-                escape(&dot.title)
-            );
+            let title = match dot.title.is_empty() {
+                true => String::new(),
+                false => format!("<title>{}</title>", escape(&dot.title)),
+            };
+            let speck = if dot.mark == Mark::Speck { " speck" } else { "" };
+            let _ =
+                write!(svg, "<path class=\"d{}{speck}\" d=\"{path}\">{title}</path>", dot.colour);
         }
         svg.push_str("</svg>");
         svg
@@ -202,7 +235,9 @@ impl Chart<'_> {
                 at + 4.0
             );
         }
-        for (value, name) in x.ticks() {
+        let whole = |(value, _): &(f64, String)| !self.whole_x || value.fract() == 0.0;
+        for (value, name) in x.ticks().into_iter().filter(whole) {
+            let name = if self.whole_x { rough_whole(value) } else { name };
             let at = x.at(value);
             let _ = write!(
                 svg,
@@ -215,6 +250,12 @@ impl Chart<'_> {
                 bottom + 18.0
             );
         }
+        let high = (TOP + bottom) / 2.0;
+        let _ = write!(
+            svg,
+            "<text transform=\"translate(14 {high:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+            escape(self.y_label)
+        );
         let (middle, low) = ((LEFT + right) / 2.0, HEIGHT - 4.0);
         let _ = write!(
             svg,
@@ -224,8 +265,13 @@ impl Chart<'_> {
     }
 }
 
+/// 3 and not 3.0.
+fn rough_whole(value: f64) -> String {
+    format!("{value:.0}")
+}
+
 impl Line<'_> {
-    fn draw(&self, svg: &mut String, colour: usize, x: &Scale, y: &Scale) {
+    fn draw(&self, svg: &mut String, colour: usize, x: &Scale, y: &Scale, dots: bool) {
         let usable: Vec<(f64, f64)> =
             self.points.iter().copied().filter(|p| x.has(p.0) && y.has(p.1)).collect();
         let every = usable.len().div_ceil(POINTS).max(1);
@@ -236,7 +282,7 @@ impl Line<'_> {
         if path.len() > 1 {
             let _ = write!(svg, "<polyline class=\"l{colour}\" points=\"{}\"/>", path.join(" "));
         }
-        if usable.len() > DOTS {
+        if usable.len() > DOTS || !dots {
             return;
         }
         for &(px, py) in &usable {

@@ -90,12 +90,12 @@ fn cards(found: &Comparison) -> Vec<(&'static str, String)> {
 
 fn table(found: &Comparison) -> String {
     let columns = columns(found);
-    let mut html = String::from("<div class=\"scroll\"><table><tr>");
+    let mut html = String::from("<div class=\"scroll\"><table class=\"sort\"><thead><tr>");
     found.heads().iter().for_each(|head| html.push_str(&format!("<th>{head}</th>")));
     for column in &columns {
         html.push_str(&format!("<th class=\"n\">{}</th>", escape(&column.head)));
     }
-    html.push_str("</tr>");
+    html.push_str("</tr></thead><tbody>");
     for (row, cells) in found.rows.iter().zip(cells(found, &columns)) {
         html.push_str("<tr>");
         row.names().iter().for_each(|name| html.push_str(&format!("<td>{name}</td>")));
@@ -112,7 +112,7 @@ fn table(found: &Comparison) -> String {
         }
         html.push_str("</tr>");
     }
-    html.push_str("</table></div>");
+    html.push_str("</tbody></table></div>");
     html
 }
 

@@ -3,12 +3,18 @@
 use lineal::metrics::{ClassifyMetrics, ReliabilityBin};
 use lineal::{Metrics, Model, Task};
 
-use super::chart::{Chart, Line};
+use super::chart::{Chart, Dot, Line, Mark};
+use super::explain::draw;
 use super::page::{Page, escape, numbers, pairs, section};
+use super::scale::Scale;
+use super::threshold::thresholds;
 use crate::rows::ByLabel;
 use crate::rows::confusion::worst;
+use crate::rows::details::Details;
+use crate::rows::eval::Measured;
 use crate::rows::inspect::{fitted, shape};
-use crate::talk::thousands;
+use crate::table::cut;
+use crate::talk::{rough, thousands};
 
 /// With more classes than this the heat map gives way to the worst pairs.
 const HEAT: usize = 50;
@@ -17,8 +23,10 @@ const MANY: usize = 16;
 /// Rows of the tables by class.
 const CLASSES: usize = 200;
 
-/// Metrics, confusion matrix or table of labels, reliability diagram.
-pub fn eval_page(model: &Model, metrics: &Metrics, labels: Option<&ByLabel>, data: &str) -> String {
+/// Metrics, thresholds, confusion matrix or table of labels, reliability diagram, errors of numbers, what weighs most, the worst mistakes.
+pub fn eval_page(model: &Model, found: &Measured, data: &str) -> String {
+    let Measured { metrics, labels, details } = found;
+    let labels = labels.as_ref();
     let report = model.report();
     let mut lead = vec![format!("{} loss", report.loss)];
     if model.task() != Task::Regress {
@@ -31,7 +39,8 @@ pub fn eval_page(model: &Model, metrics: &Metrics, labels: Option<&ByLabel>, dat
     let rows = crate::rows::eval::rows(metrics);
     // With one class per row micro F1 is the accuracy once more.
     let again = if model.task() == Task::Classify { "micro_f1" } else { "" };
-    let cards: Vec<_> = rows.iter().filter(|row| row.0 != again).take(4).cloned().collect();
+    let is_card = |row: &&(&str, String)| row.0 != again && row.1 != "–";
+    let cards: Vec<_> = rows.iter().filter(is_card).take(4).cloned().collect();
     page.facts(&cards);
     let mut blocks = vec![section("Metrics", &pairs(&rows), "")];
     if let (Metrics::Multilabel(m), Some(labels)) = (metrics, labels) {
@@ -64,17 +73,166 @@ pub fn eval_page(model: &Model, metrics: &Metrics, labels: Option<&ByLabel>, dat
                 note,
             )
         }));
+        let mut tables =
+            vec![by_class(m, model.classes(), ["class", "rows"]), confusion(m, model.classes())];
+        tables.retain(|table| !table.is_empty());
+        // Something stands beside the metrics: without probabilities, the classes.
+        let few = model.classes().len() < MANY;
+        if blocks.len() == 1 && few {
+            blocks.push(tables.remove(0));
+        }
         page.grid(&blocks);
-        let tables = [confusion(m, model.classes()), by_class(m, model.classes())];
-        if model.classes().len() < MANY {
+        page.section(&details.as_ref().map_or(String::new(), |d| thresholds(d, model.classes())));
+        if few && tables.len() > 1 {
             page.grid(&tables);
         } else {
             tables.iter().for_each(|table| page.section(table));
         }
     } else {
+        blocks.extend(details.iter().flat_map(errors));
         page.grid(&blocks);
     }
+    if let Some(details) = details {
+        page.section(&importance(&details.importance, model.classes()));
+        page.section(&mistakes(details, model.task()));
+    }
     page.finish()
+}
+
+/// Predicted against actual numbers, and what is left between them.
+fn errors(details: &Details) -> Vec<String> {
+    if details.pairs.is_empty() {
+        return Vec::new();
+    }
+    let dots = |at: fn(&(f64, f64)) -> (f64, f64)| {
+        let dot = |pair| Dot { at: at(pair), colour: 0, mark: Mark::Speck, title: String::new() };
+        details.pairs.iter().map(dot).collect::<Vec<_>>()
+    };
+    // Both axes alike, so that the diagonal is where they agree.
+    let all = || details.pairs.iter().flat_map(|&(y, y_hat)| [y, y_hat]);
+    let range = Scale::around(all(), false, 0.0, 1.0).range();
+    let scatter = Chart {
+        x_label: "actual",
+        y_label: "predicted",
+        x_range: Some(range),
+        y_range: Some(range),
+        dots: dots(|&pair| pair),
+        diagonal: true,
+        ..Chart::default()
+    };
+    let residuals = Chart {
+        x_label: "predicted",
+        y_label: "predicted − actual",
+        dots: dots(|&(y, y_hat)| (y_hat, y_hat - y)),
+        level: Some(0.0),
+        ..Chart::default()
+    };
+    vec![
+        section("Predicted against actual", &scatter.html(), "Right on the dashed line."),
+        section(
+            "Residuals",
+            &residuals.html(),
+            "A bend or a funnel says that a linear model of these columns misses something.",
+        ),
+        section("Distribution of residuals", &histogram(&details.residuals).html(), ""),
+    ]
+}
+
+/// How many residuals there are of each size.
+fn histogram(residuals: &[f64]) -> Chart<'static> {
+    const BINS: usize = 30;
+    let (lo, hi) = Scale::around(residuals.iter().copied(), false, 0.0, 1.0).range();
+    let width = (hi - lo) / BINS as f64;
+    let mut counts = [0usize; BINS];
+    for &r in residuals {
+        let at = ((r - lo) / width) as usize;
+        counts[at.min(BINS - 1)] += 1;
+    }
+    let most = counts.iter().max().copied().unwrap_or(1).max(1);
+    let bar = |(i, &n): (usize, &usize)| {
+        let left = lo + i as f64 * width;
+        (left, left + width, n as f64)
+    };
+    Chart {
+        x_label: "predicted − actual",
+        y_label: "rows",
+        x_range: Some((lo, hi)),
+        y_range: Some((0.0, most as f64 * 1.05)),
+        bars: counts.iter().enumerate().map(bar).collect(),
+        rules: vec![(0.0, "")],
+        ..Chart::default()
+    }
+}
+
+/// The features that weigh most.
+pub fn importance(features: &[(f64, String)], classes: &[String]) -> String {
+    if features.is_empty() {
+        return String::new();
+    }
+    let note = match classes {
+        [] => "Weight × standard deviation of the feature: what a usual difference of it adds to the number.".to_owned(),
+        [no, yes] => format!("Weight × standard deviation of the feature: to the right it speaks for {yes}, to the left for {no}."),
+        _ => "Weight × standard deviation of the feature, for the class where it is largest: to the right it speaks for that class, to the left against it.".to_owned(),
+    };
+    section("Features that weigh most", &draw(features), &note)
+}
+
+/// The rows with the worst answers.
+fn mistakes(details: &Details, task: Task) -> String {
+    /// Characters of a cell, and of one that stands beside others.
+    const LONGEST: usize = 400;
+    const SHORT: usize = 30;
+    if details.mistakes.is_empty() {
+        return String::new();
+    }
+    let (measure, note) = match (task, details.is_proba) {
+        (Task::Regress, _) => ("off by", "The rows whose numbers are farthest off."),
+        (_, true) => (
+            "probability",
+            "The wrong answers that the model was most sure of: often labels that are wrong themselves.",
+        ),
+        (_, false) => (
+            "margin",
+            "The wrong answers with the largest lead over the right class: often labels that are wrong themselves.",
+        ),
+    };
+    let mut html = String::from("<div class=\"scroll\"><table class=\"sort mistakes\"><thead><tr>");
+    let heads = [("row", true), ("actual", false), ("predicted", false), (measure, true)];
+    for (head, number) in heads {
+        let class = if number { " class=\"n\"" } else { "" };
+        html.push_str(&format!("<th{class}>{head}</th>"));
+    }
+    html.push_str("<th>what stands there</th></tr></thead><tbody>");
+    for mistake in &details.mistakes {
+        // Long texts have a line of their own, the rest stands side by side.
+        let (long, short): (Vec<_>, Vec<_>) = mistake
+            .cells
+            .iter()
+            .filter(|(_, value)| !value.trim().is_empty())
+            .partition(|(_, value)| value.chars().count() > SHORT);
+        let show = |tag: &str, (name, value): &(String, String)| {
+            let (name, value) = (escape(name), escape(&cut(value, LONGEST)));
+            format!("<{tag}><i>{name}</i> {value}</{tag}> ")
+        };
+        let cells = long
+            .iter()
+            .map(|cell| show("p", cell))
+            .chain(short.iter().map(|cell| show("span", cell)))
+            .collect::<String>();
+        let amount = match details.is_proba {
+            true => format!("{:.3}", mistake.amount),
+            false => rough(mistake.amount),
+        };
+        html.push_str(&format!(
+            "<tr><td class=\"n\">{}</td><td>{}</td><td>{}</td><td class=\"n\">{amount}</td><td class=\"row\">{}</td></tr>",
+            mistake.row + 1,
+            escape(&mistake.gold),
+            escape(&mistake.predicted),
+            cells
+        ));
+    }
+    html.push_str("</tbody></table></div>");
+    section("Worst mistakes", &html, note)
 }
 
 /// Confidence against accuracy, with the share of rows behind.
@@ -144,8 +302,8 @@ fn cell(n: u64, share: f64, diagonal: bool) -> String {
     format!("<td{class} style=\"background:rgba(var(--heat),{ink:.2})\">{n}</td>")
 }
 
-/// A row a class.
-pub fn by_class(m: &ClassifyMetrics, classes: &[String]) -> String {
+/// One row per class; `nouns` are what a class and the rows are called.
+pub fn by_class(m: &ClassifyMetrics, classes: &[String], nouns: [&str; 2]) -> String {
     let rows: Vec<Vec<String>> = m
         .per_class
         .iter()
@@ -156,12 +314,10 @@ pub fn by_class(m: &ClassifyMetrics, classes: &[String]) -> String {
             [name].into_iter().chain(scores).chain([thousands(s.support as usize)]).collect()
         })
         .collect();
-    let heads = ["class", "precision", "recall", "F1", "rows"];
-    section(
-        "By class",
-        &numbers(&heads, &rows),
-        if m.per_class.len() > CLASSES { "The first 200 classes." } else { "" },
-    )
+    let [class, unit] = nouns;
+    let heads = [class, "precision", "recall", "F1", unit];
+    let note = if m.per_class.len() > CLASSES { "The first 200." } else { "" };
+    section(&format!("By {class}"), &numbers(&heads, &rows), note)
 }
 
 fn label_table(labels: &ByLabel, names: &[String]) -> String {

@@ -6,24 +6,7 @@ use super::page::{Page, escape, section};
 use crate::rows::explain::{Explained, amount, headline, value_of};
 use crate::talk::count;
 
-/// The look of bars and lit words.
-pub const BARS: &str = "\
-<style>
-table.bars td { padding: 2px 8px 2px 0; white-space: nowrap; }
-table.bars tr + tr > * { border-top: 0; }
-table.bars .half { width: 160px; padding: 2px 0; }
-table.bars .half div { height: 12px; border-radius: 3px; }
-table.bars .half div.for { background: var(--c2); }
-table.bars .half div.against { background: var(--c4); margin-left: auto; }
-.text { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0 0 12px; }
-.text b { color: var(--soft); font-weight: 400; }
-.text mark { color: inherit; border-radius: 3px; background: color-mix(in srgb, var(--tone) calc(var(--much) * 1%), transparent); }
-.text mark.for { --tone: var(--c2); }
-.text mark.against { --tone: var(--c4); }
-</style>
-";
-
-/// A block a row.
+/// One block per row.
 pub fn explain_page(found: &Explained<'_>) -> String {
     let model = found.model;
     let lead = format!(
@@ -34,7 +17,6 @@ pub fn explain_page(found: &Explained<'_>) -> String {
         model.provenance().source
     );
     let mut page = Page::new(&format!("Why, for {}", found.data.source), &lead);
-    page.section(BARS);
     for explanation in &found.explanations {
         let title = format!("Row {}: {}", explanation.row + 1, headline(explanation, found));
         let html = format!("{}{}", texts(explanation, found), bars(explanation, found));

@@ -1,4 +1,4 @@
-//! Reports as one self-contained HTML page: no script, no font, no picture from elsewhere.
+//! Reports as one self-contained HTML page: no script, font or picture from elsewhere. A little script of its own sorts tables and moves the threshold; without it everything can be read.
 
 mod chart;
 mod compare;
@@ -7,13 +7,14 @@ mod explain;
 mod image;
 mod page;
 mod scale;
+mod threshold;
 mod train;
 mod tree;
 
 pub use compare::compare_page;
-pub use eval::{by_class, confusion, eval_page};
-pub use explain::{BARS, draw, explain_page};
+pub use eval::{by_class, confusion, eval_page, importance};
+pub use explain::{draw, explain_page};
 pub use image::image;
-pub use page::{Page, numbers, pairs, section};
+pub use page::{Page, escape, numbers, pairs, section};
 pub use train::train_page;
 pub use tree::tree;

@@ -1,6 +1,7 @@
 //! The frame of a page, and its blocks. Everything that comes from a user is escaped here.
 
 const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
 
 /// A page that is being put together.
 pub struct Page {
@@ -20,8 +21,9 @@ impl Page {
         self.body.push_str("<div class=\"facts\">");
         for (name, value) in facts {
             let (name, value) = (escape(name), escape(value));
-            self.body
-                .push_str(&format!("<div class=\"fact\"><b>{value}</b><span>{name}</span></div>"));
+            self.body.push_str(&format!(
+                "<div class=\"fact\"><b title=\"{value}\">{value}</b><span>{name}</span></div>"
+            ));
         }
         self.body.push_str("</div>\n");
     }
@@ -49,7 +51,7 @@ impl Page {
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body><main>\n{}\
-             <footer>Made by lineal {}</footer>\n</main></body>\n</html>\n",
+             <footer>Made by lineal {}</footer>\n</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
             escape(&self.title),
             self.body,
             env!("CARGO_PKG_VERSION")
@@ -78,14 +80,14 @@ pub fn pairs(rows: &[(&str, String)]) -> String {
     )
 }
 
-/// A table with heads: first column names, the others numbers.
+/// A table with heads: first column names, the others numbers. A click on a head sorts it.
 pub fn numbers(heads: &[&str], rows: &[Vec<String>]) -> String {
     let class = |i: usize| if i > 0 { " class=\"n\"" } else { "" };
-    let mut html = String::from("<div class=\"scroll\"><table><tr>");
+    let mut html = String::from("<div class=\"scroll\"><table class=\"sort\"><thead><tr>");
     for (i, head) in heads.iter().enumerate() {
         html.push_str(&format!("<th{}>{}</th>", class(i), escape(head)));
     }
-    html.push_str("</tr>");
+    html.push_str("</tr></thead><tbody>");
     for row in rows {
         html.push_str("<tr>");
         for (i, cell) in row.iter().enumerate() {
@@ -93,7 +95,7 @@ pub fn numbers(heads: &[&str], rows: &[Vec<String>]) -> String {
         }
         html.push_str("</tr>");
     }
-    html.push_str("</table></div>");
+    html.push_str("</tbody></table></div>");
     html
 }
 

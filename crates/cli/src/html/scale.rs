@@ -42,6 +42,11 @@ impl Scale {
         Self { lo, hi, log: false, from, to }
     }
 
+    /// Its ends.
+    pub fn range(&self) -> (f64, f64) {
+        (self.lo, self.hi)
+    }
+
     /// The pixel of a value.
     pub fn at(&self, value: f64) -> f64 {
         let value = if self.log { value.log10() } else { value };

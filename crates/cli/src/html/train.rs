@@ -22,6 +22,15 @@ pub fn train_page<M: Learns>(model: &M, outcome: &Outcome<M>) -> String {
     blocks.extend(report.margins.as_ref().map(margin_curve));
     page.grid(&blocks);
     let mut rows = facts.clone();
+    // As many as the curves have, and what they cost.
+    let passes = |last: &usize| *last != report.passes;
+    if let Some(last) = outcome.last_pass.filter(passes)
+        && let Some(row) = rows.iter_mut().find(|row| row.0 == "passes")
+    {
+        let state = row.1.split_once(", ").map_or("", |(_, state)| state);
+        let work = thousands(report.passes);
+        row.1 = format!("{}, {state}; the work of {work} over all the data", thousands(last));
+    }
     let time = outcome.seconds;
     let spent = [("read", time.read), ("train", time.train), ("all", time.total)];
     rows.push(("time", spent.map(|(name, time)| format!("{name} {}", seconds(time))).join(", ")));
@@ -32,6 +41,7 @@ pub fn train_page<M: Learns>(model: &M, outcome: &Outcome<M>) -> String {
     }));
     tables.extend(report.margins.as_ref().filter(|m| !m.per_class.is_empty()).map(margin_table));
     page.grid(&tables);
+    model.page_sections().iter().for_each(|section| page.section(section));
     page.finish()
 }
 
@@ -51,7 +61,8 @@ fn cards<M: Learns>(outcome: &Outcome<M>) -> Vec<(&'static str, String)> {
     }
     cards.push(("loss", report.loss.to_string()));
     cards.push(("solver", report.solver.to_string()));
-    cards.push(("passes", thousands(report.passes)));
+    // As many as the curves have.
+    cards.push(("passes", thousands(outcome.last_pass.unwrap_or(report.passes))));
     cards.push(("converged", if report.converged { "yes" } else { "no" }.to_owned()));
     cards.push(("seconds of training", rough(outcome.seconds.train)));
     cards.extend(outcome.test.as_ref().map(|test| {
@@ -86,6 +97,7 @@ pub(super) fn curves(task: Task, curve: &[CurvePoint], best_pass: Option<usize>)
     };
     let by_pass = |y_label, lines: Vec<Line<'static>>, log_y| Chart {
         x_label: "pass",
+        whole_x: true,
         y_label,
         log_y,
         rules: kept.into_iter().collect(),
@@ -113,7 +125,9 @@ pub(super) fn curves(task: Task, curve: &[CurvePoint], best_pass: Option<usize>)
         line("training loss", |p| p.train_loss),
         line("held-out loss", |p| p.held_out_loss),
     ];
-    let gap = match curve.iter().any(|point| point.gap.is_some()) {
+    // A gap that is measured once or twice is in the certificate; a curve of it is worth its place where it falls.
+    let gap = match curve.iter().filter(|point| point.gap.is_some_and(|gap| gap > 0.0)).count() > 2
+    {
         true => (
             "Duality gap",
             by_pass("gap", vec![line("gap", |p| p.gap)], true),
@@ -139,7 +153,9 @@ pub(super) fn curves(task: Task, curve: &[CurvePoint], best_pass: Option<usize>)
         gap,
     ];
     all.into_iter()
-        .filter(|(_, chart, _)| !chart.is_empty())
+        .filter(|(title, chart, _)| {
+            !chart.is_empty() && (!title.starts_with("Duality") || chart.falls())
+        })
         .map(|(title, chart, note)| section(title, &chart.html(), note))
         .collect()
 }

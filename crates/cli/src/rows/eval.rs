@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::by_label::ByLabel;
 use super::confusion;
+use super::details::Details;
 use crate::args::EvalArgs;
 use crate::table;
 use crate::talk::{Talk, count, rough};
@@ -16,6 +17,8 @@ use crate::talk::{Talk, count, rough};
 pub struct Measured {
     pub metrics: Metrics,
     pub labels: Option<ByLabel>,
+    /// What only a page shows.
+    pub details: Option<Details>,
 }
 
 /// Reads labelled rows and compares.
@@ -51,7 +54,11 @@ pub fn measure(model: &Model, args: &EvalArgs, talk: Talk) -> anyhow::Result<Mea
         }
         _ => None,
     };
-    Ok(Measured { metrics, labels })
+    let details = match args.report.is_some() {
+        true => Some(Details::new(model, &data, &args.data, &args.file.options())?),
+        false => None,
+    };
+    Ok(Measured { metrics, labels, details })
 }
 
 /// What `eval --json` prints.

@@ -2,6 +2,7 @@
 
 mod by_label;
 pub mod confusion;
+pub mod details;
 pub mod eval;
 pub mod explain;
 pub mod guess;

@@ -53,7 +53,7 @@ impl Program for Model {
     }
 
     fn measured_page(&self, found: &eval::Measured, data: &str) -> String {
-        html::eval_page(self, &found.metrics, found.labels.as_ref(), data)
+        html::eval_page(self, found, data)
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {

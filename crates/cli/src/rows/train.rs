@@ -11,6 +11,7 @@ use lineal::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::details::importance;
 use super::request::{self, RowOptions};
 use super::{eval, guess, inspect, summary};
 use crate::args::TrainArgs;
@@ -96,6 +97,10 @@ impl Learns for Model {
 
     fn evaluate(&self, rows: &Rows) -> anyhow::Result<Metrics> {
         Ok(Model::evaluate(self, &rows.data)?)
+    }
+
+    fn page_sections(&self) -> Vec<String> {
+        vec![crate::html::importance(&importance(self), self.classes())]
     }
 
     fn source(rows: &Rows) -> &str {

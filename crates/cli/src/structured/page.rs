@@ -5,7 +5,7 @@ use lineal::Examples;
 use super::StructuredTask;
 use super::explain::{Explained, shown};
 use super::program::Measured;
-use crate::html::{BARS, Page, draw, numbers, pairs, section};
+use crate::html::{Page, draw, numbers, pairs, section};
 use crate::talk::{count, thousands};
 
 /// Metrics, and tables of finer ones.
@@ -46,7 +46,6 @@ pub fn explain<M: StructuredTask>(model: &M, explained: &Explained<M>, top: usiz
         model.provenance().source
     );
     let mut page = Page::new(&format!("Why, for {}", data.source()), &lead);
-    page.section(BARS);
     for (i, part) in found.iter().flat_map(|(i, parts)| parts.iter().map(move |p| (*i, p))) {
         let (reasons, n_others, rest) = shown::<M>(part, top);
         let name = |what: &str, place: &str| format!("{what} ({place})");

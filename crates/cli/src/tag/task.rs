@@ -1,24 +1,26 @@
 //! `--task tag`: what sequences bring to the commands.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use anyhow::bail;
 use lineal::metrics::{Classified, ClassifyMetrics, UNSEEN, classify};
 use lineal::{
-    Bias, SequenceOptions, Sequences, Source, StructuredModel, TagExplanation, TagFeatures,
-    TagMetrics, TagModel, TagSpec, Tagged, TrainSpec, UNLABELLED,
+    Bias, SchemeKind, SequenceOptions, Sequences, SolverKind, Source, StructuredModel,
+    TagExplanation, TagFeatures, TagMetrics, TagModel, TagSpec, Tagged, TrainSpec, UNLABELLED,
+    WordList,
 };
 use serde_json::{Value, json};
 
 use super::write::Writer;
-use super::{inspect, metrics};
-use crate::args::{EvalArgs, ExplainArgs, FileArgs, PredictArgs, TrainArgs};
+use super::{advice, inspect, metrics, mistakes};
+use crate::args::{EvalArgs, ExplainArgs, FileArgs, Named, PredictArgs, TrainArgs};
 use crate::exit::usage;
 use crate::files::read_text;
 use crate::html;
 use crate::structured::{MetricTable, Pairs, Reason, StructuredTask};
 use crate::table::cut;
-use crate::talk::{count, rough};
+use crate::talk::{count, rough, thousands};
 use crate::train::request::{self, Request};
 
 impl StructuredTask for TagModel {
@@ -50,8 +52,15 @@ impl StructuredTask for TagModel {
             },
             rules: rules(args)?,
             legal_rivals: args.tag.legal_rivals,
+            choose: names_no_learner(args),
+            lists: lists(args)?,
+            clusters: match &args.tag.clusters {
+                Some(path) => lineal::read_word_clusters(path)?,
+                None => BTreeMap::new(),
+            },
         };
-        let spec = TrainSpec { tag, ..request::spec(args)? };
+        let class_weight = args.model.class_weight.clone().unwrap_or_default();
+        let spec = TrainSpec { tag, class_weight, ..request::spec(args)? };
         let unlabelled = args.tag.unlabelled.clone();
         let options = SequenceOptions { unlabelled, ..Self::options(&args.file) };
         Request::new(args, spec, options, args.tag.files().cloned())
@@ -65,6 +74,21 @@ impl StructuredTask for TagModel {
         let data = lineal::read_sequences(source, &request.options)?;
         if let Some(path) = &args.model.cost {
             request.spec.cost = Some(lineal::read_cost(path, &data.schema.labels)?);
+        }
+        // The labels of texts are made of spans, so that they keep to a scheme.
+        if data.schema.texts.is_some() && request.spec.tag.scheme.is_none() {
+            request.spec.tag.scheme = Some(SchemeKind::Bio);
+        }
+        if let Some(size) = args.tag.max_size {
+            let least = lineal::least_model_bytes(&data, &request.spec);
+            if size.0 < least {
+                bail!(
+                    "--max-size {} bytes is too small: the transitions between {}, their names and the templates alone take {} bytes; allow more",
+                    thousands(size.0 as usize),
+                    count(data.schema.labels.len(), "label"),
+                    thousands(least as usize)
+                );
+            }
         }
         Ok(data)
     }
@@ -80,6 +104,10 @@ impl StructuredTask for TagModel {
         };
         let size = [count(data.n_tokens(), "token"), count(schema.labels.len(), "label")];
         size.into_iter().chain(columns).collect()
+    }
+
+    fn details(data: &Sequences) -> Vec<String> {
+        advice::lines(data)
     }
 
     fn read_like(
@@ -106,7 +134,12 @@ impl StructuredTask for TagModel {
     }
 
     fn options(file: &FileArgs) -> SequenceOptions {
-        SequenceOptions { format: file.format, label: file.label.clone(), unlabelled: None }
+        SequenceOptions {
+            format: file.format,
+            label: file.label.clone(),
+            unlabelled: None,
+            weight: file.weight.clone(),
+        }
     }
 
     fn predict_options(args: &PredictArgs) -> SequenceOptions {
@@ -173,7 +206,11 @@ impl StructuredTask for TagModel {
             .map(|(&gold, &label)| (if (gold as usize) < n_labels { gold } else { UNSEEN }, label))
             .unzip();
         let tokens: ClassifyMetrics = classify(&Classified::new(n_labels, &gold, &predicted))?;
-        Ok(vec![html::confusion(&tokens, self.labels()), html::by_class(&tokens, self.labels())])
+        Ok(vec![
+            html::confusion(&tokens, self.labels()),
+            html::by_class(&tokens, self.labels(), ["label", "tokens"]),
+            mistakes::section(self, data, tagged),
+        ])
     }
 
     fn about(&self) -> [Vec<String>; 2] {
@@ -285,6 +322,23 @@ impl StructuredTask for TagModel {
     }
 }
 
+/// Whether the flags leave open what is minimised, and how.
+fn names_no_learner(args: &TrainArgs) -> bool {
+    let named = args.loss.is_some()
+        || args.solver != SolverKind::Auto
+        || args.penalty.c.is_some()
+        || args.penalty.l2.is_some()
+        || args.l1.is_some()
+        || args.model.cost.is_some()
+        || args.tag.passive_aggressive.is_some()
+        || args.epochs.is_some()
+        || args.rate.is_some()
+        || args.schedule.is_some()
+        || args.average
+        || args.stream.resume.is_some();
+    !named
+}
+
 fn features(args: &TrainArgs) -> anyhow::Result<TagFeatures> {
     Ok(match (&args.tag.template, &args.tag.features) {
         (Some(path), _) => {
@@ -312,6 +366,18 @@ fn bias(args: &TrainArgs) -> anyhow::Result<Option<bool>> {
         Some(Bias::Free) => usage(
             "the bias of sequences is an attribute like others: say --bias penalised, or none",
         ),
+    }
+}
+
+/// The lists of names.
+fn lists(args: &TrainArgs) -> anyhow::Result<Vec<WordList>> {
+    let read = |list: &Named| Ok(lineal::read_word_list(&list.name, &list.path)?);
+    let lists = args.tag.lists.iter().map(read).collect::<anyhow::Result<Vec<WordList>>>()?;
+    let mut names: Vec<&str> = lists.iter().map(|list| list.name.as_str()).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => usage(format!("two lists have the name {}: give each its own", pair[0])),
+        None => Ok(lists),
     }
 }
 

@@ -1,9 +1,11 @@
-//! Tagged sequences as columns, CSV or JSON lines.
+//! Tagged sequences as columns, CSV or JSON lines; texts with spans as they came.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use lineal::{Format, Sequence, TagModel, Tagged};
+use lineal::data::SpanForm;
+use lineal::metrics::TagSet;
+use lineal::{Format, Sequence, TagModel, Tagged, TaggedSpan};
 use serde_json::{Map, Value, json};
 
 use crate::args::Output;
@@ -15,6 +17,7 @@ pub struct Writer<'m> {
     form: Output,
     proba: bool,
     n_best: usize,
+    tags: TagSet,
     types: Vec<String>,
     begun: bool,
 }
@@ -22,8 +25,9 @@ pub struct Writer<'m> {
 impl<'m> Writer<'m> {
     /// With the probability of each label, if asked for, and so many best sequences.
     pub fn new(model: &'m TagModel, form: Output, proba: bool, n_best: usize) -> Self {
-        let types = model.tags().types().to_vec();
-        Self { model, form, proba, n_best, types, begun: false }
+        let tags = model.tags();
+        let types = tags.types().to_vec();
+        Self { model, form, proba, n_best, tags, types, begun: false }
     }
 
     /// One sequence; `number` is its place among all, from 0.
@@ -36,11 +40,13 @@ impl<'m> Writer<'m> {
     ) -> io::Result<()> {
         let first = !std::mem::replace(&mut self.begun, true);
         match self.form {
+            Output::Text | Output::Jsonl if self.model.schema().texts.is_some() => {
+                self.text_with_spans(out, sequence, tagged)
+            }
+            // The blank line tells whoever waits that the sequence has ended.
             Output::Text => {
-                if !first {
-                    writeln!(out)?;
-                }
-                self.text(out, sequence, tagged)
+                self.text(out, sequence, tagged)?;
+                writeln!(out)
             }
             Output::Csv => {
                 if first {
@@ -52,7 +58,7 @@ impl<'m> Writer<'m> {
         }
     }
 
-    /// The line of each token with its label after it; comments and other lines of CoNLL-U stay.
+    /// The line of each token with its label after it, or in its column of CoNLL-U, whose other lines stay.
     fn text(&self, out: &mut dyn Write, sequence: Sequence<'_>, tagged: &Tagged) -> io::Result<()> {
         let data = sequence.data();
         match data.schema.format {
@@ -73,6 +79,7 @@ impl<'m> Writer<'m> {
                 }
                 Ok(())
             }
+            Format::Conllu => self.conllu(out, sequence, tagged),
             format => {
                 let mut t = 0;
                 for line in sequence.raw().lines() {
@@ -88,6 +95,45 @@ impl<'m> Writer<'m> {
                 Ok(())
             }
         }
+    }
+
+    /// CoNLL-U again: the label in its column, everything else as it is. What there is no column for goes to the last one, MISC.
+    fn conllu(
+        &self,
+        out: &mut dyn Write,
+        sequence: Sequence<'_>,
+        tagged: &Tagged,
+    ) -> io::Result<()> {
+        let schema = &self.model.schema();
+        let (column, name) = (schema.label, schema.columns[schema.label].to_uppercase());
+        let misc = schema.columns.len() - 1;
+        let mut t = 0;
+        for line in sequence.raw().lines() {
+            if !lineal::data::is_token_line(Format::Conllu, line) {
+                writeln!(out, "{line}")?;
+                continue;
+            }
+            let mut more: Vec<String> = Vec::new();
+            for i in 1..self.n_best {
+                let labels = tagged.n_best.get(i).map_or(&tagged.labels, |ranked| &ranked.labels);
+                more.push(format!("{name}{}={}", i + 1, self.model.label(labels[t])));
+            }
+            if self.proba {
+                more.push(format!("{name}Proba={:.6}", self.marginal(tagged, t)));
+            }
+            for (i, field) in line.split('\t').enumerate() {
+                let field = if i == column { self.model.label(tagged.labels[t]) } else { field };
+                let tab = if i > 0 { "\t" } else { "" };
+                match i == misc && !more.is_empty() {
+                    true if field == "_" => write!(out, "{tab}{}", more.join("|"))?,
+                    true => write!(out, "{tab}{field}|{}", more.join("|"))?,
+                    false => write!(out, "{tab}{field}")?,
+                }
+            }
+            writeln!(out)?;
+            t += 1;
+        }
+        Ok(())
     }
 
     /// The label, or those of the best sequences, and the probability of the label.
@@ -187,6 +233,69 @@ impl<'m> Writer<'m> {
         }
         serde_json::to_writer(&mut *out, &object)?;
         writeln!(out)
+    }
+
+    /// The object of the text with the predicted spans in it.
+    fn text_with_spans(
+        &self,
+        out: &mut dyn Write,
+        sequence: Sequence<'_>,
+        tagged: &Tagged,
+    ) -> io::Result<()> {
+        let schema = self.model.schema();
+        let text = sequence.raw();
+        let mut object: Map<String, Value> =
+            serde_json::from_str(sequence.object().unwrap_or("{}"))?;
+        let (key, form) = (schema.columns[schema.label].clone(), schema.texts);
+        object.insert(key, self.char_spans(text, sequence, &tagged.labels, &tagged.spans, form));
+        if self.proba {
+            object.insert("probability".into(), json!(tagged.probability));
+        }
+        if self.n_best > 0 {
+            let ranked = tagged.n_best.iter().map(|ranked| {
+                let spans = self.char_spans(text, sequence, &ranked.labels, &[], form);
+                json!({"spans": spans, "score": ranked.score, "probability": ranked.probability})
+            });
+            object.insert("n_best".into(), ranked.collect());
+        }
+        serde_json::to_writer(&mut *out, &object)?;
+        writeln!(out)
+    }
+
+    /// Spans of words as spans of characters, in the form that the training data had; with probabilities as objects.
+    fn char_spans(
+        &self,
+        text: &str,
+        sequence: Sequence<'_>,
+        labels: &[u32],
+        sure: &[TaggedSpan],
+        form: Option<SpanForm>,
+    ) -> Value {
+        let mut counted = (0, 0);
+        // Spans come in their order, so that characters are counted once.
+        let mut chars = |byte: usize| {
+            if byte < counted.0 {
+                counted = (0, 0);
+            }
+            counted = (byte, counted.1 + text[counted.0..byte].chars().count());
+            counted.1
+        };
+        let spans = self.tags.spans(labels);
+        let spans = spans.iter().map(|span| {
+            let start = chars(sequence.place(span.start, 0).start);
+            let end = chars(sequence.place(span.end - 1, 0).end);
+            let label = &self.types[span.kind as usize];
+            let found = sure.iter().find(|found| found.span == *span);
+            match (found, form) {
+                (None, Some(SpanForm::Triples)) => json!([start, end, label]),
+                (None, _) => json!({"start": start, "end": end, "label": label}),
+                (Some(found), _) => {
+                    let p = found.probability;
+                    json!({"start": start, "end": end, "label": label, "probability": p})
+                }
+            }
+        });
+        spans.collect()
     }
 
     fn add_probabilities(&self, object: &mut Map<String, Value>, tagged: &Tagged) {

@@ -17,7 +17,8 @@ const COSTS: &[Task] = &[Task::Classify, Task::Multilabel, Task::Regress, Task::
 const STRUCTURES: &[Task] =
     &[Task::Tag, Task::Dependency, Task::Constituency, Task::Rank, Task::Segment, Task::Declared];
 /// Everything whose classes can weigh differently.
-const WEIGHED: &[Task] = &[Task::Classify, Task::Multilabel, Task::Regress, Task::Segment];
+const WEIGHED: &[Task] =
+    &[Task::Classify, Task::Multilabel, Task::Regress, Task::Segment, Task::Tag];
 /// Sequences and trees.
 const SENTENCES: &[Task] = &[Task::Tag, Task::Dependency, Task::Constituency];
 /// What has tables of weights that can be made smaller.
@@ -64,7 +65,7 @@ fn table(args: &TrainArgs) -> Vec<(&'static str, bool, &'static [Task])> {
         ("--no-shuffle", args.no_shuffle, ROWS),
         ("--with-replacement", args.with_replacement, ROWS),
         ("--label-separator", args.file.label_separator.is_some(), ROWS),
-        ("--weight", args.file.weight.is_some(), TABLES),
+        ("--weight", args.file.weight.is_some(), LABELLED),
         ("--numeric", !args.columns.numeric.is_empty(), TABLES),
         ("--categorical", !args.columns.categorical.is_empty(), TABLES),
         ("--ignore", !args.columns.ignore.is_empty(), TABLES),
@@ -96,6 +97,8 @@ fn table(args: &TrainArgs) -> Vec<(&'static str, bool, &'static [Task])> {
         ("--bias", args.model.bias.is_some(), COSTS),
         ("--label", args.file.label.is_some(), LABELLED),
         ("--features", tag.features.is_some(), &[Task::Tag]),
+        ("--list", !tag.lists.is_empty(), &[Task::Tag]),
+        ("--clusters", tag.clusters.is_some(), &[Task::Tag]),
         ("--min-count", tag.min_count.is_some(), &[Task::Tag, Task::Declared]),
         ("--scheme", tag.scheme.is_some(), &[Task::Tag]),
         ("--rules", tag.rules.is_some(), &[Task::Tag]),

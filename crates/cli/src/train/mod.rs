@@ -64,6 +64,11 @@ pub trait Learns: Program {
     /// Compares with the labels of the data.
     fn evaluate(&self, data: &Self::Data) -> anyhow::Result<Self::Metrics>;
 
+    /// More for the page of a training run, as HTML.
+    fn page_sections(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The name of the data, for messages.
     fn source(data: &Self::Data) -> &str;
 
@@ -135,6 +140,11 @@ impl Shown {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The number of the last pass, where all were of one run.
+    pub fn last_pass(&self) -> Option<usize> {
+        self.lock().last_pass()
+    }
+
     /// After a pass.
     pub fn pass(&self, point: &CurvePoint) -> ControlFlow<()> {
         self.lock().pass(point);
@@ -178,9 +188,11 @@ fn train<M: Learns>(args: &TrainArgs, request: &mut Request<M::Options>) -> anyh
     // What reading left behind.
     lineal::linalg::return_free_pieces();
     let begun = Instant::now();
-    let shown = Shown::new(Progress::new(talk, request.spec.n_epochs(), request.spec.task));
+    let bound = request.spec.n_epochs().or(request.spec.max_passes);
+    let shown = Shown::new(Progress::new(talk, bound, request.spec.task));
     let trained = M::fit(request, &data, held_out.as_ref(), &shown);
     shown.lock().finish();
+    let last_pass = shown.last_pass();
     let (model, report) = trained?;
     let train = begun.elapsed().as_secs_f64();
 
@@ -195,7 +207,7 @@ fn train<M: Learns>(args: &TrainArgs, request: &mut Request<M::Options>) -> anyh
     let test = test.map(|data| model.evaluate(&data)).transpose()?;
     let model_bytes = write_model(&model, &args.out)?;
     let seconds = Seconds { read, train, total: start.elapsed().as_secs_f64() };
-    let outcome = Outcome { report, test, seconds, model_bytes, shrunk };
+    let outcome = Outcome { report, test, seconds, model_bytes, shrunk, last_pass };
     if let Some(path) = &args.report {
         let page = html::train_page(&model, &outcome);
         files::write_output(Some(path), |out| out.write_all(page.as_bytes()))?;

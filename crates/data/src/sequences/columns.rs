@@ -36,8 +36,14 @@ pub fn is_token_line(format: Format, line: &str) -> bool {
             let id = line.split('\t').next().unwrap_or_default();
             !id.contains(['-', '.'])
         }
+        Format::Crfsuite => declared_weight(line).is_none(),
         _ => true,
     }
+}
+
+/// What stands after `@weight:` in a line of CRFsuite that says how much its sequence counts.
+fn declared_weight(line: &str) -> Option<&str> {
+    line.trim_ascii_end().strip_prefix("@weight:").filter(|rest| !rest.contains('\t'))
 }
 
 fn is_blank(line: &str) -> bool {
@@ -51,7 +57,8 @@ pub(super) fn learn(
     format: Format,
     options: &SequenceOptions,
 ) -> Result<SequenceSchema, Error> {
-    let mut schema = SequenceSchema { format, columns: Vec::new(), label: 0, labels: Vec::new() };
+    let mut schema =
+        SequenceSchema { format, columns: Vec::new(), label: 0, labels: Vec::new(), texts: None };
     let error = |message: String| Error::new(ErrorKind::Columns, file, message);
     match format {
         Format::Crfsuite => {
@@ -173,6 +180,8 @@ impl<'a> Reader<'a> {
                 let start = open.get_or_insert((at, n_lines)).0;
                 if is_token_line(self.format, line) {
                     self.token(line, at - start, n_lines, data)?;
+                } else if self.format == Format::Crfsuite {
+                    data.weigh(Some(weight(line, n_lines, data)?));
                 }
             }
             at = end + 1;
@@ -297,6 +306,16 @@ impl<'a> Reader<'a> {
         self.last_label.1 = label;
         label
     }
+}
+
+fn weight(line: &str, n_line: usize, data: &Sequences) -> Result<f32, Error> {
+    let text = declared_weight(line).unwrap_or_default();
+    let weight: Option<f32> = text.parse().ok();
+    weight.filter(|w| w.is_finite() && *w >= 0.0).ok_or_else(|| {
+        let message =
+            format!("{} is not a weight; write @weight:2, a number of 0 or more", quote(text));
+        Error::in_line(ErrorKind::Value, &data.source, n_line, None, message)
+    })
 }
 
 fn ragged(data: &Sequences, line: &str, n_line: usize, n_columns: usize, shape: Shape) -> Error {

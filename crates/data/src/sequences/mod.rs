@@ -9,6 +9,7 @@
 //! | `conllu` | a line of ten fields; comments, `1-2` and `1.1` are no tokens | `id` 0, `form` 1, `lemma` 2, `upos` 3, … `misc` 9 |
 //! | `crfsuite` | a line `label<tab>attribute[:value]…` | one, the attributes as they stand |
 //! | `jsonl` | an entry of each list of an object a line | `tokens` 0, then the other lists; `labels` is the label |
+//! | `jsonl` | a word of the `text` of an object a line | the word; its label follows from `spans` of characters |
 //!
 //! A blank line ends a sequence. A position without a label is [`UNLABELLED`]: it has the marker that the options name, or null in JSON.
 
@@ -17,12 +18,15 @@ mod jsonl;
 mod options;
 mod schema;
 mod table;
+mod texts;
+mod words;
 
 pub use columns::is_token_line;
 pub use options::SequenceOptions;
 pub(crate) use schema::CONLLU;
-pub use schema::SequenceSchema;
-pub use table::{Sequence, Sequences, UNLABELLED};
+pub use schema::{SequenceSchema, SpanForm};
+pub use table::{LeftSpans, Sequence, Sequences, UNLABELLED};
+pub use words::words;
 
 use std::ops::ControlFlow;
 
@@ -48,7 +52,7 @@ pub fn read_sequences(
     source: impl Into<Source>,
     options: &SequenceOptions,
 ) -> Result<Sequences, Error> {
-    let walk = Walk::new(source.into(), options)?;
+    let walk = Walk::new(source.into(), options, None)?;
     let schema = walk.learn(options)?;
     let mut data = walk.read(options, schema, true)?;
     data.schema.labels = data.labels.clone();
@@ -67,20 +71,20 @@ pub fn read_sequences_with(
     options: &SequenceOptions,
     schema: &SequenceSchema,
 ) -> Result<Sequences, Error> {
-    let walk = Walk::new(source.into(), options)?;
+    let walk = Walk::new(source.into(), options, Some(schema))?;
     walk.check(schema)?;
     walk.read(options, schema.clone(), false)
 }
 
 /// As [`read_sequences_with`], block by block: `f` gets some whole sequences at a time and says whether to go on. Memory is that of a
-/// block, or of the longest sequence.
+/// block, or of the longest sequence. Standard input and pipes are given as they arrive: each sequence as soon as it has ended.
 pub fn stream_sequences(
     source: impl Into<Source>,
     options: &SequenceOptions,
     schema: &SequenceSchema,
     f: &mut dyn FnMut(&Sequences) -> ControlFlow<()>,
 ) -> Result<(), Error> {
-    let walk = Walk::new(source.into(), options)?;
+    let walk = Walk::new(source.into(), options, Some(schema))?;
     walk.check(schema)?;
     let mut any = false;
     let mut data = Sequences::new(walk.file.clone(), schema.clone());
@@ -105,18 +109,31 @@ struct Walk {
 }
 
 impl Walk {
-    fn new(source: Source, options: &SequenceOptions) -> Result<Self, Error> {
+    /// `schema` is what the data must be like, where that is known.
+    fn new(
+        source: Source,
+        options: &SequenceOptions,
+        schema: Option<&SequenceSchema>,
+    ) -> Result<Self, Error> {
         let file = source.name();
         let input = source.streamed()?;
-        let head = input.head(HEAD)?;
+        let head = input.arrived_head(HEAD)?;
         if without_bom(&head).trim_ascii().is_empty() {
             return Err(Error::new(ErrorKind::Empty, &file, "the file is empty"));
         }
         let format = match options.format {
             Some(format) => format,
-            None => columns::guess(&file, &head),
+            None => match (schema, columns::guess(&file, &head)) {
+                // What a model was trained on is likelier than what one line looks like.
+                (Some(schema), Format::Conll) if Format::from_name(&file).is_none() => {
+                    schema.format
+                }
+                (_, guessed) => guessed,
+            },
         };
-        if !format.has_sequences() {
+        // Plain lines for a model of texts.
+        let plain = format == Format::Sentences && schema.is_some_and(|s| s.texts.is_some());
+        if !format.has_sequences() && !plain {
             let message = format!(
                 "{format} holds rows, not sequences of tokens; give --format conll, conllu, crfsuite or jsonl"
             );
@@ -126,7 +143,10 @@ impl Walk {
     }
 
     fn ends(&self) -> RowEnd {
-        if self.format == Format::Jsonl { RowEnd::Newline } else { RowEnd::BlankLine }
+        match self.format {
+            Format::Jsonl | Format::Sentences => RowEnd::Newline,
+            _ => RowEnd::BlankLine,
+        }
     }
 
     fn learn(&self, options: &SequenceOptions) -> Result<SequenceSchema, Error> {
@@ -146,7 +166,8 @@ impl Walk {
                 format!("the model's schema is damaged: {why}"),
             )
         })?;
-        if self.format == schema.format {
+        let plain = self.format == Format::Sentences && schema.texts.is_some();
+        if self.format == schema.format || plain {
             return Ok(());
         }
         let message = format!(
@@ -179,10 +200,13 @@ impl Walk {
         f: &mut dyn FnMut(&mut Sequences) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let mut reader = columns::Reader::new(self.format, options, learning);
-        self.input.for_each_block(&self.file, self.ends(), &mut |block| {
+        self.input.for_each_arrival(&self.file, self.ends(), &mut |block| {
             let text = utf8(block.text, &self.file).map_err(|e| e.below(block.n_lines_before))?;
             match self.format {
-                Format::Jsonl => jsonl::read(text, block.n_lines_before, options, data)?,
+                Format::Jsonl | Format::Sentences => {
+                    let read = jsonl::Reader { format: self.format, options, learning };
+                    read.read(text, block.n_lines_before, data)?;
+                }
                 _ => reader.read(text, block.n_lines_before, data)?,
             }
             Ok(f(data))

@@ -11,4 +11,6 @@ pub struct SequenceOptions {
     pub label: Option<String>,
     /// What stands where a label is not known.
     pub unlabelled: Option<String>,
+    /// The key of JSON that says how much a sequence counts. CRFsuite files have lines `@weight:2`.
+    pub weight: Option<String>,
 }

@@ -15,6 +15,19 @@ pub struct SequenceSchema {
     pub label: usize,
     /// The labels, by number.
     pub labels: Vec<String>,
+    /// Whether sequences are raw texts whose labels come from spans of characters, and how these are written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub texts: Option<SpanForm>,
+}
+
+/// How spans of characters are written in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SpanForm {
+    /// `{"start": 0, "end": 5, "label": "PER"}`.
+    Objects,
+    /// `[0, 5, "PER"]`.
+    Triples,
 }
 
 /// The columns of CoNLL-U.
@@ -57,6 +70,7 @@ impl SequenceSchema {
             && self.words() < self.columns.len()
             && (self.format != Format::Jsonl || self.label_is_last())
             && (self.format != Format::Conllu || self.columns.len() == CONLLU.len())
+            && (self.texts.is_none() || (self.format, self.columns.len()) == (Format::Jsonl, 2))
             && (self.format != Format::Crfsuite || (self.columns.len(), self.label) == (2, 1));
         if !fits {
             return Err("its columns do not fit its format".into());

@@ -29,7 +29,28 @@ pub struct Sequences {
     pub(super) cells: Vec<(u32, u32)>,
     pub(super) gold: Vec<u32>,
     pub(super) places: Vec<Place>,
+    /// How much each sequence counts; none where all count the same.
+    pub(super) weights: Vec<f32>,
+    /// That of the sequence that is being read.
+    weight: Option<f32>,
+    /// The objects as the file has them, of texts with spans.
+    pub(super) objects: Vec<String>,
+    /// Spans that words have no place for.
+    pub(super) spans: LeftSpans,
     index: HashMap<String, u32>,
+}
+
+/// Spans of characters that did not fit words, and texts that were left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftSpans {
+    /// Began or ended inside a word, and were widened to it.
+    pub widened: usize,
+    /// Overlapped a longer one, and were left out.
+    pub overlapping: usize,
+    /// Had no word in them, and were left out.
+    pub empty: usize,
+    /// Texts whose `answer` is not `accept`.
+    pub refused: usize,
 }
 
 /// Where a sequence ends, and its first line in the file.
@@ -61,6 +82,10 @@ impl Sequences {
             cells: Vec::new(),
             gold: Vec::new(),
             places: Vec::new(),
+            weights: Vec::new(),
+            weight: None,
+            objects: Vec::new(),
+            spans: LeftSpans::default(),
             index,
         }
     }
@@ -94,6 +119,21 @@ impl Sequences {
     pub fn tokens(&self, sequence: usize) -> Range<usize> {
         let start = if sequence == 0 { 0 } else { self.places[sequence - 1].token_end };
         start..self.places[sequence].token_end
+    }
+
+    /// How much each sequence counts; none where all count the same.
+    pub fn weights(&self) -> Option<&[f32]> {
+        (!self.weights.is_empty()).then_some(&self.weights[..])
+    }
+
+    /// Spans of characters that did not fit words.
+    pub fn left_spans(&self) -> LeftSpans {
+        self.spans
+    }
+
+    /// The object of a text as its file has it; none of other data.
+    pub fn object(&self, sequence: usize) -> Option<&str> {
+        self.objects.get(sequence).map(String::as_str)
     }
 
     /// The labels of all tokens: indices into `labels`, or [`UNLABELLED`].
@@ -133,6 +173,7 @@ impl Sequences {
     pub fn line(&self, sequence: usize, token: usize) -> usize {
         let first = self.places[sequence].line;
         if self.schema.format == Format::Jsonl {
+            // One object per line.
             return first;
         }
         let lines = self.raw(sequence).lines().enumerate();
@@ -161,6 +202,8 @@ impl Sequences {
                 &self.cells[tokens.start * self.n_columns..tokens.end * self.n_columns],
             );
             some.gold.extend_from_slice(&self.gold[tokens]);
+            some.weights.extend(self.weights.get(sequence));
+            some.objects.extend(self.objects.get(sequence).cloned());
             some.places.push(Place {
                 text_start,
                 text_end: some.text.len(),
@@ -177,6 +220,13 @@ impl Sequences {
         self.cells.clear();
         self.gold.clear();
         self.places.clear();
+        self.weights.clear();
+        self.objects.clear();
+    }
+
+    /// How much the sequence counts that is being read, where that is said.
+    pub(super) fn weigh(&mut self, weight: Option<f32>) {
+        self.weight = weight.or(self.weight);
     }
 
     /// The number of a label, a new one if need be.
@@ -204,6 +254,12 @@ impl Sequences {
         if u32::try_from(text_end - text_start).is_err() {
             let message = "a sequence of more than 4 GB begins here; is a blank line missing?";
             return Err(Error::in_line(ErrorKind::Syntax, &self.source, line, None, message));
+        }
+        // The first weight that is not 1 makes all of them count.
+        let weight = self.weight.take();
+        if weight.is_some() || !self.weights.is_empty() {
+            self.weights.resize(self.places.len(), 1.0);
+            self.weights.push(weight.unwrap_or(1.0));
         }
         self.places.push(Place { text_start, text_end, token_end, line });
         Ok(())
@@ -239,6 +295,21 @@ impl<'a> Sequence<'a> {
         let at = (self.data.tokens(self.at).start + token) * self.data.n_columns + column;
         let (start, len) = self.data.cells[at];
         &self.data.raw(self.at)[start as usize..(start + len) as usize]
+    }
+
+    /// Where a cell begins and ends in [`raw`](Self::raw), in bytes.
+    ///
+    /// # Panics
+    /// If there is no such token or column.
+    pub fn place(&self, token: usize, column: usize) -> Range<usize> {
+        let at = (self.data.tokens(self.at).start + token) * self.data.n_columns + column;
+        let (start, len) = self.data.cells[at];
+        start as usize..(start + len) as usize
+    }
+
+    /// Its object in a file of texts.
+    pub fn object(&self) -> Option<&'a str> {
+        self.data.object(self.at)
     }
 
     /// Its labels.

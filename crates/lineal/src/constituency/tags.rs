@@ -11,7 +11,7 @@ use lineal_data::{
 pub(super) const UNKNOWN: &str = "_";
 
 fn options() -> SequenceOptions {
-    SequenceOptions { format: Some(Format::Conll), label: None, unlabelled: None }
+    SequenceOptions { format: Some(Format::Conll), ..SequenceOptions::default() }
 }
 
 /// Words and parts of speech as two columns.

@@ -34,7 +34,7 @@ const EPOCHS: usize = 8;
 
 fn options() -> SequenceOptions {
     let label = Some(ConlluColumn::Upos.name().to_owned());
-    SequenceOptions { format: Some(Format::Conllu), label, unlabelled: None }
+    SequenceOptions { format: Some(Format::Conllu), label, ..SequenceOptions::default() }
 }
 
 fn source(data: &Treebank) -> Source {

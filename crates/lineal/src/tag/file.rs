@@ -9,6 +9,7 @@
 //! ```
 
 use super::constraints;
+use super::lexicon::Lexicon;
 use super::model::TagModel;
 use super::notable::Notable;
 use super::rules;
@@ -21,6 +22,7 @@ use lineal_data::SequenceSchema;
 use lineal_features::sequence::{AttributeIndex, Extractor, Templates};
 use lineal_model::file::{ModelFile, TensorData};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The most labels: K² transitions are kept in memory.
 pub(super) const MAX_LABELS: usize = 10_000;
@@ -96,11 +98,13 @@ pub(super) fn read(file: &ModelFile) -> Result<TagModel, Error> {
     let vectorizer = match &about.templates {
         None => Vectorizer::Named { index: unary, bias: has_bias(&about.header.spec.tag) },
         Some(text) => {
+            let lexicon = Lexicon::new(&about.header.spec.tag, &about.schema);
+            let n_columns = lexicon.as_ref().map_or(about.schema.columns.len(), |l| l.n_columns());
             let templates = Templates::parse(text)
-                .and_then(|t| t.check_columns(about.schema.columns.len()).map(|()| t))
+                .and_then(|t| t.check_columns(n_columns).map(|()| t))
                 .map_err(|e| bad(e.to_string()))?;
             let pairs = read_index(file, PAIR_HASHES, about.hashed_pairs)?;
-            Vectorizer::Columns(Extractor::new(templates, unary, pairs))
+            Vectorizer::Columns(Extractor::new(templates, unary, pairs), lexicon.map(Arc::new))
         }
     };
     let shape = ChainModel {

@@ -18,10 +18,12 @@
 //! # Ok::<(), lineal::Error>(())
 //! ```
 
+mod choose;
 mod constraints;
 mod evaluate;
 mod explain;
 mod file;
+mod lexicon;
 mod model;
 mod notable;
 mod rules;
@@ -31,11 +33,14 @@ mod tagger;
 mod train;
 mod vectorize;
 mod warm;
+mod weigh;
 
 pub use constraints::{parse_forbidden, read_forbidden};
 pub use evaluate::{TagMetrics, TypeMetrics};
 pub use explain::{Reason, TagExplanation};
-pub use model::TagModel;
+pub use lexicon::{read_word_clusters, read_word_list};
+pub use model::{TagModel, TagWeight};
 pub use notable::Notable;
-pub use spec::{Border, SchemeKind, TagFeatures, TagSpec, WeightsKind};
+pub use shrink::least_model_bytes;
+pub use spec::{Border, SchemeKind, TagFeatures, TagSpec, WeightsKind, WordList};
 pub use tagger::{Ranking, Tagged, TaggedSpan, Tagger};

@@ -2,12 +2,13 @@
 
 use super::file::About;
 use super::notable::Notable;
-use super::vectorize::Vectorizer;
+use super::vectorize::{Rows, VectorScratch, Vectorizer};
 use crate::structured::{Ask, Header, StructuredModel};
 use crate::{Error, SequenceOptions, TagMetrics, Tagged};
 use lineal_chain::{Grammar, PrunedModel};
-use lineal_data::{SequenceSchema, Sequences, Source};
+use lineal_data::{Sequence, SequenceSchema, Sequences, Source};
 use lineal_declared::automaton::Automaton;
+use lineal_features::sequence::{AttributeIndex, Names};
 use lineal_metrics::TagSet;
 use lineal_model::file::ModelFile;
 use std::ops::ControlFlow;
@@ -20,6 +21,19 @@ pub struct TagModel {
     pub(super) grammar: Grammar,
     pub(super) rules: Option<Automaton>,
     pub(super) about: About,
+}
+
+/// One weight of a tagger.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TagWeight {
+    /// `emission`, `transition`, `start`, `end` or `triple`.
+    pub kind: &'static str,
+    /// The attribute; empty where there is none.
+    pub name: String,
+    /// The label; of transitions from one to the next.
+    pub labels: Vec<String>,
+    /// Not 0.
+    pub weight: f32,
 }
 
 impl TagModel {
@@ -59,6 +73,74 @@ impl TagModel {
     /// The attributes that weigh most, for each label.
     pub fn notable(&self) -> &[Notable] {
         &self.about.notable
+    }
+
+    /// The attributes of each token of a sequence that have weights, by name, with their values.
+    pub fn attributes(&self, sequence: Sequence<'_>) -> Result<Vec<Vec<(String, f32)>>, Error> {
+        let (mut rows, mut scratch) = (Rows::default(), VectorScratch::default());
+        self.vectorizer.extract(sequence, &mut scratch, &mut rows)?;
+        let mut names = Names::default();
+        self.vectorizer.name(sequence, &mut names)?;
+        let row = |t: usize| {
+            let mut row = Vec::new();
+            rows.unary.row(t).for_each(|id, value| row.push((names.unary[id].clone(), value)));
+            row
+        };
+        Ok((0..sequence.len()).map(row).collect())
+    }
+
+    /// All weights, as `crfsuite dump` shows them. Attributes are stored as hashes: they have the names that they have in `data`, which should be the training data, and
+    /// those that do not occur there are written as `#` and their hash.
+    pub fn weights(&self, data: Option<&Sequences>) -> Result<Vec<TagWeight>, Error> {
+        let mut names = Names::default();
+        for sequence in data.into_iter().flat_map(|data| data.iter()) {
+            self.vectorizer.name(sequence, &mut names)?;
+        }
+        let named = |names: &[String], index: Option<&AttributeIndex>, id: usize| match names
+            .get(id)
+            .filter(|name| !name.is_empty())
+        {
+            Some(name) => name.clone(),
+            None => match index.and_then(|index| index.hashes()) {
+                Some(hashes) => format!("#{:016x}", hashes[id]),
+                None => format!("#{id}"),
+            },
+        };
+        let (shape, k) = (self.weights.model(), self.labels().len());
+        let label = |at: usize| self.labels()[at].clone();
+        let mut all = Vec::new();
+        for id in 0..shape.n_unary {
+            let name = named(&names.unary, Some(self.vectorizer.unary_index()), id);
+            for &(to, weight) in self.weights.unary(id) {
+                let labels = vec![label(to as usize)];
+                all.push(TagWeight { kind: "emission", name: name.clone(), labels, weight });
+            }
+        }
+        for id in 0..shape.n_pairs {
+            let name = named(&names.pairs, self.vectorizer.pair_index(), id);
+            for &(pair, weight) in self.weights.pair(id) {
+                let labels = vec![label(pair as usize / k), label(pair as usize % k)];
+                all.push(TagWeight { kind: "transition", name: name.clone(), labels, weight });
+            }
+        }
+        let from = shape.transition_range().start;
+        let ranges = [
+            ("transition", shape.transition_range(), 2),
+            ("start", shape.start_range(), 1),
+            ("end", shape.end_range(), 1),
+            ("triple", shape.triple_range(), 3),
+        ];
+        for (kind, range, n_labels) in ranges {
+            for (at, place) in range.enumerate() {
+                let weight = self.weights.shared()[place - from];
+                if weight != 0.0 {
+                    let digits = (0..n_labels).rev().map(|digit| label(at / k.pow(digit) % k));
+                    let labels = digits.collect();
+                    all.push(TagWeight { kind, name: String::new(), labels, weight });
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// Whether one label may follow another.

@@ -2,11 +2,30 @@
 
 use super::file::tensor_bytes;
 use super::model::TagModel;
+use super::spec::TagFeatures;
 use super::vectorize::Vectorizer;
 use crate::Error;
+use crate::request::spec::TrainSpec;
 use crate::structured::StructuredModel;
 use lineal_chain::{ChainModel, PrunedModel, PrunedParts};
+use lineal_data::Sequences;
 use lineal_features::sequence::AttributeIndex;
+
+/// What a model of this data cannot be smaller than, in bytes: the weights of transitions, the labels and the request are never left out.
+pub fn least_model_bytes(data: &Sequences, spec: &TrainSpec) -> u64 {
+    let k = data.schema.labels.len() as u64;
+    let transitions = match &spec.tag.features {
+        TagFeatures::Templates(text) => text.lines().any(|line| line.trim_end() == "B"),
+        _ => true,
+    };
+    let shared = match transitions {
+        true if spec.tag.order == 2 => k * k * k + k * k,
+        true => k * k,
+        false => 0,
+    };
+    let json = |length: Result<String, serde_json::Error>| length.map_or(0, |s| s.len() as u64);
+    4 * shared + json(serde_json::to_string(&data.schema)) + json(serde_json::to_string(spec))
+}
 
 /// See [`StructuredModel::shrink`].
 pub(super) fn shrink(model: &TagModel, max_bytes: u64) -> Result<TagModel, Error> {
@@ -42,8 +61,13 @@ pub(super) fn shrink(model: &TagModel, max_bytes: u64) -> Result<TagModel, Error
     let cut = if low == 0 { 0.0 } else { sizes[(low).min(sizes.len() - 1)] };
     let kept = without(&parts, if low == 0 { half(step) } else { cut.max(half(step)) });
     small.weights = PrunedModel::from_parts(model.weights.model(), rounded(kept, step))?;
-    let small = small.compact()?;
-    let bytes = small.to_bytes()?.len() as u64;
+    let mut small = small.compact()?;
+    let mut bytes = small.to_bytes()?.len() as u64;
+    if bytes > max_bytes {
+        // Names for `inspect` go last.
+        small.about.notable.clear();
+        bytes = small.to_bytes()?.len() as u64;
+    }
     if bytes > max_bytes {
         return Err(Error::request(format!(
             "the model cannot be made as small as {max_bytes} bytes: without any weight of an attribute it still takes {bytes}"

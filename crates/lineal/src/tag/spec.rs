@@ -3,6 +3,7 @@
 use crate::request::spec::choice;
 use lineal_chain::Scheme;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -33,6 +34,28 @@ pub struct TagSpec {
     pub rules: Option<String>,
     /// Whether training sets the gold labels against legal sequences only, too. By default it is against all: the figures are no worse.
     pub legal_rivals: bool,
+    /// Whether the learner is chosen among a few by a trial on held-out sequences, in place of loss, penalty and updates of the request.
+    #[serde(skip_serializing_if = "is_false")]
+    pub choose: bool,
+    /// Lists of phrases whose words get a column: stored with the model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lists: Vec<WordList>,
+    /// Clusters by word, which get columns, too.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub clusters: BTreeMap<String, String>,
+}
+
+fn is_false(choose: &bool) -> bool {
+    !choose
+}
+
+/// A list of phrases (a gazetteer): names of cities, say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WordList {
+    /// What its attributes are called.
+    pub name: String,
+    /// A phrase of one or more words each. One that is written in small letters is found in any case.
+    pub entries: Vec<String>,
 }
 
 impl Default for TagSpec {
@@ -49,6 +72,9 @@ impl Default for TagSpec {
             forbidden: Vec::new(),
             rules: None,
             legal_rivals: false,
+            choose: false,
+            lists: Vec::new(),
+            clusters: BTreeMap::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! From a spec and sequences to a certified tagger.
 
+use super::choose;
 use super::constraints;
 use super::evaluate::compare;
 use super::file::{About, MAX_LABELS, MAX_LABELS_OF_TRIPLES};
@@ -7,9 +8,10 @@ use super::model::TagModel;
 use super::notable::notable;
 use super::rules;
 use super::shrink::compact;
-use super::spec::{TagFeatures, TagSpec, WeightsKind};
+use super::spec::{SchemeKind, TagFeatures, TagSpec, WeightsKind};
 use super::vectorize::{Rows, Vectorizer};
 use super::warm;
+use super::weigh;
 use crate::Error;
 use crate::request::spec::{Task, TrainSpec};
 use crate::structured::{Counts, Header, Metric, fit, train_and_held_out};
@@ -19,7 +21,7 @@ use lineal_chain::{
     ChainModel, ChainOptions, ChainProblem, ChainWeights, Decoder, Grammar, LabelCost,
     Observations, Parts, PrunedModel, Scratch, Sentences,
 };
-use lineal_data::{Sequences, UNLABELLED};
+use lineal_data::{Format, Sequences, UNLABELLED};
 use lineal_erm::structured::learn;
 use lineal_features::sequence::AttributeIndex;
 use rayon::prelude::*;
@@ -36,9 +38,20 @@ impl Trainable for Sequences {
         check(spec, data)?;
         let (data, held_out) = train_and_held_out(data, held_out, spec)?;
         let data = &*data;
+        let (chosen, trials) = match spec.tag.choose && start.is_none() {
+            true => choose::choose(data, spec)?,
+            false => (spec.clone(), Vec::new()),
+        };
+        let spec = &chosen;
         let labels = &data.schema.labels;
-        let grammar = constraints::grammar(&spec.tag, labels).map_err(|e| first_seen(e, data))?;
-        let learning = spec.learning(data.len() as f64)?;
+        let grammar = constraints::grammar(&spec.tag, labels)
+            .map_err(|e| suggest(first_seen(e, data), spec, data))?;
+        let label_weights = weigh::of_labels(spec, data)?;
+        let weights = weigh::of_sequences(data, label_weights.as_deref())?;
+        let n = weights
+            .as_ref()
+            .map_or(data.len() as f64, |weights| weights.iter().map(|&w| f64::from(w)).sum());
+        let learning = spec.learning(n)?;
 
         let (vectorizer, rows) = Vectorizer::learn(data, &spec.tag)?;
         let shape = ChainModel {
@@ -56,12 +69,12 @@ impl Trainable for Sequences {
             pairs: (shape.n_pairs > 0).then_some(&rows.pairs),
             labels: data.gold(),
             ends: &ends,
-            weights: None,
+            weights: weights.as_deref(),
         };
         let rules = rules::compile(&spec.tag, labels, shape.n_pairs > 0)?;
         let options = options(spec, &grammar);
         let problem = ChainProblem::new(shape, sentences, &options, start.as_ref())
-            .map_err(|e| placed(e, data))?;
+            .map_err(|e| suggest(placed(e, data), spec, data))?;
         let start = start.map(|start| problem.weights_of(&start)).transpose()?;
         let metric = held_out
             .as_deref()
@@ -81,6 +94,7 @@ impl Trainable for Sequences {
             tokens: data.n_tokens(),
             weights: n_weights,
             unlabelled: data.gold().iter().filter(|&&label| label == UNLABELLED).count(),
+            stages: trials,
             ..StructuredReport::default()
         };
         let counts = Counts {
@@ -92,6 +106,25 @@ impl Trainable for Sequences {
         if report.classes == 1 {
             let told = "all positions have the same label: there is nothing to tell apart";
             report.warnings.push(told.into());
+        }
+        let after: Vec<&str> = vectorizer
+            .templates()
+            .into_iter()
+            .flat_map(|templates| templates.columns())
+            .filter(|&column| column > data.schema.label)
+            .filter_map(|column| data.schema.columns.get(column).map(String::as_str))
+            .collect();
+        if data.schema.format == Format::Conll && !after.is_empty() {
+            let mut after = after;
+            after.sort_unstable();
+            after.dedup();
+            report.warnings.push(format!(
+                "attributes are made of {} {}, after the label: if new data will not have {}, leave {} out by --features or --template",
+                if after.len() == 1 { "column" } else { "columns" },
+                after.join(", "),
+                if after.len() == 1 { "it" } else { "them" },
+                if after.len() == 1 { "it" } else { "them" },
+            ));
         }
         if report.features == 0 {
             let told = "no attribute has a weight: labels follow from their neighbours alone";
@@ -181,6 +214,31 @@ fn first_seen(error: Error, data: &Sequences) -> Error {
     match at {
         Some((sequence, token)) => data.error_at(sequence, token, error.to_string()).into(),
         None => error,
+    }
+}
+
+/// The error, with the scheme that the labels do fit, if there is one.
+fn suggest(error: Error, spec: &TrainSpec, data: &Sequences) -> Error {
+    let fits = |scheme: &SchemeKind| {
+        let Ok(grammar) = scheme.scheme().grammar(&data.schema.labels) else { return false };
+        data.iter().all(|sequence| {
+            let gold = sequence.gold();
+            let known = |&&label: &&u32| label != UNLABELLED;
+            let pairs = gold.windows(2).filter(|p| p.iter().all(|label| known(&label)));
+            gold.first().filter(known).is_none_or(|&l| grammar.permits_start(l as usize))
+                && gold.last().filter(known).is_none_or(|&l| grammar.permits_end(l as usize))
+                && pairs.into_iter().all(|p| grammar.permits(p[0] as usize, p[1] as usize))
+        })
+    };
+    match error {
+        Error::Data(mut told) if spec.tag.scheme.is_some() => {
+            let other = |scheme: &&SchemeKind| Some(**scheme) != spec.tag.scheme;
+            if let Some(scheme) = SchemeKind::ALL.iter().filter(other).find(|scheme| fits(scheme)) {
+                told.message.push_str(&format!("; all labels fit --scheme {scheme}: say that"));
+            }
+            Error::Data(told)
+        }
+        error => error,
     }
 }
 

@@ -1,5 +1,6 @@
 //! From the cells of sequences to numbered attributes.
 
+use super::lexicon::Lexicon;
 use super::spec::{TagFeatures, TagSpec};
 use crate::Error;
 use lineal_data::{Format, Sequence, SequenceSchema, Sequences};
@@ -9,12 +10,13 @@ use lineal_features::sequence::{
 };
 use lineal_linalg::SparseRows;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// What makes attributes of tokens.
 #[derive(Clone, Debug)]
 pub(super) enum Vectorizer {
-    /// Templates over columns.
-    Columns(Extractor),
+    /// Templates over columns, those that are looked up among them.
+    Columns(Extractor, Option<Arc<Lexicon>>),
     /// Attributes that come with names.
     Named {
         /// Their numbers.
@@ -41,15 +43,23 @@ pub(super) struct VectorScratch {
 }
 
 /// The templates that a spec means for this data.
-fn templates(spec: &TagSpec, data: &Sequences) -> Result<Templates, Error> {
+fn templates(
+    spec: &TagSpec,
+    data: &Sequences,
+    lexicon: Option<&Lexicon>,
+) -> Result<Templates, Error> {
     let schema = &data.schema;
     let text = match &spec.features {
         TagFeatures::Templates(text) => text.clone(),
         TagFeatures::List(list) => expand_at(list, &columns(data))?,
         TagFeatures::Default => expand_at(&default_features(schema), &columns(data))?,
     };
+    let text = match lexicon {
+        Some(lexicon) => with_line(text, &lexicon.templates()),
+        None => text,
+    };
     let text = match spec.bias {
-        Some(true) => with_bias(text),
+        Some(true) => with_line(text, "U:bias\n"),
         _ => text,
     };
     let templates = Templates::parse(&text)?;
@@ -59,17 +69,35 @@ fn templates(spec: &TagSpec, data: &Sequences) -> Result<Templates, Error> {
             schema.label, schema.columns[schema.label]
         )));
     }
-    templates.check_columns(schema.columns.len())?;
+    templates.check_columns(lexicon.map_or(schema.columns.len(), Lexicon::n_columns))?;
     Ok(templates)
 }
 
-/// The templates, and one that reads nothing.
-fn with_bias(mut text: String) -> String {
+/// The templates, and others after them.
+fn with_line(mut text: String, more: &str) -> String {
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    text.push_str("U:bias\n");
+    text.push_str(more);
     text
+}
+
+/// The cells of a sequence, those that are looked up among them, and how many a token has.
+fn cells_of<'a>(
+    sequence: Sequence<'a>,
+    lexicon: Option<&'a Lexicon>,
+    cells: &mut Vec<&'a str>,
+) -> usize {
+    match lexicon {
+        None => {
+            cells.extend(sequence.cells());
+            sequence.data().n_columns()
+        }
+        Some(lexicon) => {
+            lexicon.cells(sequence, cells);
+            lexicon.n_columns()
+        }
+    }
 }
 
 /// Every column that is not the label or, in CoNLL-U, itself an annotation.
@@ -117,9 +145,16 @@ impl Vectorizer {
                     data.source
                 )));
             }
+            if !(spec.lists.is_empty() && spec.clusters.is_empty()) {
+                return Err(Error::request(format!(
+                    "{}: its attributes come with their names, and there are no words to look up in --list or --clusters; leave them out",
+                    data.source
+                )));
+            }
             return learn_named(data, spec);
         }
-        let templates = templates(spec, data)?;
+        let lexicon = Lexicon::new(spec, &data.schema).map(Arc::new);
+        let templates = templates(spec, data, lexicon.as_deref())?;
         if let Some(bits) = spec.hash_bits {
             let n_pairs = if templates.n_pairs() > 0 { bits } else { 0 };
             let pairs = if templates.n_pairs() > 0 {
@@ -128,7 +163,7 @@ impl Vectorizer {
                 AttributeIndex::from_hashes(&[])?
             };
             let extractor = Extractor::new(templates, AttributeIndex::hashed(bits), pairs);
-            let vectorizer = Self::Columns(extractor);
+            let vectorizer = Self::Columns(extractor, lexicon);
             let rows = vectorizer.rows(data)?;
             return Ok((vectorizer, rows));
         }
@@ -137,14 +172,14 @@ impl Vectorizer {
         let mut cells = Vec::new();
         for sequence in data.iter() {
             cells.clear();
-            cells.extend(sequence.cells());
-            let sentence = Sentence::new(&cells, data.n_columns());
+            let n_columns = cells_of(sequence, lexicon.as_deref(), &mut cells);
+            let sentence = Sentence::new(&cells, n_columns);
             builder.add(sentence, &mut rows.unary, &mut rows.pairs)?;
         }
         let (extractor, [unary, pairs]) = builder.finish(cut(spec));
         rows.unary.renumber(|id| unary.get(id));
         rows.pairs.renumber(|id| pairs.get(id));
-        Ok((Self::Columns(extractor), rows))
+        Ok((Self::Columns(extractor, lexicon), rows))
     }
 
     /// The rows of other data.
@@ -165,9 +200,10 @@ impl Vectorizer {
         rows: &mut Rows,
     ) -> Result<(), Error> {
         match self {
-            Self::Columns(extractor) => {
-                let cells: Vec<&str> = sequence.cells().collect();
-                let sentence = Sentence::new(&cells, sequence.data().n_columns());
+            Self::Columns(extractor, lexicon) => {
+                let mut cells = Vec::new();
+                let n_columns = cells_of(sequence, lexicon.as_deref(), &mut cells);
+                let sentence = Sentence::new(&cells, n_columns);
                 extractor.extract(sentence, &mut s.extract, &mut rows.unary, &mut rows.pairs)?;
             }
             Self::Named { index, bias } => {
@@ -197,21 +233,21 @@ impl Vectorizer {
     /// How many attributes of transitions there are.
     pub(super) fn n_pairs(&self) -> usize {
         match self {
-            Self::Columns(extractor) => extractor.n_pairs(),
+            Self::Columns(extractor, _) => extractor.n_pairs(),
             Self::Named { .. } => 0,
         }
     }
 
     pub(super) fn unary_index(&self) -> &AttributeIndex {
         match self {
-            Self::Columns(extractor) => extractor.unary_index(),
+            Self::Columns(extractor, _) => extractor.unary_index(),
             Self::Named { index, .. } => index,
         }
     }
 
     pub(super) fn pair_index(&self) -> Option<&AttributeIndex> {
         match self {
-            Self::Columns(extractor) => Some(extractor.pair_index()),
+            Self::Columns(extractor, _) => Some(extractor.pair_index()),
             Self::Named { .. } => None,
         }
     }
@@ -219,7 +255,7 @@ impl Vectorizer {
     /// The templates, of columns.
     pub(super) fn templates(&self) -> Option<&Templates> {
         match self {
-            Self::Columns(extractor) => Some(extractor.templates()),
+            Self::Columns(extractor, _) => Some(extractor.templates()),
             Self::Named { .. } => None,
         }
     }
@@ -232,8 +268,9 @@ impl Vectorizer {
     /// The same with other indices.
     pub(super) fn with_indices(&self, unary: AttributeIndex, pairs: AttributeIndex) -> Self {
         match self {
-            Self::Columns(extractor) => {
-                Self::Columns(Extractor::new(extractor.templates().clone(), unary, pairs))
+            Self::Columns(extractor, lexicon) => {
+                let extractor = Extractor::new(extractor.templates().clone(), unary, pairs);
+                Self::Columns(extractor, lexicon.clone())
             }
             Self::Named { bias, .. } => Self::Named { index: unary, bias: *bias },
         }
@@ -242,9 +279,10 @@ impl Vectorizer {
     /// The text of the attributes of a sequence, by number.
     pub(super) fn name(&self, sequence: Sequence<'_>, names: &mut Names) -> Result<(), Error> {
         match self {
-            Self::Columns(extractor) => {
-                let cells: Vec<&str> = sequence.cells().collect();
-                let sentence = Sentence::new(&cells, sequence.data().n_columns());
+            Self::Columns(extractor, lexicon) => {
+                let mut cells = Vec::new();
+                let n_columns = cells_of(sequence, lexicon.as_deref(), &mut cells);
+                let sentence = Sentence::new(&cells, n_columns);
                 extractor.name(sentence, &mut ExtractScratch::default(), names)?;
             }
             Self::Named { index, bias } => {

@@ -1,0 +1,321 @@
+//! What a page shows of an evaluation beside its metrics: curves over thresholds, errors of numbers, the worst mistakes with their rows, the features that weigh most.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use lineal::data::{ColumnKind, UNSEEN};
+use lineal::{Dataset, Format, Model, Predicted, ReadOptions, Source, Targets, Task};
+use serde_json::Value;
+
+/// Curves are drawn for so many classes, each with so many points.
+const CLASSES: usize = 30;
+const POINTS: usize = 400;
+/// Scores that are held at once.
+const AT_ONCE: usize = 1 << 22;
+/// Mistakes that are listed.
+const MISTAKES: usize = 25;
+/// Features that are listed.
+const FEATURES: usize = 25;
+/// Weights that are looked at.
+const WEIGHTS: usize = 1 << 27;
+/// Points of a scatter plot.
+const DOTS: usize = 1200;
+
+/// Everything beside the metrics.
+#[derive(Default)]
+pub struct Details {
+    pub curves: Vec<ClassCurve>,
+    /// Whether thresholds are probabilities, or scores.
+    pub is_proba: bool,
+    /// Actual and predicted numbers, some of them if there are many.
+    pub pairs: Vec<(f64, f64)>,
+    /// All residuals, predicted − actual.
+    pub residuals: Vec<f64>,
+    pub mistakes: Vec<Mistake>,
+    pub importance: Vec<(f64, String)>,
+}
+
+/// How a threshold on the score of one class trades its mistakes.
+pub struct ClassCurve {
+    pub class: usize,
+    /// Rows of the class, and others.
+    pub rows: [u64; 2],
+    pub auc: f64,
+    pub average_precision: f64,
+    /// Thresholds that fall, with the rows of the class and the others that score at least as much.
+    pub points: Vec<(f64, u64, u64)>,
+}
+
+/// A row with a wrong answer.
+pub struct Mistake {
+    /// From 0.
+    pub row: usize,
+    pub gold: String,
+    pub predicted: String,
+    /// How sure the model was of the wrong answer; of numbers, how far it is off.
+    pub amount: f64,
+    /// The row as it stands in the file, by column.
+    pub cells: Vec<(String, String)>,
+}
+
+impl Details {
+    /// Of a model on labelled data from `path`.
+    pub fn new(
+        model: &Model,
+        data: &Dataset,
+        path: &Path,
+        options: &ReadOptions,
+    ) -> Result<Self, lineal::Error> {
+        let mut found = Self { importance: importance(model), ..Self::default() };
+        match &data.y {
+            Targets::Classes(gold) if model.task() == Task::Classify => {
+                found.classes(model, data, gold)?;
+            }
+            Targets::Real(gold) if model.task() == Task::Regress => {
+                found.numbers(model, data, gold);
+            }
+            _ => {}
+        }
+        found.read_cells(path, options, data);
+        Ok(found)
+    }
+
+    fn classes(
+        &mut self,
+        model: &Model,
+        data: &Dataset,
+        gold: &[u32],
+    ) -> Result<(), lineal::Error> {
+        let k = model.classes().len();
+        self.is_proba = model.has_proba();
+        // Of two classes one curve says it all.
+        let shown: Vec<usize> = if k == 2 { vec![1] } else { (0..k.min(CLASSES)).collect() };
+        let mut scores: Vec<Vec<(f64, bool)>> = vec![Vec::new(); shown.len()];
+        let rows: Vec<usize> = (0..data.n_rows()).collect();
+        for rows in rows.chunks((AT_ONCE / k.max(1)).max(1)) {
+            let part = data.select(rows);
+            let table = match self.is_proba {
+                true => model.proba(&part)?,
+                false => model.scores(&part),
+            };
+            let Predicted::Classes(predicted) = model.predict(&part) else { return Ok(()) };
+            for (at, &i) in rows.iter().enumerate() {
+                let row = table.row(at);
+                // Two classes may have one score, that of the second.
+                let of = |class: usize| match row.len() {
+                    1 if class == 0 => -row[0],
+                    1 => row[0],
+                    _ => row.get(class).copied().unwrap_or(f64::NAN),
+                };
+                if gold[i] == UNSEEN {
+                    continue;
+                }
+                for (scores, &class) in scores.iter_mut().zip(&shown) {
+                    scores.push((of(class), gold[i] as usize == class));
+                }
+                if predicted[at] != gold[i] {
+                    let amount = match self.is_proba {
+                        true => of(predicted[at] as usize),
+                        false => of(predicted[at] as usize) - of(gold[i] as usize),
+                    };
+                    let name = |class: u32| model.classes()[class as usize].clone();
+                    self.add_mistake(Mistake {
+                        row: i,
+                        gold: name(gold[i]),
+                        predicted: name(predicted[at]),
+                        amount,
+                        cells: Vec::new(),
+                    });
+                }
+            }
+        }
+        self.keep_worst();
+        let curves = scores.into_iter().zip(shown);
+        self.curves = curves.filter_map(|(scores, class)| ClassCurve::new(class, scores)).collect();
+        Ok(())
+    }
+
+    fn numbers(&mut self, model: &Model, data: &Dataset, gold: &[f64]) {
+        let Predicted::Real(predicted) = model.predict(data) else { return };
+        let every = gold.len().div_ceil(DOTS).max(1);
+        for (row, (&y, &y_hat)) in gold.iter().zip(&predicted).enumerate() {
+            if row % every == 0 {
+                self.pairs.push((y, y_hat));
+            }
+            self.residuals.push(y_hat - y);
+            self.add_mistake(Mistake {
+                row,
+                gold: crate::talk::rough(y),
+                predicted: crate::talk::rough(y_hat),
+                amount: (y_hat - y).abs(),
+                cells: Vec::new(),
+            });
+        }
+        self.keep_worst();
+    }
+
+    fn add_mistake(&mut self, mistake: Mistake) {
+        self.mistakes.push(mistake);
+        if self.mistakes.len() >= 64 * MISTAKES {
+            self.keep_worst();
+        }
+    }
+
+    fn keep_worst(&mut self) {
+        self.mistakes.sort_by(|a, b| b.amount.total_cmp(&a.amount).then(a.row.cmp(&b.row)));
+        self.mistakes.truncate(MISTAKES);
+    }
+
+    /// What stands in the rows of the mistakes, where the file is a table that can be read again.
+    fn read_cells(&mut self, path: &Path, options: &ReadOptions, data: &Dataset) {
+        if self.mistakes.is_empty() || !path.is_file() {
+            return;
+        }
+        let wanted = self.mistakes.iter().map(|mistake| (mistake.row, Vec::new())).collect();
+        let mut lines = Lines { wanted, at: 0 };
+        let done = lineal::data::convert(Source::from(path), options, Format::Jsonl, &mut lines);
+        // Rows are found by their number, so there must be as many.
+        if !matches!(done, Ok(Some(done)) if done.n_rows == data.n_rows()) {
+            return;
+        }
+        for mistake in &mut self.mistakes {
+            let line = lines.wanted.get(&mistake.row).map_or(&[][..], Vec::as_slice);
+            if let Ok(Value::Object(object)) = serde_json::from_slice(line) {
+                let columns = data.schema.columns.iter().flatten();
+                let label =
+                    columns.filter(|c| matches!(c.kind, ColumnKind::Label)).map(|c| &c.name);
+                let labels: Vec<&String> = label.collect();
+                let cell = |(name, value): (String, Value)| match value {
+                    // It stands beside, as what is right.
+                    _ if labels.contains(&&name) => None,
+                    Value::Null => None,
+                    Value::String(text) => Some((name, text)),
+                    other => Some((name, other.to_string())),
+                };
+                mistake.cells = object.into_iter().filter_map(cell).collect();
+            }
+        }
+    }
+}
+
+/// Keeps some lines of what is written.
+struct Lines {
+    wanted: BTreeMap<usize, Vec<u8>>,
+    at: usize,
+}
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for part in bytes.split_inclusive(|&b| b == b'\n') {
+            if let Some(line) = self.wanted.get_mut(&self.at) {
+                line.extend_from_slice(part);
+            }
+            self.at += usize::from(part.ends_with(b"\n"));
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl ClassCurve {
+    /// None where the class is in all rows or in none.
+    fn new(class: usize, mut scores: Vec<(f64, bool)>) -> Option<Self> {
+        scores.retain(|(score, _)| !score.is_nan());
+        scores.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let n_true = scores.iter().filter(|(_, is_it)| *is_it).count() as u64;
+        let n_other = scores.len() as u64 - n_true;
+        if n_true == 0 || n_other == 0 {
+            return None;
+        }
+        // One point for each threshold that some row has.
+        let mut all: Vec<(f64, u64, u64)> = Vec::new();
+        let (mut tp, mut fp) = (0, 0);
+        let (mut area, mut precision_sum) = (0.0, 0.0);
+        let mut i = 0;
+        while i < scores.len() {
+            let (threshold, before) = (scores[i].0, (tp, fp));
+            while i < scores.len() && scores[i].0 == threshold {
+                tp += u64::from(scores[i].1);
+                fp += u64::from(!scores[i].1);
+                i += 1;
+            }
+            area += (fp - before.1) as f64 * (tp + before.0) as f64 / 2.0;
+            precision_sum += (tp - before.0) as f64 * tp as f64 / (tp + fp) as f64;
+            all.push((threshold, tp, fp));
+        }
+        let every = all.len().div_ceil(POINTS).max(1);
+        let last = all.len() - 1;
+        let points = all.iter().enumerate().filter(|(i, _)| i % every == 0 || *i == last);
+        Some(Self {
+            class,
+            rows: [n_true, n_other],
+            auc: area / (n_true as f64 * n_other as f64),
+            average_precision: precision_sum / n_true as f64,
+            points: points.map(|(_, point)| *point).collect(),
+        })
+    }
+}
+
+/// Weight × standard deviation of the features that weigh most, for the class that each speaks for or against most.
+pub fn importance(model: &Model) -> Vec<(f64, String)> {
+    let (n, k) = (model.n_features(), model.classes().len());
+    let classes = match k {
+        0 | 1 => 0..1,
+        2 => 1..2,
+        k => 0..k,
+    };
+    if n.saturating_mul(classes.len()) > WEIGHTS {
+        return Vec::new();
+    }
+    let mut most: Vec<(f64, usize)> = vec![(0.0, 0); n];
+    for class in classes {
+        for (j, weight) in model.class_weights(class).into_iter().take(n).enumerate() {
+            if weight.abs() > most[j].0.abs() {
+                most[j] = (weight, class);
+            }
+        }
+    }
+    let mut all: Vec<(f64, usize, usize)> = most
+        .into_iter()
+        .enumerate()
+        .map(|(j, (weight, class))| (weight * model.deviation(j), j, class))
+        .filter(|(amount, ..)| *amount != 0.0)
+        .collect();
+    all.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
+    all.truncate(FEATURES);
+    let name = |j: usize, class: usize| match k {
+        0..=2 => model.feature_name(j),
+        _ => format!("{} → {}", model.feature_name(j), model.classes()[class]),
+    };
+    all.into_iter().map(|(amount, j, class)| (amount, name(j, class))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_counts_ties_once() {
+        let scores = vec![(0.9, true), (0.5, true), (0.5, false), (0.1, false)];
+        let curve = ClassCurve::new(1, scores).unwrap();
+        assert_eq!(curve.points, [(0.9, 1, 0), (0.5, 2, 1), (0.1, 2, 2)]);
+        // scikit-learn 1.5: roc_auc_score and average_precision_score of these.
+        assert_eq!(curve.auc, 0.875);
+        assert!((curve.average_precision - (0.5 + 0.5 * 2.0 / 3.0)).abs() < 1e-12);
+        assert!(ClassCurve::new(0, vec![(0.1, true)]).is_none());
+    }
+
+    #[test]
+    fn lines_are_kept_by_their_number() {
+        let wanted = [(1, Vec::new()), (3, Vec::new())].into();
+        let mut lines = Lines { wanted, at: 0 };
+        lines.write_all(b"a\nb").unwrap();
+        lines.write_all(b"c\nd\ne").unwrap();
+        assert_eq!(lines.wanted[&1], b"bc\n");
+        assert_eq!(lines.wanted[&3], b"e");
+    }
+}
