@@ -186,8 +186,12 @@ fn sequences(format: Format, name: &str, input: &[u8]) -> Signature {
     let (mut choices, bytes) = Choices::split(input, 2);
     let label = choices.one(&[None, Some("0"), Some("upos"), Some("ner"), Some("-1")]);
     let unlabelled = choices.flag().then(|| "_".to_owned());
-    let options =
-        SequenceOptions { format: Some(format), label: label.map(Into::into), unlabelled };
+    let options = SequenceOptions {
+        format: Some(format),
+        label: label.map(Into::into),
+        unlabelled,
+        weight: None,
+    };
     let mut s = Signature::default();
     if let Some(data) = s.result(data::read_sequences(memory(name, bytes), &options)) {
         s.count(data.len());
