@@ -113,9 +113,9 @@ impl Proof {
         if self.gap.is_finite() { self.gap - self.rounding } else { f64::INFINITY }
     }
 
-    /// The gap, unless nothing is proven.
+    /// The gap, unless nothing is proven. No loss and no penalty is below 0, so that the objective itself is a bound.
     pub fn finite_gap(&self) -> Option<f64> {
-        self.gap.is_finite().then_some(self.gap)
+        self.gap.is_finite().then(|| self.gap.min(self.objective.max(0.0)))
     }
 
     /// The sum of several problems, each times what it counts.
@@ -203,5 +203,8 @@ mod tests {
         assert!(Proof::new(1.0, 0.0, bound(0.9995)).converged(1e-3));
         assert!(!Proof::new(1.0, 1e-3, bound(1.0)).converged(1e-3));
         assert!(!Proof::nothing(1.0).converged(1e-3));
+        // No optimum is below 0.
+        assert_eq!(Proof::new(0.0, 3e-14, bound(0.0)).finite_gap(), Some(0.0));
+        assert_eq!(Proof::new(1.0, 0.0, bound(-3.0)).finite_gap(), Some(1.0));
     }
 }

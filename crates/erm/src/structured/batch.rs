@@ -55,6 +55,11 @@ impl<'p, 'a, S: MaxOracle<F>, F: Scalar> Batch<'p, 'a, S, F> {
         }
     }
 
+    /// The bound that the cuts give, where they are kept.
+    pub(crate) fn bound_of_cuts(&mut self) -> Option<f64> {
+        self.cuts.as_mut().map(Cuts::bound)
+    }
+
     /// The cuts that were kept.
     pub(crate) fn take_cuts(&mut self) -> Option<Cuts<F>> {
         self.cuts.take()

@@ -187,7 +187,7 @@ fn by_gradients<S: MaxOracle<f32> + MaxOracle<f64>>(
         passes += end.passes;
         let report = LearnReport::new(Solver::Lbfgs, passes, end.converged);
         let points = end.cuts.map(Cuts::into_points).unwrap_or_default();
-        let bound = if end.converged { bound_at(&both.double, &points)? } else { None };
+        let bound = if end.converged { bound_at(&both.double, &end.w, &points)? } else { None };
         let learnt = certified(both, end.w, report, bound)?;
         let proven = learnt.report.gap.is_none() || learnt.report.converged;
         if proven || !end.converged || end.broken || passes >= spec.passes {
@@ -204,23 +204,30 @@ fn by_gradients<S: MaxOracle<f32> + MaxOracle<f64>>(
     certified(both, single(&end.w), report, bound)
 }
 
-/// The lower bound of the optimum that the gradients at some points give in f64: a pass for each.
+/// The lower bound of the optimum that gradients in f64 give, at `w` and at as many of the points as it takes to prove that `w` is within the tolerance: a pass for each.
 fn bound_at<S: MaxOracle<f64>>(
     problem: &Problem<'_, S, f64>,
+    w: &[f32],
     points: &[Vec<f32>],
 ) -> Result<Option<Bound>, LearnError> {
     let mut batch = Batch::new(problem);
     batch.keep_cuts();
     let mut grad = vec![0.0; problem.dim()];
-    for point in points {
-        let point: Vec<f64> = point.iter().map(|&w| f64::from(w)).collect();
-        batch.value_grad(&point, &mut grad);
+    let mut objective = None;
+    for point in std::iter::once(w).chain(points.iter().map(Vec::as_slice).filter(|p| *p != w)) {
+        let wide: Vec<f64> = point.iter().map(|&w| f64::from(w)).collect();
+        batch.value_grad(&wide, &mut grad);
         if let Some(failure) = batch.failure() {
             return Err(failure);
         }
+        let objective = *objective.get_or_insert_with(|| batch.objective(&wide));
+        let Some(bound) = batch.bound_of_cuts() else { return Ok(None) };
+        // A hair below, for what rounding takes.
+        if objective - bound <= 0.99 * problem.spec.tol * objective {
+            break;
+        }
     }
-    let of = |mut cuts: Cuts<f64>| Bound { value: cuts.bound(), reach: cuts.reach() };
-    Ok(batch.take_cuts().filter(|_| !points.is_empty()).map(of))
+    Ok(batch.take_cuts().map(|mut cuts| Bound { value: cuts.bound(), reach: cuts.reach() }))
 }
 
 /// Where L-BFGS ended.

@@ -113,7 +113,9 @@ fn spans(words: &mut Words, declaration: &Declaration) -> Result<Term, LanguageE
     } else {
         0
     };
-    let of = &declaration.variables[kind];
+    let Some(of) = declaration.variables.get(kind) else {
+        return Err(words.at(&name, "a variable must be declared before a rule of spans".into()));
+    };
     let begins = |label: &String| {
         ["B-", "S-", "U-"].iter().any(|begin| label.strip_prefix(begin) == Some(&name.text))
     };
