@@ -100,7 +100,7 @@ class Suite(frame.Tables):
             self.table(f"{name}: raw text to saved model, and raw text to labels ({train.stat().st_size / 1e6:.1f} MB, {test.stat().st_size / 1e6:.1f} MB)",
                        ("", "train s", "ratio", "predict s", "ratio", "accuracy"))
             model = self.temp / "m.lineal"
-            ours = self.lineal("train", train, "-o", model, *WORDS, "--quiet")
+            ours = self.lineal("train", train, "-o", model, *WORDS, "--calibrate", "none", "--quiet")
             answers = self.lineal("predict", model, test, "--quiet")
             measured = json.loads(self.lineal("eval", model, test, "--json", "--quiet")["stdout"])
             self.say(f"| Lineal {' '.join(WORDS[2:])} | {ours['cpu']:.3f} | | {answers['cpu']:.3f} | | {measured['accuracy']:.4f} |")
@@ -131,7 +131,7 @@ class Suite(frame.Tables):
         self.table("Peak memory of training, against the size of the file", ("set", "file MB", "peak MB", "over the program's own 5 MB", "times the file"))
         for name, (train, _) in self.files.items():
             size = train.stat().st_size / 1e6
-            done = self.lineal("train", train, "-o", self.temp / "m.lineal", *WORDS, "--quiet")
+            done = self.lineal("train", train, "-o", self.temp / "m.lineal", *WORDS, "--calibrate", "none", "--quiet")
             peak = done["rss_mb"] * 1.048576
             self.say(f"| {name} | {size:.1f} | {peak:.1f} | {peak - 5:.1f} | {peak / size:.2f} |")
 

@@ -83,9 +83,9 @@ pub fn meet(
 
 /// Text has probabilities without asking, where they are one number to fit and change no prediction.
 pub fn calibrate_text(spec: &mut TrainSpec, n_classes: usize) {
-    let has_proba = spec.loss.is_none_or(|loss| loss == LossKind::Logistic);
+    let has_margins = matches!(spec.loss, Some(LossKind::Hinge | LossKind::SquaredHinge));
     let is_direct = n_classes == 2 || matches!(spec.strategy, Strategy::Joint | Strategy::Ova);
-    if spec.task == Task::Classify && !has_proba && is_direct && !spec.hard_margin {
+    if spec.task == Task::Classify && has_margins && is_direct && !spec.hard_margin {
         let usual = TrainSpec::for_text(n_classes);
         spec.calibrate = usual.calibrate;
         // A threshold that was asked for has all folds.

@@ -68,7 +68,7 @@ fn rare_labels_are_found_without_asking() {
         let has = |there: bool, at: usize| (i * at) % 30 < if there { 11 } else { 2 };
         let labels: Vec<&str> =
             [("x", has(a, 7)), ("y", has(b, 11))].iter().filter(|l| l.1).map(|l| l.0).collect();
-        let values = [a, b].map(|there| u8::from(there));
+        let values = [a, b].map(u8::from);
         format!("{} 1:{} 2:{}\n", labels.join(","), values[0], values[1])
     };
     world.file("rare.svm", (0..600).map(row).collect::<String>());

@@ -153,6 +153,13 @@ fn two_classes_are_cut_where_the_user_says_or_where_it_is_best() {
         train(&["--threshold", "auto", "--loss", "squared-hinge", "--calibrate", "platt"]).done();
     assert!(f1(&run.json()) > plain + 0.1);
     run.says(&["to fit probabilities and thresholds", "threshold: yes at best macro F1"]);
+    // The lead is over the threshold: it is positive for each answer, and adds up.
+    train(&["--threshold", "auto", "-q"]).done();
+    let explain = ["explain", "m.lineal", "churn.csv", "--output", "jsonl", "--rows", "1-8"];
+    for line in world.run(&explain).done().out.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        assert!(row["lead"].as_f64().unwrap() > 0.0 && row["threshold"].is_number(), "{row}");
+    }
     // A stored threshold can be overruled.
     assert_eq!(counts(&["--threshold", "0.999"]), 0);
 

@@ -49,7 +49,7 @@ pub struct Explanation {
     pub lead: f64,
     /// What is there without features; where columns were standardised in training, at their means.
     pub bias: f64,
-    /// Labels: the score at which the label is predicted, where that is a score.
+    /// The score at which the label, or the second of two classes, is predicted, where that is a score; with a minus where the first class won.
     pub threshold: f64,
     /// The features that counted most, largest first.
     pub contributions: Vec<Contribution>,
@@ -255,6 +255,10 @@ impl Model {
         let (n_rest, rest) = (rest.len(), sum(&rest));
         let threshold = match (decision, question.winner) {
             (Decision::Label, Some(label)) => self.score_threshold(label),
+            (_, Some(winner)) if self.classes().len() == 2 && self.task() == Task::Classify => {
+                // That of the second class; the first wins below it.
+                if winner == 1 { self.score_threshold(0) } else { -self.score_threshold(0) }
+            }
             _ => 0.0,
         };
         Explanation {
@@ -348,7 +352,7 @@ impl Model {
         (Decision::Node, least.unwrap_or(Form::plain(Vec::new())))
     }
 
-    /// The score from which on a label is predicted; 0 where its probability decides.
+    /// The score from which on a label is predicted, or (by the number 0) the second of two classes; 0 where a probability decides.
     fn score_threshold(&self, label: u32) -> f64 {
         match (&self.about.thresholds, self.about.spec.threshold) {
             (Some(thresholds), _) => thresholds[label as usize],

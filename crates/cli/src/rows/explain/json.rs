@@ -34,6 +34,9 @@ fn object(explanation: &Explanation, found: &Explained<'_>) -> Value {
         Task::Classify => {
             put("label", json!(name(explanation.winner)));
             put("against", json!(name(explanation.runner_up)));
+            if explanation.threshold != 0.0 {
+                put("threshold", json!(explanation.threshold));
+            }
         }
         Task::Multilabel => {
             put("label", json!(name(explanation.winner)));
