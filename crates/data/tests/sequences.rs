@@ -127,7 +127,7 @@ fn faults_have_their_place() {
         ("a.txt", "B\tw=a\nI\tw=b\tp=c\n", "say --format crfsuite"),
         ("a.conllu", "1\ta\n", "a.conllu:1: 2 columns where CoNLL-U has 10"),
         ("a.conllu", "# only\n", "a.conllu: the file has no tokens"),
-        ("a.jsonl", "[1]\n", "a.jsonl:1: a list of 1 is no object"),
+        ("a.jsonl", "[1]\n", "a.jsonl:1: a list of 1 is not an object"),
         ("a.jsonl", "{\"tokens\": [\"a\"]}\n", "no list `labels`"),
         ("a.jsonl", "{\"words\": [\"a\"]}\n", "no list `tokens`"),
         (

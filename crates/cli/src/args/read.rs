@@ -27,13 +27,13 @@ pub struct FileArgs {
         ("conllu", "tag, dependency: the ten columns of Universal Dependencies"),
         ("crfsuite", "tag: label<tab>attribute:value…"),
         ("brackets", "constituency: Penn brackets"),
-        ("sentences", "constituency: one sentence per line"),
+        ("sentences", "constituency: one sentence per line; tag, for models of texts with spans: one text per line"),
         ("letor", "rank: grade qid:N index:value … (also: svmrank)"),
         ("svmrank", "the same"),
     ]), hide_possible_values = true)]
     #[arg(
         long_help = "Format of the data, where the file's name does not tell it: libsvm (or svmlight), csv, tsv, \
-        jsonl, fasttext, vw, idx; with --task tag conll, conllu, crfsuite, jsonl; with --task dependency conllu; with --task constituency brackets, sentences; with \
+        jsonl, fasttext, vw, idx; with --task tag conll, conllu, crfsuite, jsonl (sentences: plain texts to predict); with --task dependency conllu; with --task constituency brackets, sentences; with \
         --task rank letor (or svmrank), csv, tsv, jsonl. Names that tell: .svm .libsvm .csv .tsv .jsonl .ndjson \
         .ft .fasttext .vw .idx -ubyte .conll .conllu .crfsuite .mrg .ptb .penn .brackets .letor, with or without .gz or .zst"
     )]
