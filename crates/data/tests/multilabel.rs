@@ -99,7 +99,7 @@ fn faults_of_lists_have_their_place() {
         ("t.jsonl", "{\"labels\":[\"\"]}\n", "t.jsonl:1:2: column \"labels\": an empty label in"),
         ("t.jsonl", "{\"labels\":{\"a\":1}}\n", "t.jsonl: no column is named label"),
         ("t.csv", "x,label,labels\n1,a,b\n", "t.csv: both \"label\" and \"labels\" could be"),
-        ("t.idx", "\0\0\u{8}\u{3}", "t.idx: IDX has one label an image"),
+        ("t.idx", "\0\0\u{8}\u{3}", "t.idx: IDX has one label per image"),
     ] {
         let error = read(memory(name, text), &options()).unwrap_err().to_string();
         assert!(error.starts_with(said), "{error}");
