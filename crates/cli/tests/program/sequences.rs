@@ -255,6 +255,10 @@ fn spans_of_characters_go_in_and_come_out() {
         let out = world.run_with_input(&plain, "They went to New York.\n").done().out;
         let answer: Value = serde_json::from_str(&out).unwrap();
         assert_eq!(answer, json!({"text": "They went to New York.", key: [form(13, 21, "LOC")]}));
+        // What does not look like JSON is plain, whatever it is called.
+        world.file("letter.txt", "They went to New York.\n");
+        assert_eq!(world.run(&["predict", "m.lineal", "letter.txt"]).done().out, out);
+        assert_eq!(world.run_with_input(&plain[..3], "They went to New York.\n").done().out, out);
         world
             .run(&["convert", "train.jsonl", "a.conll"])
             .done()

@@ -288,7 +288,7 @@ fn held_out_rows_are_watched_or_it_is_said_that_they_are_not() {
         .failed(1, &["--patience", "--solver sgd"]);
     train(&world, &["--strategy", "tree", "--report", "r.html", "--calibrate", "platt"]).done();
     let page = String::from_utf8(world.bytes("r.html")).unwrap();
-    for part in ["binary problems", "3 nodes, depth", "platt", "Duality gap"] {
+    for part in ["binary problems", "3 nodes, depth", "platt", "Features that weigh most"] {
         assert!(page.contains(part), "{part}");
     }
 }

@@ -126,7 +126,7 @@ impl Walk {
             None => match (schema, columns::guess(&file, &head)) {
                 // What a model was trained on is likelier than what one line looks like.
                 (Some(schema), Format::Conll) if Format::from_name(&file).is_none() => {
-                    schema.format
+                    if schema.texts.is_some() { Format::Sentences } else { schema.format }
                 }
                 (_, guessed) => guessed,
             },

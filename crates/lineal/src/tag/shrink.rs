@@ -61,13 +61,8 @@ pub(super) fn shrink(model: &TagModel, max_bytes: u64) -> Result<TagModel, Error
     let cut = if low == 0 { 0.0 } else { sizes[(low).min(sizes.len() - 1)] };
     let kept = without(&parts, if low == 0 { half(step) } else { cut.max(half(step)) });
     small.weights = PrunedModel::from_parts(model.weights.model(), rounded(kept, step))?;
-    let mut small = small.compact()?;
-    let mut bytes = small.to_bytes()?.len() as u64;
-    if bytes > max_bytes {
-        // Names for `inspect` go last.
-        small.about.notable.clear();
-        bytes = small.to_bytes()?.len() as u64;
-    }
+    let small = small.compact()?;
+    let bytes = small.to_bytes()?.len() as u64;
     if bytes > max_bytes {
         return Err(Error::request(format!(
             "the model cannot be made as small as {max_bytes} bytes: without any weight of an attribute it still takes {bytes}"
