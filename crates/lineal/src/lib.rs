@@ -109,8 +109,8 @@ pub use stream::{
 pub use structured::{Ask, Examples, Header, Learner, StructuredModel, TagsKind};
 pub use tag::{
     Border, Notable, Ranking, Reason, SchemeKind, TagExplanation, TagFeatures, TagMetrics,
-    TagModel, TagSpec, Tagged, TaggedSpan, Tagger, TypeMetrics, WeightsKind, parse_forbidden,
-    read_forbidden,
+    TagModel, TagSpec, Tagged, TaggedSpan, Tagger, TypeMetrics, WeightsKind, check_rules,
+    parse_forbidden, read_forbidden,
 };
 pub use train::crossfit::OnFold;
 pub use train::learner::{LinearLearner, LinearScorer};

@@ -66,6 +66,12 @@ impl StructuredTask for TagModel {
         if let Some(path) = &args.model.cost {
             request.spec.cost = Some(lineal::read_cost(path, &data.schema.labels)?);
         }
+        // Mistakes in the rules are told with their file.
+        if let (Some(path), Some(text)) = (&args.tag.rules, &request.spec.tag.rules)
+            && let Err(why) = lineal::check_rules(&data.schema.labels, text)
+        {
+            bail!("{}: {why}", path.display());
+        }
         Ok(data)
     }
 

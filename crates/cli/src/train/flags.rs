@@ -20,6 +20,16 @@ const STRUCTURES: &[Task] =
 const WEIGHED: &[Task] = &[Task::Classify, Task::Multilabel, Task::Regress, Task::Segment];
 /// Sequences and trees.
 const SENTENCES: &[Task] = &[Task::Tag, Task::Dependency, Task::Constituency];
+/// What has features that can be hashed.
+const HASHED: &[Task] = &[
+    Task::Classify,
+    Task::Multilabel,
+    Task::Regress,
+    Task::Rank,
+    Task::Tag,
+    Task::Dependency,
+    Task::Constituency,
+];
 /// What has tables of weights that can be made smaller.
 const TABLED: &[Task] = &[Task::Tag, Task::Dependency, Task::Constituency, Task::Declared];
 /// Trees.
@@ -96,6 +106,7 @@ fn table(args: &TrainArgs) -> Vec<(&'static str, bool, &'static [Task])> {
         ("--bias", args.model.bias.is_some(), COSTS),
         ("--label", args.file.label.is_some(), LABELLED),
         ("--features", tag.features.is_some(), &[Task::Tag]),
+        ("--hash", args.text.hash.is_some(), HASHED),
         ("--min-count", tag.min_count.is_some(), &[Task::Tag, Task::Declared]),
         ("--scheme", tag.scheme.is_some(), &[Task::Tag]),
         ("--rules", tag.rules.is_some(), &[Task::Tag]),

@@ -5,6 +5,7 @@ mod bad_model;
 mod calibration;
 mod compare;
 mod convert;
+mod declared;
 mod demo;
 mod dependency;
 mod explain;

@@ -37,5 +37,6 @@ pub use evaluate::{TagMetrics, TypeMetrics};
 pub use explain::{Reason, TagExplanation};
 pub use model::TagModel;
 pub use notable::Notable;
+pub use rules::check_rules;
 pub use spec::{Border, SchemeKind, TagFeatures, TagSpec, WeightsKind};
 pub use tagger::{Ranking, Tagged, TaggedSpan, Tagger};

@@ -93,6 +93,7 @@ impl Trainable for Sequences {
             let told = "all positions have the same label: there is nothing to tell apart";
             report.warnings.push(told.into());
         }
+        report.warnings.extend(rules::broken(&spec.tag, data));
         if report.features == 0 {
             let told = "no attribute has a weight: labels follow from their neighbours alone";
             report.warnings.push(told.into());
