@@ -87,7 +87,7 @@ pub use graphs::{
 };
 pub use guess_target::{GuessedTarget, guess_target};
 pub use images::{
-    ImageReadOptions, ImageSet, MaskLabel, MaskSchema, MaskValue, RgbPixels, VOID, png,
+    ImageReadOptions, ImageSet, MaskLabel, MaskSchema, MaskValue, RgbPixels, VOID, is_image, png,
 };
 pub use label_lists::Labels;
 pub use once::Once;

@@ -110,7 +110,8 @@ pub use structured::{Ask, Examples, Header, Learner, StructuredModel, TagsKind};
 pub use tag::{
     Border, Notable, Ranking, Reason, SchemeKind, TagExplanation, TagFeatures, TagMetrics,
     TagModel, TagSpec, TagWeight, Tagged, TaggedSpan, Tagger, TypeMetrics, WeightsKind, WordList,
-    least_model_bytes, parse_forbidden, read_forbidden, read_word_clusters, read_word_list,
+    check_rules, least_model_bytes, parse_forbidden, read_forbidden, read_word_clusters,
+    read_word_list,
 };
 pub use train::crossfit::{OnFold, folds_to_fit};
 pub use train::learner::{LinearLearner, LinearScorer};

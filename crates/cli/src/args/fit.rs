@@ -65,7 +65,7 @@ impl ModelArgs {
 /// How strong ½‖W‖² is.
 #[derive(Args, Clone, Debug)]
 pub struct PenaltyArgs {
-    /// Weight of the losses against ½‖W‖²: l2 = 1/(C·n) [default: 1; rank: 0.001 for pairs, 0.1 for softmax and plackett-luce, 0.01 for ndcg and map, where n counts pairs, choices or queries]
+    /// Weight of the losses against ½‖W‖²: l2 = 1/(C·n) [default: 1; rank: 0.001 for pairs, 0.1 for softmax and plackett-luce, 0.01 for ndcg and map, where n counts pairs, choices or queries; segment: 0.0003 per pixel of images, 1 per node of graphs]
     #[arg(short = 'C', value_name = "C", allow_negative_numbers = true, value_parser = positive, help_heading = PENALTY,
           conflicts_with = "l2")]
     pub c: Option<f64>,
@@ -91,7 +91,7 @@ impl PenaltyArgs {
 #[derive(Args, Clone, Debug)]
 pub struct StopArgs {
     /// Relative duality gap to reach: the objective is then proven to be within this fraction of the optimum; where
-    /// there is no dual, the gradient norm relative to that at the start [default: 0.001; tag and trees: 0.01; rank: 0.0001]
+    /// there is no dual, the gradient norm relative to that at the start [default: 0.001; tag, trees, segment and declared: 0.01; rank: 0.0001]
     #[arg(long, value_name = "ε", allow_negative_numbers = true, value_parser = positive, help_heading = SOLVER)]
     pub tol: Option<f64>,
 

@@ -12,11 +12,12 @@ use lineal::{
 use serde_json::{Value, json};
 
 use super::picture::overlay;
-use super::write::{Writer, is_one_mask};
+use super::write::{Writer, check_names, is_one_mask, is_other_file};
 use crate::args::{EvalArgs, ExplainArgs, FileArgs, Output, PredictArgs, TrainArgs};
+use crate::exit::usage;
 use crate::html;
 use crate::structured::{MetricTable, Pairs, Reason, StructuredTask, maybe, part_reasons};
-use crate::talk::{count, rough, thousands};
+use crate::talk::{Talk, count, rough, thousands};
 use crate::train::request::{self, Request};
 
 /// Images that `eval` lists and its page shows: the worst ones.
@@ -65,14 +66,38 @@ impl StructuredTask for SegmentModel {
 
     fn read_training(
         source: Source,
-        _: &TrainArgs,
+        args: &TrainArgs,
         request: &mut Request<SceneOptions>,
     ) -> anyhow::Result<Scenes> {
-        Ok(Scenes::read(source, &request.options)?)
+        let data = Scenes::read(source, &request.options)?;
+        if data.is_graphs() {
+            let flags = &args.segment;
+            let of_images = [
+                ("--superpixels", flags.superpixels.is_some()),
+                ("--neighbours", flags.neighbours.is_some()),
+                ("--mask-labels", !flags.mask_labels.is_empty()),
+                ("--mask-threshold", flags.mask_threshold.is_some()),
+                ("--mask-void", !flags.mask_void.is_empty()),
+            ];
+            if let Some((flag, _)) = of_images.into_iter().find(|(_, given)| *given) {
+                return usage(format!(
+                    "{flag} is for images, and {} has graphs: leave it out",
+                    data.source
+                ));
+            }
+            if args.penalty.c.is_none() && args.penalty.l2.is_none() {
+                request.spec.penalty = SegmentSpec::graph_penalty();
+            }
+        }
+        Ok(data)
+    }
+
+    fn example(data: &Scenes) -> &'static str {
+        if data.is_graphs() { "graph" } else { Self::EXAMPLE }
     }
 
     fn size(data: &Scenes) -> Vec<String> {
-        let what = if is_graphs(&data.schema) { "node" } else { "pixel" };
+        let what = if data.is_graphs() { "node" } else { "pixel" };
         vec![count(data.n_nodes(), what), count(data.schema.labels().len(), "label")]
     }
 
@@ -94,7 +119,8 @@ impl StructuredTask for SegmentModel {
     fn unseen(data: &Scenes) -> Option<(String, String)> {
         let new = data.labels.get(data.schema.labels().len())?;
         let n = data.n_unseen();
-        (n > 0).then(|| (count(n, "node"), new.clone()))
+        let what = if data.is_graphs() { "node" } else { "pixel" };
+        (n > 0).then(|| (count(n, what), new.clone()))
     }
 
     fn left_out(data: &Scenes) -> LeftOut {
@@ -140,10 +166,28 @@ impl StructuredTask for SegmentModel {
     /// Masks are files: `-o` is their folder, or one of them.
     fn prepare_output(&self, args: &PredictArgs) -> anyhow::Result<bool> {
         if is_graphs(self.schema()) {
-            return match args.segment.overlay {
-                true => bail!("--overlay is for images; leave it out"),
-                false => Ok(false),
-            };
+            if args.segment.overlay {
+                bail!("--overlay is for images; leave it out");
+            }
+            if args.segment.confidence && args.output != Output::Jsonl {
+                return usage(
+                    "--confidence of graphs is a number in JSON lines: say --output jsonl",
+                );
+            }
+            return Ok(false);
+        }
+        let source = Source::from(&args.data);
+        // A stream is read once, and graphs are refused where they are read.
+        let is_there = (args.data.is_file() || args.data.is_dir())
+            && !Self::options(&args.file).is_graphs(&source);
+        if args.tag.known.is_some() && is_there {
+            let images = ImageSet::open(source, &Self::predict_options(args).images)?;
+            if (0..images.len()).all(|i| images.mask_path(i).is_none()) {
+                bail!(
+                    "{}: --known keeps the marked pixels of masks, and no image has a mask; name it in the second column of a list, or call it like the image with _mask at the end",
+                    args.data.display()
+                );
+            }
         }
         let Some(out) = args.out.as_deref() else {
             return match args.output {
@@ -160,6 +204,12 @@ impl StructuredTask for SegmentModel {
                 "masks are pictures: give their folder with -o, or leave it out for the share of each label"
             );
         }
+        if is_other_file(out) {
+            return usage(format!(
+                "-o {}: masks are PNG files; give NAME.png for one image, or a folder",
+                out.display()
+            ));
+        }
         match is_one_mask(out) {
             true => {
                 crate::files::check_output(out, &[&args.model, &args.data])?;
@@ -173,8 +223,22 @@ impl StructuredTask for SegmentModel {
                     );
                 }
             }
-            false => std::fs::create_dir_all(out)
-                .map_err(|e| anyhow::anyhow!("cannot make the folder {}: {e}", out.display()))?,
+            false => {
+                if is_there {
+                    let images = ImageSet::open(&args.data, &Self::predict_options(args).images)?;
+                    check_names(&images, out)?;
+                    if images.n_skipped() > 0 {
+                        Talk::new(args.run.quiet).warn(format_args!(
+                            "{}: images of other kinds than PNG, JPEG, PPM and PGM are skipped: {}",
+                            args.data.display(),
+                            images.n_skipped()
+                        ));
+                    }
+                }
+                std::fs::create_dir_all(out).map_err(|e| {
+                    anyhow::anyhow!("cannot make the folder {}: {e}", out.display())
+                })?;
+            }
         }
         Ok(true)
     }
@@ -206,9 +270,13 @@ impl StructuredTask for SegmentModel {
     }
 
     fn metric_rows(metrics: &SegmentMetrics) -> Pairs {
+        let [examples, parts] = match metrics.is_graphs {
+            true => ["graphs", "nodes"],
+            false => ["images", "pixels"],
+        };
         let mut rows = vec![
-            ("images", thousands(metrics.all.images as usize)),
-            ("pixels", thousands(metrics.all.pixels as usize)),
+            (examples, thousands(metrics.all.images as usize)),
+            (parts, thousands(metrics.all.pixels as usize)),
             ("pixel_accuracy", format!("{:.4}", metrics.all.pixel_accuracy)),
             ("iou", format!("{:.4}", metrics.all.iou)),
             ("foreground_iou", maybe(metrics.all.foreground_iou)),
@@ -407,7 +475,7 @@ impl StructuredTask for SegmentModel {
     fn explanation_json(&self, i: usize, found: &SegmentExplanation) -> Value {
         json!({
             "image": i + 1,
-            "node": found.node,
+            "node": found.node + usize::from(is_graphs(self.schema())),
             "label": self.labels()[usize::from(found.label)],
             "against": self.labels()[usize::from(found.other)],
             "lead": found.lead,

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use lineal::data::{RgbPixels, png};
+use lineal::data::{ImageSet, RgbPixels, png};
 use lineal::{Scene, SceneKind, SceneSchema, SegmentModel, Segmented};
 use serde_json::{Map, Value, json};
 
@@ -25,6 +25,38 @@ pub struct Writer<'m> {
 /// Whether an output is one mask, and not a folder of them.
 pub fn is_one_mask(out: &Path) -> bool {
     out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png"))
+}
+
+/// Whether an output is named like a file that is not a mask.
+pub fn is_other_file(out: &Path) -> bool {
+    const FILES: [&str; 19] = [
+        "csv", "tsv", "txt", "json", "jsonl", "ndjson", "html", "gz", "zst", "jpg", "jpeg", "ppm",
+        "pgm", "pnm", "bmp", "gif", "webp", "tif", "tiff",
+    ];
+    let extension = out.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    !out.is_dir() && FILES.iter().any(|file| extension.eq_ignore_ascii_case(file))
+}
+
+/// Where the mask of an image stands in a folder.
+fn mask_in(folder: &Path, image: &Path) -> PathBuf {
+    let stem = image.file_stem().unwrap_or(image.as_os_str()).to_string_lossy();
+    folder.join(format!("{stem}.mask.png"))
+}
+
+/// Refuses images of which two would have the same mask, before any is written.
+pub fn check_names(images: &ImageSet, folder: &Path) -> anyhow::Result<()> {
+    let mut seen = std::collections::HashMap::new();
+    for image in (0..images.len()).map(|i| images.path(i)) {
+        if let Some(other) = seen.insert(mask_in(folder, image), image) {
+            anyhow::bail!(
+                "{} and {} would have the same mask {}: give them different names, or predict them one by one",
+                other.display(),
+                image.display(),
+                mask_in(folder, image).display()
+            );
+        }
+    }
+    Ok(())
 }
 
 impl<'m> Writer<'m> {
@@ -93,7 +125,14 @@ impl<'m> Writer<'m> {
                         }
                     }
                     None => {
-                        object.insert("id".into(), json!(scene.name));
+                        let number = match &scene.kind {
+                            SceneKind::Graph(graph) if graph.id_is_number => {
+                                serde_json::from_str::<Value>(&scene.name).ok()
+                            }
+                            _ => None,
+                        };
+                        let id = number.unwrap_or_else(|| json!(scene.name));
+                        object.insert("id".into(), id);
                         // The graph as it was read, so that the lines are data to train on or to compare with.
                         if let (SceneKind::Graph(graph), SceneSchema::Graphs(schema)) =
                             (&scene.kind, self.model.schema())
@@ -159,7 +198,7 @@ impl<'m> Writer<'m> {
                 let own = out.file_stem().unwrap_or_default().to_string_lossy().into_owned();
                 (out.to_owned(), out.parent().unwrap_or(Path::new("")).to_owned(), own)
             }
-            false => (out.join(format!("{stem}.mask.png")), out.to_owned(), stem),
+            false => (mask_in(out, path), out.to_owned(), stem),
         };
         if !self.written.insert(mask.clone()) {
             return Err(io::Error::other(format!(

@@ -33,7 +33,7 @@ impl<M: StructuredTask> Learns for M {
         let data = M::read_training(source, args, request)?;
         let read = start.elapsed().as_secs_f64();
         let time = if read < 0.1 { String::new() } else { format!(" ({})", seconds(read)) };
-        let n = count(data.n_examples(), M::EXAMPLE);
+        let n = count(data.n_examples(), M::example(&data));
         let size = M::size(&data).join(", ");
         let mut lines = vec![format!("{}: {n}, {size}{time}", data.source())];
         lines.extend(M::details(&data));

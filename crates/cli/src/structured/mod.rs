@@ -33,6 +33,10 @@ pub type Pairs = Vec<(&'static str, String)>;
 pub trait StructuredTask: StructuredModel {
     /// What an example is called, and a part of one that can be explained.
     const EXAMPLE: &'static str;
+    /// What an example of this data is called.
+    fn example(_: &Self::Data) -> &'static str {
+        Self::EXAMPLE
+    }
     const PART: &'static str;
     const PARTS: &'static str;
     /// What the examples, features and classes are called on the page of a training run.
@@ -194,7 +198,8 @@ pub trait StructuredTask: StructuredModel {
     fn weight_lines(&self, top: Option<usize>) -> Vec<String> {
         let _ = top;
         let hashed = "weights are hashed: `lineal explain` names those that decided";
-        vec![format!("{hashed} a {}", Self::EXAMPLE)]
+        let article = if Self::EXAMPLE.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        vec![format!("{hashed} {article} {}", Self::EXAMPLE)]
     }
     /// What `inspect --json` has besides the keys of every structured task.
     fn inspect_json(&self, top: Option<usize>) -> Value;

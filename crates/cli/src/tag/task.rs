@@ -90,6 +90,12 @@ impl StructuredTask for TagModel {
                 );
             }
         }
+        // Mistakes in the rules are told with their file.
+        if let (Some(path), Some(text)) = (&args.tag.rules, &request.spec.tag.rules)
+            && let Err(why) = lineal::check_rules(&data.schema.labels, text)
+        {
+            bail!("{}: {why}", path.display());
+        }
         Ok(data)
     }
 

@@ -21,6 +21,16 @@ const WEIGHED: &[Task] =
     &[Task::Classify, Task::Multilabel, Task::Regress, Task::Segment, Task::Tag];
 /// Sequences and trees.
 const SENTENCES: &[Task] = &[Task::Tag, Task::Dependency, Task::Constituency];
+/// What has features that can be hashed.
+const HASHED: &[Task] = &[
+    Task::Classify,
+    Task::Multilabel,
+    Task::Regress,
+    Task::Rank,
+    Task::Tag,
+    Task::Dependency,
+    Task::Constituency,
+];
 /// What has tables of weights that can be made smaller.
 const TABLED: &[Task] = &[Task::Tag, Task::Dependency, Task::Constituency, Task::Declared];
 /// Trees.
@@ -99,6 +109,7 @@ fn table(args: &TrainArgs) -> Vec<(&'static str, bool, &'static [Task])> {
         ("--features", tag.features.is_some(), &[Task::Tag]),
         ("--list", !tag.lists.is_empty(), &[Task::Tag]),
         ("--clusters", tag.clusters.is_some(), &[Task::Tag]),
+        ("--hash", args.text.hash.is_some(), HASHED),
         ("--min-count", tag.min_count.is_some(), &[Task::Tag, Task::Declared]),
         ("--scheme", tag.scheme.is_some(), &[Task::Tag]),
         ("--rules", tag.rules.is_some(), &[Task::Tag]),

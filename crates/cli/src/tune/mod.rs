@@ -105,7 +105,38 @@ fn choose<L: Display + PartialEq + Clone>(
         ));
     }
     talk.say(format_args!("took {}", table::name(&chosen)));
+    if let Some(edge) = at_the_edge(table, &chosen) {
+        let (which, others) = match edge {
+            Edge::Largest => ("largest", "larger"),
+            Edge::Smallest => ("smallest", "smaller"),
+        };
+        talk.say(format_args!(
+            "C = {} is the {which} that was tried, and the best: {others} ones may be better (-C)",
+            chosen.c
+        ));
+    }
     Ok(chosen)
+}
+
+/// Where a range of C ends.
+enum Edge {
+    Largest,
+    Smallest,
+}
+
+/// Whether the chosen C is better than all others of its learner and the last one on its side.
+fn at_the_edge<L: PartialEq>(table: &TuneTable<L>, chosen: &Trial<L>) -> Option<Edge> {
+    let is_other = |trial: &&Trial<L>| {
+        trial.features == chosen.features && trial.loss == chosen.loss && trial.c != chosen.c
+    };
+    let others: Vec<&Trial<L>> = table.trials.iter().filter(is_other).collect();
+    if others.is_empty() || others.iter().any(|trial| trial.mean >= chosen.mean) {
+        return None;
+    }
+    if others.iter().all(|trial| trial.c < chosen.c) {
+        return Some(Edge::Largest);
+    }
+    others.iter().all(|trial| trial.c > chosen.c).then_some(Edge::Smallest)
 }
 
 /// What was written, said at the end.

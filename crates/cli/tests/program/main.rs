@@ -6,6 +6,7 @@ mod calibration;
 mod compare;
 mod constituency;
 mod convert;
+mod declared;
 mod demo;
 mod dependency;
 mod explain;

@@ -442,3 +442,63 @@ fn a_stream_is_tagged_block_by_block() {
     assert!(out.starts_with(one.trim_end()));
     assert!(out.ends_with(&one));
 }
+
+#[test]
+fn explanations_under_rules_are_those_of_what_is_predicted() {
+    let world = World::new();
+    world.file("t.conll", "a X\nb X\n\na X\nb Y\n\na Y\nb X\n");
+    world.file("t.rules", "exactly 1 label = Y\n");
+    world.file("i.conll", "a\nb\n");
+    let train = ["train", "t.conll", "--task", "tag", "--rules", "t.rules", "-o", "m.lineal"];
+    // One sequence has no Y at all, and that is said.
+    world.run(&train).done().says(&["one training sequence (first: t.conll:1) break", "line 1"]);
+    let predicted = world.run(&["predict", "m.lineal", "i.conll"]).done().out;
+    let labels: Vec<&str> =
+        predicted.lines().filter_map(|line| line.split_whitespace().last()).collect();
+    let run = world.run(&["explain", "m.lineal", "i.conll", "--output", "jsonl"]).done();
+    let told: Vec<serde_json::Value> =
+        run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(told.len(), 2);
+    for (told, label) in told.iter().zip(labels) {
+        assert_eq!(told["label"], label);
+        assert_ne!(told["against"], label);
+        assert!(told["lead"].as_f64().unwrap() >= 0.0, "{told}");
+        assert!(told["proba"].is_null() && told["against_proba"].is_null());
+    }
+}
+
+#[test]
+fn spans_that_begin_with_an_inside_label_are_counted() {
+    let world = World::new();
+    world.file("t.conll", "a I-P\nb O\na I-P\n\nb O\na I-P\n\nb O\nc B-P\n");
+    world.file("t.rules", "at most 1 spans of P\n");
+    world.file("i.conll", "a\nb\na\nb\nb\na\n");
+    let train = ["train", "t.conll", "--task", "tag", "--rules", "t.rules", "-o", "m.lineal"];
+    world.run(&train).done().says(&["one training sequence (first: t.conll:1)"]);
+    let found = world.run(&["predict", "m.lineal", "i.conll"]).done().out;
+    let labels: Vec<&str> =
+        found.lines().filter_map(|line| line.split_whitespace().last()).collect();
+    let is_in = |label: &&str| label.ends_with("-P");
+    let mut starts = 0;
+    for (t, label) in labels.iter().enumerate() {
+        starts += usize::from(
+            is_in(label) && (t == 0 || !is_in(&labels[t - 1]) || label.starts_with('B')),
+        );
+    }
+    assert!(starts <= 1, "{found}");
+}
+
+#[test]
+fn rules_that_contradict_each_other_are_refused_with_their_file() {
+    let world = World::new();
+    world.file("t.conll", "a X\nb Y\n");
+    let train = ["train", "t.conll", "--task", "tag", "--rules", "t.rules", "-o", "m.lineal"];
+    world.file("t.rules", "at most 2 label = Y\nexactly 1 label = X\nat least 2 label = X\n");
+    world.run(&train).failed(
+        1,
+        &["t.rules: no sequence of labels keeps these rules together: line 2", "line 3"],
+    );
+    world.file("t.rules", "exactly 1 label = Z\n");
+    world.run(&train).failed(1, &["t.rules: "]);
+    assert!(!world.has("m.lineal"));
+}

@@ -160,10 +160,11 @@ impl Parser {
                 }
             },
         };
-        let id =
-            find("id").and_then(|id| id.name()).map_or_else(|| line.to_string(), Cow::into_owned);
+        let id = find("id");
+        let id_is_number = matches!(id, Some(Json::Number(_)));
+        let id = id.and_then(|id| id.name()).map_or_else(|| line.to_string(), Cow::into_owned);
         let (node_end, edge_end) = (data.gold.len(), data.ends.len());
-        data.places.push(Place { id, line, weight, node_end, edge_end });
+        data.places.push(Place { id, id_is_number, line, weight, node_end, edge_end });
         Ok(())
     }
 

@@ -31,6 +31,8 @@ pub struct Graphs {
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) id: String,
+    /// Whether the line has a number there, and not a text.
+    pub(super) id_is_number: bool,
     pub(super) line: usize,
     pub(super) weight: f32,
     pub(super) node_end: usize,
@@ -160,6 +162,11 @@ impl<'a> Graph<'a> {
     /// What the file calls it, or its line.
     pub fn id(&self) -> &'a str {
         &self.place().id
+    }
+
+    /// Whether its id was written as a number, and not as a text.
+    pub fn id_is_number(&self) -> bool {
+        self.place().id_is_number
     }
 
     /// Its line in the file, from 1.

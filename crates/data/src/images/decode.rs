@@ -28,7 +28,7 @@ pub(super) fn check_size(
         return Ok(());
     }
     let message = format!(
-        "the image is {width}×{height} pixels large, which takes {} to read and about {} with the features of its pixels; at most {} pixels are allowed: make it smaller, or raise the limit (max_pixels)",
+        "the image is {width}×{height} pixels large, which takes {} to read and about {} with the features of its pixels; at most {} pixels are allowed: make it smaller, or raise the limit (--max-pixels)",
         bytes_as_text(n_pixels.saturating_mul(super::BYTES_PER_PIXEL)),
         bytes_as_text(n_pixels.saturating_mul(700)),
         thousands(max_pixels)
@@ -66,9 +66,22 @@ fn reader<'a>(bytes: &'a [u8], file: &str) -> Result<(Reader<'a>, ImageFormat), 
         }
         _ if bytes.is_empty() => Err(Error::new(ErrorKind::Empty, file, "the file is empty")),
         _ => {
-            let message = "this is not an image that can be read; convert it to PNG, JPEG or PPM";
+            let message =
+                "this is not an image that can be read: PNG, JPEG, PPM and PGM are; convert it";
             Err(Error::new(ErrorKind::Format, file, message))
         }
+    }
+}
+
+/// The kind of an image that cannot be read, by its first bytes.
+pub(super) fn other_kind(head: &[u8]) -> Option<&'static str> {
+    match head {
+        [b'B', b'M', _, _, _, _, 0, 0, 0, 0, ..] => Some("BMP"),
+        [b'G', b'I', b'F', b'8', ..] => Some("GIF"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("WebP"),
+        [b'I', b'I', 42, 0, ..] | [b'M', b'M', 0, 42, ..] => Some("TIFF"),
+        [_, _, _, _, b'f', b't', b'y', b'p', ..] => Some("HEIC or AVIF"),
+        _ => None,
     }
 }
 

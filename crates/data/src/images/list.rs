@@ -35,10 +35,18 @@ pub(super) fn entries(source: &Source, ignore_masks: bool) -> Result<Vec<Entry>,
         source => list(source, &name, ignore_masks)?,
     };
     if found.is_empty() {
-        let message = "there are no images; name them in a list, one per line, or put PNG, JPEG or PPM files into the folder";
+        let message = "there are no images; name them in a list, one per line, or put PNG, JPEG, PPM or PGM files into the folder";
         return Err(Error::new(ErrorKind::Empty, &name, message));
     }
     Ok(found)
+}
+
+/// Whether a source is an image or a folder, and so not lines of text.
+pub fn is_image(source: &Source) -> Result<bool, Error> {
+    match source {
+        Source::Path(path) if path.is_dir() => Ok(true),
+        source => is_image_file(source),
+    }
 }
 
 fn is_image_file(source: &Source) -> Result<bool, Error> {
@@ -48,6 +56,16 @@ fn is_image_file(source: &Source) -> Result<bool, Error> {
 /// `image<TAB>mask<TAB>weight` per line; mask and weight may be missing. A first line that begins with `image` is a header.
 fn list(source: &Source, name: &str, ignore_masks: bool) -> Result<Vec<Entry>, Error> {
     let bytes = source.clone().open()?;
+    if let Some(kind) = super::decode::other_kind(&bytes) {
+        let message = format!(
+            "this is a {kind} image, which cannot be read: PNG, JPEG, PPM and PGM are; convert it"
+        );
+        return Err(Error::new(ErrorKind::Format, name, message));
+    }
+    if without_bom(&bytes).trim_ascii_start().first() == Some(&b'{') {
+        let message = "this looks like JSON lines, and a list of images is expected; for graphs say --format jsonl";
+        return Err(Error::new(ErrorKind::Format, name, message));
+    }
     let text = utf8(without_bom(&bytes), name)?;
     let folder = match source {
         Source::Path(path) => path.parent().map(Path::to_owned).unwrap_or_default(),
@@ -162,6 +180,15 @@ fn folder(path: &Path, name: &str) -> Result<Vec<Entry>, Error> {
     Ok(entries)
 }
 
+/// Images of a folder that are of a kind that cannot be read.
+pub(super) fn n_skipped(source: &Source) -> usize {
+    let Source::Path(path) = source else { return 0 };
+    let Ok(files) = fs::read_dir(path) else { return 0 };
+    let paths = files.flatten().map(|file| file.path());
+    paths.filter(|path| has_extension(path, &OTHER_EXTENSIONS) && path.is_file()).count()
+}
+
+const OTHER_EXTENSIONS: [&str; 8] = ["bmp", "gif", "webp", "tif", "tiff", "heic", "avif", "jp2"];
 const IMAGE_EXTENSIONS: [&str; 6] = ["ppm", "pnm", "pgm", "png", "jpg", "jpeg"];
 const MASK_EXTENSIONS: [&str; 4] = ["png", "pgm", "ppm", "pnm"];
 

@@ -128,6 +128,14 @@ pub(super) fn values(mask: &DynamicImage) -> Vec<MaskValue> {
     }
 }
 
+/// Whether each pixel of a mask is transparent altogether; nothing if the mask has no such channel.
+pub(super) fn transparent(mask: &DynamicImage) -> Option<Vec<bool>> {
+    if !mask.color().has_alpha() {
+        return None;
+    }
+    Some(mask.to_rgba16().pixels().map(|p| p.0[3] == 0).collect())
+}
+
 impl MaskSchema {
     /// What the options say without looking at masks; `None` if values are to be learnt from these.
     pub(super) fn of_options(options: &ImageReadOptions) -> Result<Option<Self>, String> {
@@ -238,7 +246,7 @@ impl MaskSchema {
                 _ => self.label_of(value).ok_or_else(|| {
                     let names: Vec<String> = self.labels.iter().take(20).map(|l| format!("{}={}", l.name, l.value)).collect();
                     let message = format!(
-                        "the mask has the value {value} at pixel ({}, {}), which is not a label; labels are {}; declare it void, or give a threshold if the mask has shades",
+                        "the mask has the value {value} at pixel ({}, {}), which is not a label; labels are {}; name it in --mask-labels, declare it void (--mask-void), or give --mask-threshold if the mask has shades",
                         pixel % width, pixel / width, names.join(", ")
                     );
                     Error::new(ErrorKind::Label, file, message)
@@ -248,6 +256,24 @@ impl MaskSchema {
             labels.push(label);
         }
         Ok(labels)
+    }
+
+    /// The same, but a value that is no label has the number of labels; the first such value is told.
+    pub(super) fn labels_and_unseen(&self, values: &[MaskValue]) -> (Vec<u32>, Option<MaskValue>) {
+        let (mut last, mut unseen) = (None, None);
+        let mut label = |&value: &MaskValue| {
+            let label = match last {
+                Some((v, label)) if v == value => label,
+                _ => self.label_of(value).unwrap_or_else(|| {
+                    unseen.get_or_insert(value);
+                    self.labels.len() as u32
+                }),
+            };
+            last = Some((value, label));
+            label
+        };
+        let labels = values.iter().map(&mut label).collect();
+        (labels, unseen)
     }
 
     fn label_of(&self, value: MaskValue) -> Option<u32> {

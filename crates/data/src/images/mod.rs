@@ -25,6 +25,7 @@ mod set;
 mod tests;
 
 pub use decode::png;
+pub use list::is_image;
 pub use mask::{MaskLabel, MaskSchema, MaskValue};
 pub use options::ImageReadOptions;
 pub use set::{ImageSet, RgbPixels};

@@ -18,6 +18,7 @@ pub struct ImageSet {
     entries: Vec<Entry>,
     sizes: Vec<(usize, usize)>,
     options: ImageReadOptions,
+    n_skipped: usize,
 }
 
 /// An image in RGB, 8 bits per colour, row by row from the top.
@@ -48,8 +49,13 @@ impl ImageSet {
         if options.ignore_masks {
             entries.iter_mut().for_each(|entry| entry.mask = None);
         }
-        let mut set =
-            Self { source: source.name(), entries, sizes: Vec::new(), options: options.clone() };
+        let mut set = Self {
+            source: source.name(),
+            entries,
+            sizes: Vec::new(),
+            options: options.clone(),
+            n_skipped: super::list::n_skipped(&source),
+        };
         for entry in &set.entries {
             let size = set.size_of(&entry.image, "image", entry)?;
             if let Some(path) = &entry.mask {
@@ -85,6 +91,11 @@ impl ImageSet {
     /// Where the images were found.
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    /// Files of the folder that are images of a kind that cannot be read.
+    pub fn n_skipped(&self) -> usize {
+        self.n_skipped
     }
 
     /// How many images.
@@ -160,37 +171,59 @@ impl ImageSet {
         Ok(pixels)
     }
 
-    /// Reads the label of each pixel, or [`VOID`](super::VOID); `None` if the image has no mask.
+    /// Reads the label of each pixel, or [`VOID`](super::VOID); `None` if the image has no mask. A value that is not a label is an error.
     pub fn read_labels(
         &self,
         image: usize,
         schema: &MaskSchema,
     ) -> Result<Option<Vec<u32>>, Error> {
+        let Some((values, path)) = self.values_of(image)? else { return Ok(None) };
+        schema.labels_of(&values, self.sizes[image].0, &path.display().to_string()).map(Some)
+    }
+
+    /// The same, but pixels with a value that is not a label have the number of labels; the first such value is told.
+    #[allow(clippy::type_complexity)]
+    pub fn read_labels_and_unseen(
+        &self,
+        image: usize,
+        schema: &MaskSchema,
+    ) -> Result<Option<(Vec<u32>, Option<mask::MaskValue>)>, Error> {
+        Ok(self.values_of(image)?.map(|(values, _)| schema.labels_and_unseen(&values)))
+    }
+
+    fn values_of(&self, image: usize) -> Result<Option<(Vec<mask::MaskValue>, &Path)>, Error> {
         let Some(path) = self.mask_path(image) else { return Ok(None) };
         let values = self.values(path)?;
-        let file = path.display().to_string();
         let (width, height) = self.sizes[image];
         if values.len() != width * height {
             let message = "the file has changed while it was being read";
-            return Err(Error::new(ErrorKind::Size, &file, message));
+            return Err(Error::new(ErrorKind::Size, &path.display().to_string(), message));
         }
-        schema.labels_of(&values, width, &file).map(Some)
+        Ok(Some((values, path)))
     }
 
-    /// Reads what a user knows of the labels: pixels that have just the value of a label. All others are [`VOID`](super::VOID); `None` if the image has no mask.
+    /// Reads what a user knows of the labels: pixels that have just the value of a label and are not transparent. All others are [`VOID`](super::VOID); `None` if the image has no mask.
     pub fn read_known(&self, image: usize, schema: &MaskSchema) -> Result<Option<Vec<u32>>, Error> {
         let Some(path) = self.mask_path(image) else { return Ok(None) };
         let exact = |value: &mask::MaskValue| {
             let label = schema.labels.iter().position(|label| label.value == *value);
             label.map_or(super::VOID, |label| label as u32)
         };
-        Ok(Some(self.values(path)?.iter().map(exact).collect()))
+        let decoded = self.decode(path)?;
+        let mut labels: Vec<u32> = mask::values(&decoded).iter().map(exact).collect();
+        let transparent = mask::transparent(&decoded).unwrap_or_default();
+        let unmarked = labels.iter_mut().zip(transparent).filter(|(_, transparent)| *transparent);
+        unmarked.for_each(|(label, _)| *label = super::VOID);
+        Ok(Some(labels))
     }
 
     fn values(&self, path: &Path) -> Result<Vec<mask::MaskValue>, Error> {
+        Ok(mask::values(&self.decode(path)?))
+    }
+
+    fn decode(&self, path: &Path) -> Result<image::DynamicImage, Error> {
         let bytes = Source::Path(path.to_owned()).open()?;
-        let file = path.display().to_string();
-        Ok(mask::values(&decode::decode(&bytes, &file, self.options.max_pixels)?))
+        decode::decode(&bytes, &path.display().to_string(), self.options.max_pixels)
     }
 
     fn size_of(&self, path: &Path, what: &str, entry: &Entry) -> Result<(usize, usize), Error> {

@@ -195,3 +195,53 @@ fn broken_images_are_errors_wherever_they_break() {
         }
     }
 }
+
+#[test]
+fn transparent_pixels_of_scribbles_are_not_marked() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    save(&picture(3, 1), at, "a.png");
+    // Black is a label's value, and most of a scribble's canvas, too.
+    let scribble = image::RgbaImage::from_fn(3, 1, |x, _| match x {
+        0 => image::Rgba([0, 0, 0, 0]),
+        1 => image::Rgba([0, 0, 0, 255]),
+        _ => image::Rgba([255, 255, 255, 255]),
+    });
+    save(&scribble.into(), at, "a_mask.png");
+    let set = open(&at.join("a.png")).unwrap();
+    let schema = set.learn_masks().unwrap();
+    assert_eq!(schema.names(), ["0", "255"]);
+    assert_eq!(set.read_known(0, &schema).unwrap().unwrap(), [VOID, 0, 1]);
+}
+
+#[test]
+fn values_that_are_no_label_are_counted_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    save(&picture(4, 1), at, "a.png");
+    save(&grey(4, 1, |x, _| [0, 255, 7, 9][x as usize]), at, "a_mask.png");
+    let set = open(&at.join("a.png")).unwrap();
+    let label = |text: &str| text.parse::<MaskLabel>().unwrap();
+    let schema = MaskSchema { labels: vec![label("a=0"), label("b=255")], ..Default::default() };
+    let (labels, unseen) = set.read_labels_and_unseen(0, &schema).unwrap().unwrap();
+    assert_eq!((labels, unseen), (vec![0, 1, 2, 2], Some(MaskValue::Grey(7))));
+    assert!(set.read_labels(0, &schema).is_err());
+}
+
+#[test]
+fn images_of_other_kinds_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    save(&picture(2, 2), at, "a.png");
+    for (name, bytes, kind) in [
+        ("b.bmp", &b"BM\x46\0\0\0\0\0\0\0\x36\0\0\0\xff\xff"[..], "BMP"),
+        ("c.gif", b"GIF89a\x01\0\x01\0\xff\xff\xff\xff\xff\xff", "GIF"),
+        ("d.webp", b"RIFF\x46\0\0\0WEBPVP8 \xff\xff", "WebP"),
+    ] {
+        fs::write(at.join(name), bytes).unwrap();
+        let error = open(&at.join(name)).unwrap_err().to_string();
+        assert!(error.contains(&format!("a {kind} image")) && error.contains("PNG"), "{error}");
+    }
+    let set = open(at).unwrap();
+    assert_eq!((set.len(), set.n_skipped()), (1, 3));
+}

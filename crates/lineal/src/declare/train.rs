@@ -5,11 +5,12 @@ use super::metrics::DeclaredMetrics;
 use super::model::{DeclaredAnswer, DeclaredModel};
 use super::spec::DeclaredSpec;
 use crate::Error;
-use crate::request::spec::{LossKind, Task, TrainSpec};
+use crate::request::spec::{SolverKind, Task, TrainSpec};
 use crate::structured::{Counts, Header, Metric, fit, train_and_held_out};
 use crate::train::report::{Report, StructuredReport};
 use crate::train::{Trainable, Training};
-use lineal_declared::{Predictor, Problem, ProblemOptions, Rivals, Vocabulary};
+use lineal_data::DeclaredExample;
+use lineal_declared::{Ground, Predictor, Problem, ProblemOptions, Rivals, Vocabulary};
 use lineal_erm::structured::{LearnError, learn_max};
 use lineal_model::chunks::in_chunks;
 use std::collections::BTreeMap;
@@ -85,10 +86,41 @@ impl Trainable for DeclaredData {
                 ));
             }
         }
+        report.warnings.extend(never_found(data));
         report.warnings.extend(illegal_labels(data, &illegal));
         let header = Header::new(spec, &report, &data.source);
         Ok((DeclaredModel::new(declaration.clone(), vocabulary, weights, header), report))
     }
+}
+
+/// What the declaration names and no example has: fields of links and columns of tokens.
+fn never_found(data: &DeclaredData) -> Vec<String> {
+    let examples = || (0..data.len()).map(|i| data.raw(i));
+    let mut said = Vec::new();
+    for kind in data.declaration().variables() {
+        let records = || {
+            let lists = examples().flat_map(|example| &example.lists);
+            lists.filter(|(name, _)| *name == kind.source).flat_map(|(_, records)| records)
+        };
+        for link in kind.links.iter().filter(|_| records().next().is_some()) {
+            if !records().any(|record| record.fields.iter().any(|(name, _)| *name == link.name)) {
+                said.push(format!(
+                    "no object of `{}` has the field `{}`, a link of {}: rules and factors that follow it are not asked for anywhere",
+                    kind.source, link.name, kind.name
+                ));
+            }
+        }
+    }
+    for column in data.declaration().columns() {
+        let has =
+            |example: &DeclaredExample| example.columns.iter().any(|(name, _)| *name == column);
+        if !examples().any(has) {
+            said.push(format!(
+                "no example has the column `{column}`, which templates of features ask for: they find nothing"
+            ));
+        }
+    }
+    said
 }
 
 /// What to say of gold labels that break rules: which rules, how often, and where first.
@@ -139,7 +171,7 @@ fn infeasible(
     let predictor = Predictor::new(data.declaration(), vocabulary, &zeros, choice.solving());
     let why = match predictor.predict(data.get(example), &[]) {
         Err(error) => error.to_string(),
-        Ok(_) => "its known labels and the rules exclude each other".to_owned(),
+        Ok(_) => "its scores are too large to be numbers; choose a smaller -C".to_owned(),
     };
     lineal_data::Error::at_line(&data.source, data.raw(example).line, why).into()
 }
@@ -147,9 +179,10 @@ fn infeasible(
 /// Sees that the choices fit each other and the data.
 fn check(spec: &TrainSpec, data: &DeclaredData) -> Result<(), Error> {
     let refuse = |why: &str| Err(Error::request(why));
-    if spec.loss == Some(LossKind::Logistic) {
+    spec.check_without_sums("outputs that keep the rules")?;
+    if spec.solver == SolverKind::Dual && !data.iter().all(Ground::is_whole) {
         return refuse(
-            "--loss logistic needs a sum over all outputs that keep the rules, which nobody can compute: choose hinge (structured SVM) or perceptron",
+            "some labels are not known, and then the loss has no dual: choose --solver sgd, or leave it out",
         );
     }
     if spec.cost.is_some() {
@@ -160,6 +193,15 @@ fn check(spec: &TrainSpec, data: &DeclaredData) -> Result<(), Error> {
     }
     match data.has_labels() {
         true => Ok(()),
-        false => Err(Error::request(format!("{}: there are no labels to learn from", data.source))),
+        false => {
+            let fields = data.declaration().variables().iter().filter(|kind| kind.labels.len() > 1);
+            let fields: Vec<String> =
+                fields.map(|kind| format!("`{}` of `{}`", kind.label_field, kind.source)).collect();
+            Err(Error::request(format!(
+                "{}: there are no labels to learn from: no object has the field {}; say `by FIELD` in the declaration",
+                data.source,
+                fields.join(", or ")
+            )))
+        }
     }
 }

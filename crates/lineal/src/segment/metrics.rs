@@ -15,6 +15,9 @@ pub struct SegmentMetrics {
     pub all: SegmentationMetrics,
     /// The scores of each image.
     pub by_image: Vec<SceneScores>,
+    /// Whether they are of graphs, and not of images.
+    #[serde(skip)]
+    pub is_graphs: bool,
 }
 
 /// How one image or graph went.
@@ -47,7 +50,7 @@ impl SegmentMetrics {
             let scores = evaluation.add(&gold, &found.labels)?;
             by_image.push(SceneScores { image: scene.name.clone(), scores });
         }
-        Ok(Self { all: evaluation.metrics()?, by_image })
+        Ok(Self { all: evaluation.metrics()?, by_image, is_graphs: data.is_graphs() })
     }
 
     /// The one number to watch: the foreground's of two labels, the mean of more.

@@ -113,19 +113,26 @@ impl SegmentModel {
     fn label_one(&self, scene: &Scene, ask: &Ask) -> Result<Segmented, Error> {
         let prepared = Prepared::new(&self.spec().segment, &self.about.schema, scene)?;
         let known = if ask.known { &prepared.gold[..] } else { &[] };
-        self.check_known(scene, known)?;
+        self.check_known(scene, scene.labels.as_deref().filter(|_| ask.known).unwrap_or(&[]))?;
         let (mut decoder, effort) = (Decoder::<i64>::default(), Effort::default());
         let input = prepared.input();
         let mut labels = Vec::new();
         let found =
             self.layout.label(&input, &self.weights, known, &effort, &mut decoder, &mut labels);
-        let confidence = ask.confidence.then(|| {
+        let mut confidence = ask.confidence.then(|| {
             let found = self.layout.marginals(&input, &self.weights, known, &effort, &mut decoder);
             let sure: Vec<f32> =
                 (0..labels.len()).map(|node| found.confidence(node) as f32).collect();
             prepared.to_pixels(&sure)
         });
-        let labels = prepared.to_pixels(&labels);
+        let mut labels = prepared.to_pixels(&labels);
+        // A superpixel has the label of most of its known pixels; each of these keeps its own.
+        for (pixel, &own) in scene.labels.iter().filter(|_| ask.known).flatten().enumerate() {
+            if own != VOID {
+                labels[pixel] = own;
+                confidence.iter_mut().for_each(|sure| sure[pixel] = 1.0);
+            }
+        }
         Ok(Segmented { labels, score: found.score, slack: found.slack, confidence })
     }
 

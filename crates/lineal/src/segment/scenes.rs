@@ -54,7 +54,8 @@ pub struct SceneOptions {
 }
 
 impl SceneOptions {
-    fn is_graphs(&self, source: &Source) -> bool {
+    /// Whether a source is read as graphs: by the format asked for, or by the file's name.
+    pub fn is_graphs(&self, source: &Source) -> bool {
         let format = self.format.or_else(|| Format::from_name(&source.name()));
         format == Some(Format::Jsonl)
     }
@@ -78,6 +79,8 @@ pub struct SceneGraph {
     pub ends: Vec<(u32, u32)>,
     /// Features of edges, all ≥ 0, edge by edge.
     pub edges: Vec<f32>,
+    /// Whether its id was written as a number, and not as a text.
+    pub id_is_number: bool,
 }
 
 /// Features of edges are kept for every edge.
@@ -128,7 +131,8 @@ impl SceneGraph {
             row.idx().iter().zip(row.val()).for_each(|(&j, &x)| features[j as usize] = x);
         }
         let ends = graph.edges().iter().map(|&[a, b]| (a, b)).collect();
-        Ok(Self { nodes: Matrix::Sparse(nodes), ends, edges })
+        let id_is_number = graph.id_is_number();
+        Ok(Self { nodes: Matrix::Sparse(nodes), ends, edges, id_is_number })
     }
 }
 
@@ -164,11 +168,11 @@ impl Scene {
         self.len() == 0
     }
 
-    /// Where in an image, from 0 at the left and at the top; the number of a graph's node.
+    /// Where in an image, from 0 at the left and at the top; the number of a graph's node, from 1.
     pub fn place(&self, at: usize) -> String {
         match &self.kind {
             SceneKind::Image(_, image) => format!("({}, {})", at % image.width, at / image.width),
-            SceneKind::Graph(_) => at.to_string(),
+            SceneKind::Graph(_) => (at + 1).to_string(),
         }
     }
 }
@@ -201,7 +205,7 @@ impl Scenes {
         let set = ImageSet::open(source, &options.images)?;
         let schema = set.learn_masks()?;
         let mut scenes = Self::empty(SceneSchema::Images(schema), set.source());
-        (0..set.len()).try_for_each(|i| scenes.push_image(&set, i, false))?;
+        (0..set.len()).try_for_each(|i| scenes.push_image(&set, i, false, false))?;
         Ok(scenes)
     }
 
@@ -218,7 +222,9 @@ impl Scenes {
             match &mut all {
                 Some(all) => {
                     all.scenes.extend(block.scenes.iter().cloned());
-                    all.labels.clone_from(&block.labels);
+                    if block.labels.len() > all.labels.len() {
+                        all.labels.clone_from(&block.labels);
+                    }
                     all.left_out.merge(&block.left_out);
                 }
                 none => *none = Some(block.clone()),
@@ -238,6 +244,12 @@ impl Scenes {
         let source = source.into();
         match schema {
             SceneSchema::Graphs(graphs) => {
+                if lineal_data::is_image(&source)? {
+                    return Err(Error::request(format!(
+                        "{}: the model was trained on graphs, and this is an image or a folder: give graphs in JSON lines, or train with --task segment on images",
+                        source.name()
+                    )));
+                }
                 let read = GraphReadOptions::default();
                 let mut failed = None;
                 stream_graphs(source, &read, graphs, &mut |block| {
@@ -255,10 +267,16 @@ impl Scenes {
                 failed.map_or(Ok(()), Err)
             }
             SceneSchema::Images(_) => {
+                if options.is_graphs(&source) {
+                    return Err(Error::request(format!(
+                        "{}: the model was trained on images, and these are graphs: give images, or train with --task segment on graphs",
+                        source.name()
+                    )));
+                }
                 let set = ImageSet::open(source, &options.images)?;
                 for i in 0..set.len() {
                     let mut scenes = Self::empty(schema.clone(), set.source());
-                    scenes.push_image(&set, i, options.known)?;
+                    scenes.push_image(&set, i, options.known, true)?;
                     if on_block(&scenes).is_break() {
                         break;
                     }
@@ -300,11 +318,26 @@ impl Scenes {
         Self { schema, labels, source: source.to_owned(), left_out, scenes: Vec::new() }
     }
 
-    fn push_image(&mut self, set: &ImageSet, i: usize, known: bool) -> Result<(), Error> {
+    /// `known`: the mask has what a user knows. `unseen`: it may have values that are no label, all of which count as one more label.
+    fn push_image(
+        &mut self,
+        set: &ImageSet,
+        i: usize,
+        known: bool,
+        unseen: bool,
+    ) -> Result<(), Error> {
         let SceneSchema::Images(schema) = &self.schema else { return Ok(()) };
-        let labels = match known {
-            true => set.read_known(i, schema)?,
-            false => set.read_labels(i, schema)?,
+        let labels = match (known, unseen) {
+            (true, _) => set.read_known(i, schema)?,
+            (false, false) => set.read_labels(i, schema)?,
+            (false, true) => {
+                let found = set.read_labels_and_unseen(i, schema)?;
+                let is_new = self.labels.len() == schema.labels.len();
+                if let Some(value) = found.as_ref().and_then(|found| found.1).filter(|_| is_new) {
+                    self.labels.push(value.to_string());
+                }
+                found.map(|found| found.0)
+            }
         };
         let path = set.path(i).to_owned();
         self.scenes.push(Arc::new(Scene {
@@ -326,6 +359,11 @@ impl Scenes {
             }));
         }
         Ok(())
+    }
+
+    /// Whether they are graphs, and not images.
+    pub fn is_graphs(&self) -> bool {
+        matches!(self.schema, SceneSchema::Graphs(_))
     }
 
     /// How many.

@@ -36,8 +36,14 @@ impl SegmentSpec {
         self.contrast.check()
     }
 
-    /// The penalty where none is said: C is per pixel, and pixels of an image are far from independent. Chosen on held-out images of the horses, where 1e-4 to 1e-3 are about as good.
+    /// The penalty of images where none is said: C is per pixel, and pixels of an image are far from independent. Chosen on held-out images of the horses, where 1e-4 to 1e-3 are about as good.
     pub fn penalty() -> Penalty {
         Penalty::C(3e-4)
+    }
+
+    /// The penalty of graphs where none is said: C is per node. Chosen on eight synthetic sets of chains, grids and random graphs with two to four labels, by the accuracy on others like
+    /// them: mean .801 at 3e-4, .961 at 0.1, .966 at 1 and at 3, .964 at 10.
+    pub fn graph_penalty() -> Penalty {
+        Penalty::C(1.0)
     }
 }

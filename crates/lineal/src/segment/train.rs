@@ -6,7 +6,7 @@ use super::model::{About, SegmentModel, Segmented};
 use super::scenes::Scenes;
 use super::spec::SegmentSpec;
 use crate::Error;
-use crate::request::spec::{ClassWeight, LossKind, Task, TrainSpec};
+use crate::request::spec::{ClassWeight, SolverKind, Task, TrainSpec};
 use crate::structured::{Counts, Header, Metric, fit, train_and_held_out};
 use crate::train::report::{Report, StructuredReport};
 use crate::train::{Trainable, Training};
@@ -50,6 +50,13 @@ impl Trainable for Scenes {
             .map_err(|e| Error::request(format!("{}: {e}", data.source)))?;
         let n_known: usize = prepared.iter().map(n_known).sum();
         let unlabelled = prepared.iter().map(|p| p.gold.len()).sum::<usize>() - n_known;
+        if unlabelled > 0 && spec.solver == SolverKind::Dual {
+            let what = if data.is_graphs() { "nodes without a label" } else { "void pixels" };
+            return Err(Error::request(format!(
+                "{}: with {what} the loss has no dual: choose --solver sgd, or leave it out",
+                data.source
+            )));
+        }
         let mut learning = spec.learning(n_known as f64)?;
         if unlabelled > 0 && spec.max_passes.is_none() && spec.n_epochs().is_none() {
             learning.request.passes = learning.request.passes.min(PASSES_WITHOUT_A_GAP);
@@ -79,7 +86,15 @@ impl Trainable for Scenes {
             weights: weights.len(),
             ..StructuredReport::default()
         };
-        let report = run.report(spec, &learning, counts, more);
+        let mut report = run.report(spec, &learning, counts, more);
+        let never = never_met(data);
+        if !never.is_empty() {
+            let what = if data.is_graphs() { "node" } else { "pixel" };
+            report.warnings.push(format!(
+                "no {what} has the label {}: it is never predicted; check the values of --mask-labels",
+                never.join(" or ")
+            ));
+        }
         let header = Header::new(spec, &report, &data.source);
         let about = About { header, schema: data.schema.clone() };
         Ok((SegmentModel::new(weights, about), report))
@@ -92,11 +107,12 @@ const PASSES_WITHOUT_A_GAP: usize = 100;
 /// Sees that the choices fit each other and the data.
 fn check(spec: &TrainSpec, data: &Scenes) -> Result<(), Error> {
     let refuse = |why: String| Err(Error::Request(why));
-    if spec.loss == Some(LossKind::Logistic) {
-        return refuse("--loss logistic needs a sum over all labellings of an image, which nobody can compute: choose hinge (structured SVM) or perceptron".into());
-    }
+    spec.check_without_sums("labellings of an image")?;
     if spec.cost.is_some() {
         return refuse("--cost has no place in segmentation, whose cost is the number of wrong pixels: leave it out, or weigh labels by --class-weight".into());
+    }
+    if data.is_graphs() && (spec.segment.superpixels.is_some()) {
+        return refuse("--superpixels are pieces of images; leave it out for graphs".into());
     }
     if spec.segment.superpixels == Some(0) {
         return refuse("--superpixels counts the parts of an image: give 1 or more, or leave it out for pixels".into());
@@ -110,13 +126,7 @@ fn check(spec: &TrainSpec, data: &Scenes) -> Result<(), Error> {
             if n_labels == 1 { "is" } else { "are" }
         ));
     }
-    let mut met = vec![false; n_labels];
-    for &label in data.iter().filter_map(|scene| scene.labels.as_ref()).flatten() {
-        if let Some(met) = met.get_mut(usize::from(label)) {
-            *met = true;
-        }
-    }
-    match met.iter().filter(|met| **met).count() {
+    match n_labels - never_met(data).len() {
         0 => refuse(format!("{}: there are no labels to learn from", data.source)),
         1 => refuse(format!(
             "{}: all pixels have the same label: there is nothing to tell apart (see --mask-labels and --mask-threshold)",
@@ -124,6 +134,18 @@ fn check(spec: &TrainSpec, data: &Scenes) -> Result<(), Error> {
         )),
         _ => Ok(()),
     }
+}
+
+/// Labels that no pixel or node has.
+fn never_met(data: &Scenes) -> Vec<String> {
+    let labels = data.schema.labels();
+    let mut met = vec![false; labels.len()];
+    for &label in data.iter().filter_map(|scene| scene.labels.as_ref()).flatten() {
+        if let Some(met) = met.get_mut(usize::from(label)) {
+            *met = true;
+        }
+    }
+    labels.into_iter().zip(met).filter(|(_, met)| !met).map(|(label, _)| label).collect()
 }
 
 /// The features of all scenes.

@@ -34,6 +34,29 @@ impl TrainSpec {
         stochastic.then_some(self.sgd.epochs)
     }
 
+    /// Refuses losses, solvers and penalties that need a sum over all outputs, which `outputs` (such as "labellings of an image") do not have.
+    pub(crate) fn check_without_sums(&self, outputs: &str) -> Result<(), Error> {
+        let refuse = |flag: String, remedy: &str| {
+            Err(Error::request(format!(
+                "{flag} has no place in --task {}, where there is no sum over all {outputs}: {remedy}",
+                self.task
+            )))
+        };
+        let losses = "choose --loss hinge (structured SVM) or perceptron";
+        match (self.loss, self.solver) {
+            (Some(loss), _) if !matches!(loss, LossKind::Hinge | LossKind::Perceptron) => {
+                refuse(format!("--loss {loss}"), losses)
+            }
+            (_, solver)
+                if !matches!(solver, SolverKind::Auto | SolverKind::Sgd | SolverKind::Dual) =>
+            {
+                refuse(format!("--solver {solver}"), "choose --solver dual or sgd")
+            }
+            _ if self.l1 > 0.0 => refuse("--l1".into(), "choose --l2 or -C"),
+            _ => Ok(()),
+        }
+    }
+
     /// The request to the learners of structures, for so many examples.
     pub(crate) fn learning(&self, n_examples: f64) -> Result<Learning, Error> {
         let kind = self.loss.unwrap_or(LossKind::Logistic);

@@ -68,15 +68,32 @@ impl TagModel {
         bench.score(self, observations(&rows, n));
         let Bench { parts, decoder, s, .. } = &mut bench;
         let mut expected = Parts::new();
-        let marginals = match self.has_proba() {
+        // Probabilities would be those without rules.
+        let marginals = match self.has_proba() && self.rules.is_none() {
             true => {
                 decoder.expect(parts, None, s, &mut expected).map_err(|e| place(e, sequence))?;
                 Some(&expected.unary)
             }
             false => None,
         };
-        let mut best = Vec::new();
-        decoder.viterbi(parts, None, s, &mut best).map_err(|e| place(e, sequence))?;
+        let mut fast = Bench::<f32>::new(self);
+        if self.rules.is_some() {
+            fast.score(self, observations(&rows, n));
+        }
+        let mut decode = |allowed: Option<&LabelSets>| match &self.rules {
+            Some(rules) => {
+                let found = self.best_by_rules(rules, &fast.parts, allowed, 1).into_iter().next();
+                let message = "no sequence of labels keeps the rules";
+                let none = || sequence.data().error_at(sequence.index(), 0, message).into();
+                found.map(|(labels, _)| labels).ok_or_else(none)
+            }
+            None => {
+                let mut labels = Vec::new();
+                let found = decoder.viterbi(parts, allowed, s, &mut labels);
+                found.map(|_| labels).map_err(|e| place(e, sequence))
+            }
+        };
+        let best = decode(None)?;
         let k = self.labels().len();
         let positions = match position {
             Some(t) if t >= n => {
@@ -95,8 +112,9 @@ impl TagModel {
                 Some(label) => allowed.keep_only(t, label as usize),
                 None => allowed.remove(t, best[t] as usize),
             }
-            let mut other = Vec::new();
-            let found = decoder.viterbi(parts, Some(&allowed), s, &mut other).is_ok();
+            let other: Result<Vec<u32>, Error> = decode(Some(&allowed));
+            let found = other.is_ok();
+            let other = other.unwrap_or_default();
             let p = |label: u32| marginals.map(|m| m[t * k + label as usize]);
             let mut reasons = Vec::new();
             if found {

@@ -41,6 +41,7 @@ pub use explain::{Reason, TagExplanation};
 pub use lexicon::{read_word_clusters, read_word_list};
 pub use model::{TagModel, TagWeight};
 pub use notable::Notable;
+pub use rules::check_rules;
 pub use shrink::least_model_bytes;
 pub use spec::{Border, SchemeKind, TagFeatures, TagSpec, WeightsKind, WordList};
 pub use tagger::{Ranking, Tagged, TaggedSpan, Tagger};

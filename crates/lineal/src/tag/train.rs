@@ -126,6 +126,7 @@ impl Trainable for Sequences {
                 if after.len() == 1 { "it" } else { "them" },
             ));
         }
+        report.warnings.extend(rules::broken(&spec.tag, data));
         if report.features == 0 {
             let told = "no attribute has a weight: labels follow from their neighbours alone";
             report.warnings.push(told.into());

@@ -52,9 +52,18 @@ enum Part<'a> {
 impl Automaton {
     /// The product of the rules of a declaration with one kind of variables.
     pub fn compile(declaration: &Declaration) -> Result<Self, CompileError> {
+        let every: Vec<usize> = (0..declaration.rules.len()).collect();
+        Self::compile_some(declaration, &every)
+    }
+
+    /// The product of some of the rules, by their numbers.
+    ///
+    /// # Panics
+    /// If there is no rule of some number.
+    pub fn compile_some(declaration: &Declaration, rules: &[usize]) -> Result<Self, CompileError> {
         let n_labels = declaration.variables()[0].labels.len();
         let mut parts = Vec::new();
-        for rule in &declaration.rules {
+        for rule in rules.iter().map(|&rule| &declaration.rules[rule]) {
             let refuse = |why| CompileError::Rule { line: rule.line, text: rule.text.clone(), why };
             parts.push(match &rule.body {
                 RuleBody::Pattern { dfa, .. } => Part::Pattern(dfa),
@@ -99,6 +108,11 @@ impl Automaton {
     /// How many states it has.
     pub fn n_states(&self) -> usize {
         self.dfa.accepting.len()
+    }
+
+    /// Whether no sequence of one label or more keeps the rules.
+    pub fn is_empty(&self) -> bool {
+        !self.dfa.next.iter().any(|&to| to != DEAD && self.dfa.accepting[to as usize])
     }
 
     /// Whether a sequence keeps the rules.

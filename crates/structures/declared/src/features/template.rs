@@ -11,6 +11,16 @@ pub struct Template {
     pub(crate) terms: Vec<Term>,
 }
 
+impl Template {
+    /// The columns of tokens that it asks for.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        self.terms.iter().filter_map(|term| match term {
+            Term::Tokens { column, .. } => Some(column.as_str()),
+            _ => None,
+        })
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Term {
     Tokens { column: String, range: Range, change: Vec<Change> },

@@ -343,9 +343,11 @@ impl Ground {
         self.kinds.len()
     }
 
-    /// Whether all gold labels are known.
+    /// Whether all gold labels are known. A variable with one label only has that one.
     pub fn is_whole(&self) -> bool {
-        self.gold.iter().all(Option::is_some)
+        let is_known =
+            |(v, gold): (usize, &Option<u32>)| gold.is_some() || self.program.n_labels(v) == 1;
+        self.gold.iter().enumerate().all(is_known)
     }
 }
 

@@ -12,8 +12,11 @@
 //!
 //! A label whose max-marginal is −∞ has no support and is removed: the ascent propagates constraints on its way.
 
-use super::constraint::{Constraint, DEAD};
+use super::constraint::{Constraint, Counter, DEAD, Kind};
+use super::search::SearchLimits;
 
+/// Labels of patterns that a try to improve an output may read.
+const MOST_WORK: usize = 50_000_000;
 const NEVER: f64 = f64::NEG_INFINITY;
 
 /// Variables, numbered from 0, with tables and constraints.
@@ -24,8 +27,8 @@ pub(crate) struct Graph<'a> {
     pub unary: Vec<f64>,
     pub factors: Vec<Factor<'a>>,
     pub n_messages: usize,
-    /// By variable: the factors that it stands in.
-    of_variable: Vec<Vec<usize>>,
+    /// By variable: the factors that it stands in, and where.
+    of_variable: Vec<Vec<(usize, usize)>>,
 }
 
 pub(crate) struct Factor<'a> {
@@ -62,7 +65,9 @@ impl<'a> Graph<'a> {
             start
         };
         let messages = scope.iter().map(message).collect();
-        scope.iter().for_each(|&v| self.of_variable[v].push(self.factors.len()));
+        for (at, &v) in scope.iter().enumerate() {
+            self.of_variable[v].push((self.factors.len(), at));
+        }
         self.factors.push(Factor { scope, messages, kind });
     }
 
@@ -176,10 +181,24 @@ impl<'a> Graph<'a> {
     }
 
     /// Changes single labels as long as fewer factors are broken, or as few and the score rises (iterated conditional modes, Besag 1986).
-    pub(crate) fn improve(&self, y: &mut [usize]) {
+    pub(crate) fn improve(&self, y: &mut [usize], limits: &SearchLimits) {
+        // Sums of counters are kept up to date; patterns are read again, and if that is too much work, this is left out.
+        let of_pattern = |&(f, _): &(usize, usize)| match self.factors[f].kind {
+            FactorKind::Constraint(c) if c.is_ordered() => c.scope.len(),
+            _ => 0,
+        };
+        let patterns = |v: usize| self.of_variable[v].iter().map(of_pattern).sum::<usize>();
+        let work: usize = (0..y.len()).map(|v| self.labels(v).len() * patterns(v)).sum();
+        if work > MOST_WORK {
+            return;
+        }
+        let mut sums: Vec<i64> = self.factors.iter().map(|factor| self.sum(factor, y)).collect();
         for _ in 0..4 {
             let mut changed = false;
             for v in 0..y.len() {
+                if v % 1024 == 1023 && limits.is_over(|| true) {
+                    return;
+                }
                 let mut top: Option<(usize, f64, usize)> = None;
                 let now = y[v];
                 for label in std::iter::once(now).chain(0..self.labels(v).len()) {
@@ -188,8 +207,17 @@ impl<'a> Graph<'a> {
                     if score == NEVER {
                         continue;
                     }
-                    for &f in &self.of_variable[v] {
-                        match self.value(&self.factors[f], y) {
+                    for &(f, at) in &self.of_variable[v] {
+                        let value = match counter(&self.factors[f]) {
+                            Some(counter) => {
+                                let amount = |label| i64::from(counter.amount(at, label));
+                                let sum = sums[f] - amount(now) + amount(label);
+                                let (low, high) = counter.bounds();
+                                if low <= sum && sum <= high { 0.0 } else { NEVER }
+                            }
+                            None => self.value(&self.factors[f], y),
+                        };
+                        match value {
                             NEVER => n_broken += 1,
                             value => score += value,
                         }
@@ -202,12 +230,35 @@ impl<'a> Graph<'a> {
                     }
                 }
                 y[v] = top.map_or(now, |top| top.2);
+                for &(f, at) in self.of_variable[v].iter().filter(|_| y[v] != now) {
+                    if let Some(counter) = counter(&self.factors[f]) {
+                        let amount = |label| i64::from(counter.amount(at, label));
+                        sums[f] += amount(y[v]) - amount(now);
+                    }
+                }
                 changed |= y[v] != now;
             }
             if !changed {
                 return;
             }
         }
+    }
+}
+
+impl Graph<'_> {
+    /// The sum of a counter; 0 of any other factor.
+    fn sum(&self, factor: &Factor<'_>, y: &[usize]) -> i64 {
+        let Some(counter) = counter(factor) else { return 0 };
+        let of = |(at, &v): (usize, &usize)| i64::from(counter.amount(at, y[v]));
+        factor.scope.iter().enumerate().map(of).sum()
+    }
+}
+
+/// The counter that a factor is, if it is one.
+fn counter<'a>(factor: &Factor<'a>) -> Option<&'a Counter> {
+    match factor.kind {
+        FactorKind::Constraint(Constraint { kind: Kind::Counter(counter), .. }) => Some(counter),
+        _ => None,
     }
 }
 

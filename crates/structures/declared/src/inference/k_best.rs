@@ -4,6 +4,7 @@
 //! fewer labels, and a bound on its best output is cheap. Sets wait in a queue by their bound, and only those that come to the front are solved.
 
 use super::program::{Domains, Program};
+use super::search::SearchLimits;
 use super::solve::{NoSolution, Scratch, Solution, SolveOptions, solve};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -59,7 +60,7 @@ impl Ord for Waiting {
     }
 }
 
-/// The `k` best outputs, best first; fewer if there are no more. Exact as far as the single argmaxes are.
+/// The `k` best outputs, best first; fewer if there are no more, or if the limit of seconds strikes, which is one for all of them. Exact as far as the single argmaxes are.
 pub fn k_best(
     program: &Program,
     theta: &[f64],
@@ -69,6 +70,7 @@ pub fn k_best(
     s: &mut Scratch,
 ) -> Result<Vec<Solution>, NoSolution> {
     let all = domains.cloned().unwrap_or_else(|| Domains::full(program));
+    let limits = SearchLimits::new(options.max_nodes, options.seconds);
     let first = solve(program, theta, Some(&all), options, s)?;
     let mut queue = BinaryHeap::new();
     let bound = first.score;
@@ -80,6 +82,9 @@ pub fn k_best(
         let Some(waiting) = queue.pop() else { break };
         let Some(solved) = waiting.solved else {
             let Some((origin, v)) = waiting.origin else { continue };
+            if limits.is_over(|| true) {
+                break;
+            }
             let domains = origin.part(program, v);
             match solve(program, theta, Some(&domains), options, s) {
                 Ok(solution) => {
@@ -147,7 +152,7 @@ pub(crate) fn loose_bound(program: &Program, theta: &[f64], domains: &Domains) -
 }
 
 /// For each label of each variable the score of the best output that has it, or a bound above it where a limit struck; −∞ where there is none. How far the second label is
-/// below the best one says how sure the answer is.
+/// below the best one says how sure the answer is. The limit of seconds is one for all labels: those that it leaves out may be as good as the best.
 pub fn max_marginals(
     program: &Program,
     theta: &[f64],
@@ -156,12 +161,15 @@ pub fn max_marginals(
     s: &mut Scratch,
 ) -> Result<Vec<f64>, NoSolution> {
     let all = domains.cloned().unwrap_or_else(|| Domains::full(program));
+    let limits = SearchLimits::new(options.max_nodes, options.seconds);
     let best = solve(program, theta, Some(&all), options, s)?;
     let mut marginals = vec![f64::NEG_INFINITY; program.n_unary()];
     for v in 0..program.n_variables() {
         for label in 0..program.n_labels(v) {
             let part = program.start(v) + label;
             if best.labels[v] as usize == label {
+                marginals[part] = best.score;
+            } else if all.allowed[part] && limits.is_over(|| true) {
                 marginals[part] = best.score;
             } else if all.allowed[part] {
                 let mut forced = all.clone();

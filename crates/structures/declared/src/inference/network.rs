@@ -10,13 +10,17 @@
 //! them. If every column stands in at most two rows, and the rows fall into two sides such that no column has both of its rows on one side, this is a flow from the source through the rows of the left, along
 //! the columns, through those of the right to the sink. It is found by shortest augmenting paths with potentials (Edmonds and Karp 1972), in flow × columns × log columns.
 //!
+//! Where every variable is counted at most once (one count over all items, or one for each of their owners), no flow is needed: with `gain` the best score of a counted label less that of
+//! another one, the variables of the largest gains are counted, as many as pay and the bounds allow. That takes n log n.
+//!
 //! What must be (the lower bounds of rows, labels without an alternative) is paid in a currency that comes before scores: costs are pairs, compared first by their first member, so
 //! that no large constant spoils the digits of the scores.
 
 use super::constraint::{Constraint, Kind};
 use super::groups::Groups;
 use super::program::{Program, Table};
-use super::solve::{NoSolution, Scratch};
+use super::search::SearchLimits;
+use super::solve::{NoSolution, Scratch, best};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
@@ -33,6 +37,17 @@ pub(crate) struct Network {
     pub constraints: Vec<usize>,
     rows: Vec<Row>,
     columns: Vec<Column>,
+    /// The counts, if no variable stands in two of them.
+    counts: Option<Vec<Count>>,
+}
+
+/// A counter that shares no variable with another one.
+#[derive(Clone, Debug)]
+struct Count {
+    low: usize,
+    high: usize,
+    /// Variables, each with the labels that are counted.
+    members: Vec<(u32, Vec<bool>)>,
 }
 
 /// low ≤ Σ x ≤ high.
@@ -106,6 +121,7 @@ impl Network {
                 rows.push(Row { low: 1, high: 1, is_right: false });
             }
         }
+        let n_variable_rows = rows.len();
         for &c in &own {
             let Kind::Counter(counter) = &constraints[c].kind else { return None };
             let (mut low, mut high) = counter.bounds();
@@ -142,8 +158,12 @@ impl Network {
             }
             rows.push(Row { low, high, is_right: false });
         }
-        let mut network = Self { variables, constraints: own, rows, columns: Vec::new() };
-        network.take_sides(&of_label)?;
+        let counts = separate(&variables, &rows, n_variable_rows, &of_label);
+        let is_separate = counts.is_some();
+        let mut network = Self { variables, constraints: own, rows, columns: Vec::new(), counts };
+        if !is_separate {
+            network.take_sides(&of_label)?;
+        }
         Some(network)
     }
 
@@ -193,13 +213,20 @@ impl Network {
         Some(())
     }
 
-    /// Finds the best labels.
+    /// Finds the best labels. Returns how much better an output may be, which is 0 unless time ran out.
     pub(crate) fn best(
         &self,
         program: &Program,
         s: &Scratch,
+        limits: &SearchLimits,
         labels: &mut [u32],
-    ) -> Result<(), NoSolution> {
+    ) -> Result<f64, NoSolution> {
+        if let Some(counts) = &self.counts {
+            for count in counts {
+                count.best(program, s, labels)?;
+            }
+            return Ok(0.0);
+        }
         let mut flow = Flow::new(2 + self.rows.len());
         let node = |row: Option<u32>, end: usize| row.map_or(end, |row| 2 + row as usize);
         // By column: its arc, if it can be taken.
@@ -232,10 +259,19 @@ impl Network {
             }
             flow.add(from, to, row.high - row.low, Cost::default());
         }
-        flow.run(self.rows.iter().map(|row| row.is_right));
-        if due.iter().any(|&arc| flow.arcs[arc].left > 0) {
-            return Err(NoSolution::Infeasible);
+        let is_due = |flow: &Flow| due.iter().any(|&arc| flow.arcs[arc].left > 0);
+        flow.prepare(self.rows.iter().map(|row| row.is_right));
+        let mut is_finished = false;
+        while !is_finished && !limits.is_over(|| !is_due(&flow)) {
+            is_finished = !flow.augment();
         }
+        if is_due(&flow) {
+            let over = if is_finished { NoSolution::Infeasible } else { NoSolution::Limit };
+            return Err(over);
+        }
+        // What must be is paid first: from here on every flow is legal.
+        let of = |v: &u32| &s.unary[program.start(*v as usize)..program.start(*v as usize + 1)];
+        let most: f64 = self.variables.iter().map(|v| best(of(v)).1).sum();
         for &v in self.variables.iter().filter(|&&v| program.n_labels(v as usize) <= 2) {
             labels[v as usize] = 0;
         }
@@ -243,6 +279,72 @@ impl Network {
             if arc.is_some_and(|arc| flow.arcs[arc].left == 0) {
                 labels[column.variable as usize] = column.label;
             }
+        }
+        let own: f64 = self.variables.iter().map(|v| of(v)[labels[*v as usize] as usize]).sum();
+        Ok(if is_finished { 0.0 } else { most - own })
+    }
+}
+
+/// The counts, if no variable stands in two of them. The rows before `first` are those of variables.
+fn separate(
+    variables: &[u32],
+    rows: &[Row],
+    first: usize,
+    of_label: &[Vec<Vec<u32>>],
+) -> Option<Vec<Count>> {
+    let size = |n: i64| usize::try_from(n).unwrap_or(0);
+    let count = |row: &Row| Count { low: size(row.low), high: size(row.high), members: Vec::new() };
+    let mut counts: Vec<Count> = rows[first..].iter().map(count).collect();
+    for (&v, labels) in variables.iter().zip(of_label) {
+        let counted = |rows: &Vec<u32>| rows.iter().any(|&row| row as usize >= first);
+        let mut own = labels.iter().flatten().filter(|&&row| row as usize >= first);
+        let Some(&row) = own.next() else { continue };
+        if own.any(|&other| other != row) {
+            return None;
+        }
+        let members = &mut counts[row as usize - first].members;
+        members.push((v, labels.iter().map(counted).collect()));
+    }
+    Some(counts)
+}
+
+impl Count {
+    /// The labels of its variables; of equal gains those of the first variables count.
+    fn best(&self, program: &Program, s: &Scratch, labels: &mut [u32]) -> Result<(), NoSolution> {
+        let mut n = 0;
+        let mut gains: Vec<(f64, u32, u32)> = Vec::new();
+        for (v, counted) in &self.members {
+            let scores = &s.unary[program.start(*v as usize)..program.start(*v as usize + 1)];
+            let of = |is_counted: bool| {
+                let mut top = (0, f64::NEG_INFINITY);
+                for (label, &score) in scores.iter().enumerate() {
+                    if counted[label] == is_counted && score > top.1 {
+                        top = (label, score);
+                    }
+                }
+                top
+            };
+            let (inside, outside) = (of(true), of(false));
+            if outside.1 == f64::NEG_INFINITY {
+                labels[*v as usize] = inside.0 as u32;
+                n += 1;
+            } else {
+                labels[*v as usize] = outside.0 as u32;
+                if inside.1 > f64::NEG_INFINITY {
+                    gains.push((inside.1 - outside.1, *v, inside.0 as u32));
+                }
+            }
+        }
+        gains.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        if n > self.high || n + gains.len() < self.low {
+            return Err(NoSolution::Infeasible);
+        }
+        for (gain, v, label) in gains {
+            if n >= self.high || (n >= self.low && gain <= 0.0) {
+                break;
+            }
+            labels[v as usize] = label;
+            n += 1;
         }
         Ok(())
     }
@@ -312,8 +414,8 @@ impl Flow {
         number
     }
 
-    /// Augments along cheapest paths as long as they pay. `is_right` tells the sides of the rows.
-    fn run(&mut self, is_right: impl Iterator<Item = bool>) {
+    /// The first potentials. `is_right` tells the sides of the rows.
+    fn prepare(&mut self, is_right: impl Iterator<Item = bool>) {
         // Without flow there is no cycle: distances from left to right are the first potentials.
         let (mut order, mut right) = (vec![SOURCE], Vec::new());
         for (is_right, at) in is_right.zip(2..) {
@@ -331,7 +433,6 @@ impl Flow {
                 }
             }
         }
-        while self.augment() {}
     }
 
     /// One cheapest path. `false` if there is none that pays.
@@ -389,5 +490,40 @@ impl Flow {
             at = self.arcs[number ^ 1].to;
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inference::{Counter, SolveOptions, solve};
+
+    #[test]
+    fn one_count_needs_no_flow() {
+        // Of the first label at most 2, by three labels; and at least 7 of the second of two.
+        let cases = [(vec![1, 0, 0], i64::MIN, 2), (vec![0, 1], 7, i64::MAX)];
+        for (amounts, low, high) in cases {
+            let (n, k) = (9u32, amounts.len());
+            let counter = Counter::new(&vec![amounts.clone(); n as usize], low, high);
+            let constraint =
+                Constraint { rule: 0, scope: (0..n).collect(), kind: Kind::Counter(counter) };
+            let program = Program::new(vec![k as u32; n as usize], Vec::new(), vec![constraint]);
+            let networks = &program.plan().networks;
+            assert!(networks[0].counts.is_some() && networks[0].columns.is_empty());
+            let theta: Vec<f64> = (0..program.n_parts()).map(|i| ((i * 7) % 11) as f64).collect();
+            let options = SolveOptions::default();
+            let found = solve(&program, &theta, None, &options, &mut Scratch::default()).unwrap();
+            let sum: i64 = found.labels.iter().map(|&l| i64::from(amounts[l as usize])).sum();
+            assert!(low <= sum && sum <= high);
+            // No change of one label, or exchange of two, is legal and better.
+            for (a, b) in (0..9).flat_map(|a| (0..9).map(move |b| (a, b))) {
+                for (x, y) in (0..k).flat_map(|x| (0..k).map(move |y| (x, y))) {
+                    let mut other = found.labels.clone();
+                    (other[a], other[b]) = (x as u32, y as u32);
+                    let better = program.score(&theta, &other) > found.score + 1e-9;
+                    assert!(!better || !program.is_legal(&other));
+                }
+            }
+        }
     }
 }

@@ -23,6 +23,8 @@ const LARGEST_TABLE: usize = 4096;
 const LARGEST_HARD_TABLE: usize = 512;
 /// A sweep is planned if its layers have at most this many states.
 const WIDEST_SWEEP: f64 = 20_000.0;
+/// So many variables are looked at for the next one of a sweep.
+const FARTHEST_LOOK: usize = 200;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
@@ -344,7 +346,7 @@ impl Plan {
                     best = Some((width, at));
                 }
                 // In long sequences the first that fits is good enough.
-                if left.len() > 32 && width <= size(v) {
+                if left.len() > 32 && (width <= size(v) || at >= FARTHEST_LOOK) {
                     break;
                 }
             }

@@ -35,6 +35,11 @@ impl SearchLimits {
         let last = seconds.and_then(|seconds| after(seconds * PATIENCE as f64 + GRACE));
         Self { max_nodes, deadline, last }
     }
+
+    /// Whether time is over; as long as nothing is found it is given more of it.
+    pub(crate) fn is_over(&self, is_found: impl FnOnce() -> bool) -> bool {
+        is_past(self.deadline) && (is_past(self.last) || is_found())
+    }
 }
 
 fn is_past(time: Option<Instant>) -> bool {
@@ -222,7 +227,7 @@ fn ascend(
             .map(|v| super::solve::best(&node.beliefs[graph.labels(v)]).0)
             .collect();
         if pass % 8 == 0 {
-            graph.improve(&mut y);
+            graph.improve(&mut y, limits);
         }
         let score = graph.score(&y);
         if score > best.score {

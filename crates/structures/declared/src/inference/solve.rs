@@ -116,11 +116,10 @@ pub fn solve(
     fill(plan, theta, s);
     eliminate(program, plan, s)?;
     for network in &plan.networks {
-        network.best(program, s, &mut labels)?;
+        missed += network.best(program, s, &limits, &mut labels)?;
     }
     for component in &plan.components {
-        let swept =
-            if component.sweep { sweep::best(program, component, s, &mut labels)? } else { false };
+        let swept = component.sweep && sweep::best(program, component, s, &limits, &mut labels)?;
         if !swept {
             missed += search::component(program, component, s, &limits, &mut labels)?;
         }

@@ -2,16 +2,18 @@
 //!
 //! Variables are read in the order of the plan. A state is the labels of those read variables that a later table still asks for, and the states of the
 //! constraints that are being read; of all ways to a state only the best one is kept. A chain with a rule that counts has labels × counts as states,
-//! a pattern over a sequence labels × states of its automaton.
+//! a pattern over a sequence labels × states of its automaton. Labels that nobody asks for any more give their place to later ones, so that a state is as long as the frontier is wide, whatever
+//! the number of variables.
 
 use super::constraint::DEAD;
 use super::plan::{Component, strides};
 use super::program::Program;
+use super::search::SearchLimits;
 use super::solve::{NoSolution, Scratch};
 use std::collections::HashMap;
 
 /// More ways than this in all, and the search takes over.
-const MOST_STATES: usize = 2_000_000;
+const MOST_STATES: usize = 10_000_000;
 
 /// What happens when a variable is read.
 struct Layer {
@@ -36,11 +38,12 @@ struct Complete {
     others: Vec<(usize, usize)>,
 }
 
-/// Finds the best labels of a component. `false` if there were too many states.
+/// Finds the best labels of a component. `false` if there were too many states, or if time ran out.
 pub(crate) fn best(
     program: &Program,
     component: &Component,
     s: &Scratch,
+    limits: &SearchLimits,
     labels: &mut [u32],
 ) -> Result<bool, NoSolution> {
     let (layers, start) = layers(program, component);
@@ -88,7 +91,7 @@ pub(crate) fn best(
             return Err(NoSolution::Infeasible);
         }
         n_states += next.len();
-        if n_states > MOST_STATES {
+        if n_states > MOST_STATES || limits.is_over(|| true) {
             return Ok(false);
         }
         back.push(ways);
@@ -139,10 +142,8 @@ fn layers(program: &Program, component: &Component) -> (Vec<Layer>, Vec<u32>) {
         position[v as usize] = at;
     }
     let last_of = |scope: &[u32]| scope.iter().map(|&v| position[v as usize]).max().unwrap_or(0);
-    let n_constraints = component.constraints.len();
     let mut start: Vec<u32> =
         component.constraints.iter().map(|&c| program.constraints()[c].start()).collect();
-    start.resize(n_constraints + component.variables.len(), 0);
     let layer = |&variable: &u32| Layer {
         variable,
         reads: Vec::new(),
@@ -159,7 +160,29 @@ fn layers(program: &Program, component: &Component) -> (Vec<Layer>, Vec<u32>) {
             layers[layer].reads.push((place, at, layer == last));
         }
     }
+    // Until which layer the label of each is asked for, and its place in the state as long as it is.
     let mut needed = vec![0; component.variables.len()];
+    for &t in &component.tables {
+        let scope = &program.plan().tables[t].scope;
+        let last = last_of(scope);
+        for &v in scope {
+            let at = position[v as usize];
+            needed[at] = needed[at].max(last);
+        }
+    }
+    let (mut place_of, mut free) = (vec![0; needed.len()], Vec::new());
+    for (at, &until) in needed.iter().enumerate() {
+        if until > at {
+            let place = free.pop().unwrap_or_else(|| {
+                start.push(0);
+                start.len() - 1
+            });
+            place_of[at] = place;
+            layers[at].keeps = Some(place);
+            layers[until].forgets.push(place);
+        }
+        free.extend_from_slice(&layers[at].forgets);
+    }
     for &t in &component.tables {
         let table = &program.plan().tables[t];
         let (last, strides) = (last_of(&table.scope), strides(&sizes, &table.scope));
@@ -169,17 +192,32 @@ fn layers(program: &Program, component: &Component) -> (Vec<Layer>, Vec<u32>) {
             if at == last {
                 own = stride;
             } else {
-                others.push((n_constraints + at, stride));
-                needed[at] = needed[at].max(last);
+                others.push((place_of[at], stride));
             }
         }
         layers[last].tables.push(Complete { start: table.start, own, others });
     }
-    for (at, &until) in needed.iter().enumerate() {
-        if until > at {
-            layers[at].keeps = Some(n_constraints + at);
-            layers[until].forgets.push(n_constraints + at);
+    (layers, start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inference::{Constraint, Counter, Kind};
+
+    #[test]
+    fn a_state_is_as_long_as_the_frontier_and_not_as_the_chain() {
+        for n in [10u32, 400] {
+            let amounts = vec![vec![0, 1]; n as usize];
+            let counter = Counter::new(&amounts, i64::MIN, 3);
+            let constraint =
+                Constraint { rule: 0, scope: (0..n).collect(), kind: Kind::Counter(counter) };
+            let scopes = (1..n).map(|v| vec![v - 1, v]).collect();
+            let program = Program::new(vec![2; n as usize], scopes, vec![constraint]);
+            let component = &program.plan().components[0];
+            assert!(component.sweep);
+            // The counter and one or two labels.
+            assert!(layers(&program, component).1.len() <= 3, "{n}");
         }
     }
-    (layers, start)
 }

@@ -168,6 +168,17 @@ impl Declaration {
         &self.variables
     }
 
+    /// The columns of tokens that templates ask for, each once.
+    pub fn columns(&self) -> Vec<String> {
+        let of_kinds = self.variables.iter().flat_map(|kind| &kind.templates);
+        let of_factors = self.factors.iter().flat_map(|factor| &factor.templates);
+        let mut columns: Vec<String> =
+            of_kinds.chain(of_factors).flat_map(Template::columns).map(str::to_owned).collect();
+        columns.sort();
+        columns.dedup();
+        columns
+    }
+
     /// The factors.
     pub fn factors(&self) -> &[Factor] {
         &self.factors

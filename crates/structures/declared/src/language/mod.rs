@@ -53,8 +53,9 @@
 //! PATTERN:   labels in a row, . for any label, * + ? | and parentheses
 //! ```
 //!
-//! A condition holds for a variable if one of its links is missing. `per LINK` counts separately for each variable that the link leads to. Spans are counted by the
-//! labels that begin them (B-, S-, U-). Rules may contradict each other; that is found out when outputs are asked for, and then the [rules in conflict](crate::inference::conflict) are named.
+//! A condition is taken apart into clauses (`a implies b and c` is `a implies b` and `a implies c`); a clause in which a link is missing is not asked for, the others are. `per LINK` counts separately for each
+//! variable of the kind that the link leads to, also for those that no link points to: `at least 1 … per LINK` cannot be kept there. Spans are counted as they are measured: by the labels
+//! that begin them (B-, S-, U-), and an I- or E- that follows no open span of its type begins one, too; with `per LINK` by B-, S- and U- alone. Rules may contradict each other; that is found out when outputs are asked for, and then the [rules in conflict](crate::inference::conflict) are named.
 //!
 //! # Walk-throughs
 //!

@@ -6,6 +6,7 @@ use super::formula::{Formula, clauses};
 use super::parse::{names, resolve, subject};
 use super::pattern;
 use super::words::{Word, Words};
+use crate::inference::{DEAD, Dfa};
 use std::sync::Arc;
 
 /// Conditions and patterns are read by recursion.
@@ -71,9 +72,15 @@ fn count(words: &mut Words, declaration: &Declaration) -> Result<RuleBody, Langu
     }
     let n = words.number()?;
     words.takes("of");
+    let low = if is_exact || !is_most { n } else { i64::MIN };
+    let high = if is_most { n } else { i64::MAX };
     let term = if words.takes("spans") || words.takes("span") {
         words.expect("of", " before the name of a span")?;
-        spans(words, declaration)?
+        let spans = spans(words, declaration)?;
+        if spans.has_inside && !words.sees("per") {
+            return spans.pattern(words, declaration, low, high);
+        }
+        spans.begins(words, declaration)?
     } else {
         simple(words, declaration)?
     };
@@ -89,8 +96,6 @@ fn count(words: &mut Words, declaration: &Declaration) -> Result<RuleBody, Langu
     } else {
         None
     };
-    let low = if is_exact || !is_most { n } else { i64::MIN };
-    let high = if is_most { n } else { i64::MAX };
     Ok(RuleBody::Sum { terms: vec![term], low, high, per })
 }
 
@@ -104,8 +109,31 @@ fn simple(words: &mut Words, declaration: &Declaration) -> Result<Term, Language
     Ok(Term { factor: 1, kind, holds: Literal { path, labels } })
 }
 
-/// Spans by the labels that begin one: B-NAME, S-NAME, U-NAME.
-fn spans(words: &mut Words, declaration: &Declaration) -> Result<Term, LanguageError> {
+/// Where a label stands in spans of the type that is counted.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    /// B: a span begins and may go on.
+    Begin,
+    /// S and U: a span of its own.
+    Single,
+    /// I, and any other: it goes on with a span, or begins one where there is none.
+    Inside,
+    /// E and L: the same, and the span is over.
+    End,
+    /// Not of this type.
+    Outside,
+}
+
+/// The spans of one type.
+struct Spans {
+    name: Word,
+    kind: usize,
+    places: Vec<Place>,
+    /// Whether labels that do not begin a span by themselves are of this type.
+    has_inside: bool,
+}
+
+fn spans(words: &mut Words, declaration: &Declaration) -> Result<Spans, LanguageError> {
     let name = words.name("the name of a span")?;
     let kind = if words.takes("in") {
         let kind = words.name("a variable")?;
@@ -116,18 +144,84 @@ fn spans(words: &mut Words, declaration: &Declaration) -> Result<Term, LanguageE
     let Some(of) = declaration.variables.get(kind) else {
         return Err(words.at(&name, "a variable must be declared before a rule of spans".into()));
     };
-    let begins = |label: &String| {
-        ["B-", "S-", "U-"].iter().any(|begin| label.strip_prefix(begin) == Some(&name.text))
+    let place = |label: &String| match label.split_once('-') {
+        Some((place, own)) if own == name.text => match place {
+            "B" => Place::Begin,
+            "S" | "U" => Place::Single,
+            "E" | "L" => Place::End,
+            _ => Place::Inside,
+        },
+        _ => Place::Outside,
     };
-    let labels: Vec<bool> = of.labels.iter().map(begins).collect();
-    if !labels.contains(&true) {
+    let places: Vec<Place> = of.labels.iter().map(place).collect();
+    if places.iter().all(|place| *place == Place::Outside) {
         let message = format!(
-            "no label of {} begins a span of `{1}`: there is no B-{1}, S-{1} or U-{1}",
+            "no label of {} is of a span of `{1}`: there is no B-{1}, I-{1}, S-{1} or U-{1}",
             of.name, name.text
         );
         return Err(words.at(&name, message));
     }
-    Ok(Term { factor: 1, kind, holds: Literal { path: Vec::new(), labels } })
+    let has_inside = places.iter().any(|place| matches!(place, Place::Inside | Place::End));
+    Ok(Spans { name, kind, places, has_inside })
+}
+
+/// Spans are counted by an automaton with two states for each count.
+const MOST_SPANS: i64 = 4000;
+
+impl Spans {
+    /// Spans by the labels that begin one: B-NAME, S-NAME, U-NAME.
+    fn begins(self, words: &Words, declaration: &Declaration) -> Result<Term, LanguageError> {
+        let begins = |place: &Place| matches!(place, Place::Begin | Place::Single);
+        let labels: Vec<bool> = self.places.iter().map(begins).collect();
+        if !labels.contains(&true) {
+            let message = format!(
+                "no label of {} begins a span of `{1}`: there is no B-{1}, S-{1} or U-{1}",
+                declaration.variables[self.kind].name, self.name.text
+            );
+            return Err(words.at(&self.name, message));
+        }
+        Ok(Term { factor: 1, kind: self.kind, holds: Literal { path: Vec::new(), labels } })
+    }
+
+    /// Spans as they are measured (conlleval): an I- or E- that follows no open span of its type begins one. State 2n + 1: n spans so far, and the last one may go on.
+    fn pattern(
+        self,
+        words: &Words,
+        declaration: &Declaration,
+        low: i64,
+        high: i64,
+    ) -> Result<RuleBody, LanguageError> {
+        let most = if high == i64::MAX { low } else { high };
+        if most > MOST_SPANS {
+            let message = format!("spans can be counted up to {MOST_SPANS}");
+            return Err(words.at(&self.name, message));
+        }
+        let n_labels = declaration.variables[self.kind].labels.len();
+        let most = most.max(0);
+        let (mut next, mut accepting) = (Vec::new(), Vec::new());
+        for n in 0..=most {
+            for is_open in [false, true] {
+                accepting.push(low <= n && n <= high);
+                for place in &self.places {
+                    let begins = match place {
+                        Place::Begin | Place::Single => true,
+                        Place::Inside | Place::End => !is_open,
+                        Place::Outside => false,
+                    };
+                    let count = n + i64::from(begins);
+                    // Without an upper bound what is above is all the same.
+                    let count = if high == i64::MAX { count.min(most) } else { count };
+                    let stays_open = matches!(place, Place::Begin | Place::Inside);
+                    next.push(match count > most {
+                        true => DEAD,
+                        false => (2 * count + i64::from(stays_open)) as u32,
+                    });
+                }
+            }
+        }
+        let dfa = Dfa { n_labels, start: 0, next, accepting };
+        Ok(RuleBody::Pattern { kind: self.kind, dfa: Arc::new(dfa) })
+    }
 }
 
 /// `= LABEL`, `!= LABEL`, `in { LABEL … }`, `not in { LABEL … }`

@@ -8,7 +8,9 @@ use super::blocks::each_block;
 use super::cost;
 use crate::features::Vocabulary;
 use crate::ground::{Examples, Ground};
-use crate::inference::{Domains, NoSolution, Program, Scratch, SolveOptions, loose_bound, solve};
+use crate::inference::{
+    Domains, NoSolution, Program, Scratch, SolveOptions, conflict, loose_bound, solve,
+};
 use crate::language::Declaration;
 use lineal_linalg::{Row, Scalar, SparseRows, kernels};
 use lineal_model::structure::{Ask, Found, Infeasible, MaxOracle, Structure};
@@ -79,7 +81,9 @@ impl<'a> Problem<'a> {
     pub fn illegal_gold(&self) -> Vec<(usize, Vec<usize>)> {
         let broken = |(i, ground): (usize, &Ground)| {
             if !ground.is_whole() {
-                return None;
+                let known = known(&ground.program, &ground.gold);
+                let rules = conflict(&ground.program, Some(&known), &self.options.solve)?;
+                return (!rules.is_empty()).then_some((i, rules));
             }
             let labels: Vec<u32> = ground.gold.iter().map(|gold| gold.unwrap_or(0)).collect();
             let broken = ground.program.constraints().iter().filter(|c| !c.holds(&labels));
@@ -264,20 +268,26 @@ impl<'a, F: Scalar> MaxOracle<F> for Problem<'a> {
         }
         let program = self.program(i);
         let known = (ask == Ask::Gold).then(|| known(program, &ground.gold));
-        let missed =
-            match solve(program, &s.theta, known.as_ref(), &self.options.solve, &mut s.solver) {
-                Ok(found) => {
-                    *y = found.labels;
-                    found.upper - found.score
-                }
-                Err(NoSolution::Infeasible) => return Err(Infeasible { at: 0 }),
-                Err(NoSolution::Limit) => {
-                    // Nothing legal was met in time. The gold output is there, and the bound says what it may have missed.
-                    Structure::<F>::gold(self, i, y);
-                    let all = known.unwrap_or_else(|| Domains::full(program));
-                    loose_bound(program, &s.theta, &all) - program.score(&s.theta, y)
-                }
-            };
+        let mut found =
+            solve(program, &s.theta, known.as_ref(), &self.options.solve, &mut s.solver);
+        if found == Err(NoSolution::Infeasible) && known.is_some() {
+            // Known labels that break a rule count as right all the same.
+            found =
+                solve(&ground.free, &s.theta, known.as_ref(), &self.options.solve, &mut s.solver);
+        }
+        let missed = match found {
+            Ok(found) => {
+                *y = found.labels;
+                found.upper - found.score
+            }
+            Err(NoSolution::Infeasible) => return Err(Infeasible { at: 0 }),
+            Err(NoSolution::Limit) => {
+                // Nothing legal was met in time. The gold output is there, and the bound says what it may have missed.
+                Structure::<F>::gold(self, i, y);
+                let all = known.unwrap_or_else(|| Domains::full(program));
+                loose_bound(program, &s.theta, &all) - program.score(&s.theta, y)
+            }
+        };
         let own = self.score(i, theta, y);
         let score =
             if ask == Ask::Augmented { own + cost::of(self.declaration, ground, y) } else { own };

@@ -54,7 +54,7 @@ fn faults_have_line_column_word_and_remedy() {
         ("rule sequence entity matches (Peop", "a parenthesis is open"),
         ("rule sequence entity matches Peop )", "nothing is open that could be closed here"),
         ("rule entity = Peop Loc", "`Loc`: nothing may follow here"),
-        ("rule at most 1 spans of PER", "there is no B-PER, S-PER or U-PER"),
+        ("rule at most 1 spans of PER", "there is no B-PER, I-PER, S-PER or U-PER"),
         ("factor types(entity, entity.next)", "`types` is declared already"),
         ("factor f(entity, entity)", "names a variable twice"),
         (
