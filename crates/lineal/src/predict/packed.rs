@@ -116,7 +116,7 @@ mod tests {
         };
         assert_eq!(all, table);
         assert!(pack(TensorData::F32(&table)).is_none());
-        assert!(pack_any(TensorData::F64(&[1.0, 2.0, 3.0, 0.0])).is_none());
+        assert!(pack_any(TensorData::F64(&[1.0, 2.0, 3.0, 4.0, 0.0])).is_none());
         assert!(pack_any(TensorData::F32(&[0.0; 8])).is_none());
     }
 
