@@ -3,31 +3,13 @@
 
 use lineal::linalg::{Dense, Matrix, Rng};
 use lineal::{
-    Bias, Dataset, Format, LossKind, Model, Penalty, Precision, Report, Schema, SolverKind,
-    Strategy, TargetKind, Targets, Task, TrainSpec, train,
+    Bias, Dataset, LossKind, Model, Penalty, Precision, Report, SolverKind, Strategy, Targets,
+    Task, TrainSpec, train,
 };
 
 fn of_classes(n_features: usize, values: Vec<f32>, y: Vec<u32>, n_classes: usize) -> Dataset {
-    let schema = Schema {
-        format: Format::Svmlight,
-        target: TargetKind::Classes,
-        classes: (0..n_classes).map(|c| format!("c{c}")).collect(),
-        n_features,
-        columns: None,
-        feature_ids: None,
-        made: 0,
-        image: None,
-        no_header: false,
-    };
-    Dataset {
-        x: Matrix::Dense(Dense::new(y.len(), n_features, values).unwrap()),
-        y: Targets::Classes(y),
-        weights: None,
-        queries: None,
-        schema,
-        warnings: Vec::new(),
-        source: "memory".into(),
-    }
+    let x = Matrix::Dense(Dense::new(y.len(), n_features, values).unwrap());
+    Dataset::of_class_numbers(x, y, (0..n_classes).map(|c| format!("c{c}")).collect()).unwrap()
 }
 
 /// Rows around class means, moved by an offset and multiplied by a scale.
