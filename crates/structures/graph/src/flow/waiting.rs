@@ -59,7 +59,7 @@ mod tests {
     fn a_band_is_emptied_before_the_next_and_nothing_is_lost() {
         let mut waiting = Waiting::default();
         let far = 3 << BITS;
-        [5, far, 7, far + 1].map(|place| waiting.push(place));
+        [5, far, 7, far + 1].into_iter().for_each(|place| waiting.push(place));
         assert_eq!(waiting.pop(0), Some((5, Some(7))));
         waiting.push(6);
         let order = std::iter::from_fn(|| waiting.pop(0)).map(|(place, _)| place);
