@@ -187,12 +187,28 @@ mod linux {
                     && action.sa_sigaction == libc::SIG_IGN
             }
         });
+        let ignored = || signals.into_iter().zip(ignored).filter(|(_, ignored)| *ignored);
+        // Held back meanwhile: between `install` and the end such a signal would find a handler. Once it is ignored again, what was held back is gone.
+        // SAFETY: sets of zeros are valid ones; all pointers are to locals of the right types.
+        let before = unsafe {
+            let (mut held, mut before): (libc::sigset_t, libc::sigset_t) = (zeroed(), zeroed());
+            libc::sigemptyset(&mut held);
+            ignored().for_each(|(signal, _)| {
+                libc::sigaddset(&mut held, signal);
+            });
+            libc::pthread_sigmask(libc::SIG_BLOCK, &held, &mut before);
+            before
+        };
         let done = install();
-        for (signal, _) in signals.into_iter().zip(ignored).filter(|(_, ignored)| *ignored) {
+        ignored().for_each(|(signal, _)| {
             // SAFETY: ignoring takes no handler.
             unsafe {
                 libc::signal(signal, libc::SIG_IGN);
             }
+        });
+        // SAFETY: the set is the one that was in force.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
         }
         done
     }

@@ -187,7 +187,10 @@ fn by_gradients<S: MaxOracle<f32> + MaxOracle<f64>>(
         passes += end.passes;
         let report = LearnReport::new(Solver::Lbfgs, passes, end.converged);
         let points = end.cuts.map(Cuts::into_points).unwrap_or_default();
-        let bound = if end.converged { bound_at(&both.double, &end.w, &points)? } else { None };
+        let bound = match end.converged && !points.is_empty() {
+            true => bound_at(&both.double, &end.w, &points)?,
+            false => None,
+        };
         let learnt = certified(both, end.w, report, bound)?;
         let proven = learnt.report.gap.is_none() || learnt.report.converged;
         if proven || !end.converged || end.broken || passes >= spec.passes {
