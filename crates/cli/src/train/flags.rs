@@ -154,6 +154,10 @@ fn table(args: &TrainArgs) -> Vec<(&'static str, bool, &'static [Task])> {
 /// The losses and solvers of structures.
 fn check_learner(args: &TrainArgs) -> anyhow::Result<()> {
     let task = args.task;
+    // Without sums over outputs there is neither the logistic loss nor a solver for it; the library says so.
+    if matches!(task, Task::Segment | Task::Declared) {
+        return Ok(());
+    }
     let of_all = [LossKind::Perceptron, LossKind::Hinge, LossKind::Logistic];
     let squared = task == Task::Rank && args.loss == Some(LossKind::SquaredHinge);
     if args.loss.is_some_and(|loss| !of_all.contains(&loss) && !squared) {

@@ -78,7 +78,9 @@ fn what_no_example_has_is_said() {
     let train = ["train", "d.jsonl", "--task", "declared", "--declaration", "d.declared"];
     let train = [&train[..], &["-o", "m.lineal"]].concat();
     world.run(&train).done().says(&["has the field `up`", "has the column `pos`"]);
-    world.run(&[&train[..], &["--hash", "8"]].concat()).failed(2, &["--hash is for --task"]);
+    world
+        .run(&[&train[..], &["--hash", "8"]].concat())
+        .failed(2, &["--hash has no meaning for --task declared"]);
     for (flags, parts) in [
         (["--loss", "squared-hinge"], ["--loss squared-hinge", "choose --loss hinge"]),
         (["--solver", "lbfgs"], ["--solver lbfgs", "choose --solver dual or sgd"]),

@@ -103,8 +103,8 @@ fn mask(width: usize, height: usize, also: Option<(usize, u8)>) -> Vec<u8> {
 fn images(flags: &[&str]) -> World {
     let world = World::new();
     for name in ["a", "b"] {
-        world.file(&format!("{name}.ppm"), picture(24, 20));
-        world.file(&format!("{name}.pgm"), mask(24, 20, None));
+        world.file(&format!("{name}.ppm"), picture(12, 10));
+        world.file(&format!("{name}.pgm"), mask(12, 10, None));
     }
     world.file("train.tsv", "a.ppm\ta.pgm\nb.ppm\tb.pgm\n");
     let train = ["train", "train.tsv", "--task", "segment", "-o", "m.lineal", "-q"];
@@ -115,11 +115,11 @@ fn images(flags: &[&str]) -> World {
 #[test]
 fn masks_with_a_value_that_training_did_not_see_count_as_wrong() {
     let world = images(&[]);
-    world.file("new.pgm", mask(24, 20, Some((5, 77))));
+    world.file("new.pgm", mask(12, 10, Some((5, 77))));
     world.file("test.tsv", "a.ppm\tnew.pgm\nb.ppm\tb.pgm\n");
     let run = world.run(&["eval", "m.lineal", "test.tsv", "--json"]).done();
     let told = run.json();
-    assert!((told["pixel_accuracy"].as_f64().unwrap() - 959.0 / 960.0).abs() < 1e-9, "{told}");
+    assert!((told["pixel_accuracy"].as_f64().unwrap() - 239.0 / 240.0).abs() < 1e-9, "{told}");
     run.says(&["test.tsv: 1 pixel with a label that training did not see, such as `77`"]);
 }
 
@@ -127,8 +127,8 @@ fn masks_with_a_value_that_training_did_not_see_count_as_wrong() {
 fn marked_pixels_keep_their_label_with_superpixels() {
     let world = images(&["--superpixels", "6"]);
     // Three pixels of one superpixel are marked, one of them unlike the others; 128 is no label.
-    let mut marked = b"P5\n24 20\n255\n".to_vec();
-    marked.extend((0..480).map(|pixel| match pixel {
+    let mut marked = b"P5\n12 10\n255\n".to_vec();
+    marked.extend((0..120).map(|pixel| match pixel {
         49 => 255,
         50 | 51 => 0,
         _ => 128,
@@ -158,7 +158,7 @@ fn outputs_that_are_not_masks_are_refused() {
     world.run(&["predict", "m.lineal", "a.ppm", "-o", "one.png"]).done();
     assert!(world.path("one.png").is_file());
     std::fs::create_dir(world.path("other")).unwrap();
-    world.file("other/a.ppm", picture(24, 20));
+    world.file("other/a.ppm", picture(12, 10));
     world.file("twice.tsv", "a.ppm\nother/a.ppm\n");
     world
         .run(&["predict", "m.lineal", "twice.tsv", "-o", "masks"])
@@ -205,7 +205,7 @@ fn a_named_label_that_no_pixel_has_is_said() {
 #[test]
 fn void_pixels_do_not_ask_for_more_epochs() {
     let world = images(&[]);
-    world.file("a.pgm", mask(24, 20, Some((5, 77))));
+    world.file("a.pgm", mask(12, 10, Some((5, 77))));
     let train = ["train", "train.tsv", "--task", "segment", "-o", "n.lineal", "--mask-void", "77"];
     let run = world.run(&train).done();
     assert!(!run.err.contains("--epochs"), "{}", run.err);
@@ -217,11 +217,16 @@ fn void_pixels_do_not_ask_for_more_epochs() {
 #[test]
 fn tuning_says_when_the_best_c_is_at_the_edge() {
     let world = World::new();
-    world.file("g.jsonl", graphs(12));
+    // Days are three times as many as nights, and hardly look different.
+    let line = |i: usize| match i % 4 {
+        0 => "{\"nodes\": [[-0.1]], \"labels\": [\"night\"]}\n",
+        _ => "{\"nodes\": [[0.1]], \"labels\": [\"day\"]}\n",
+    };
+    world.file("g.jsonl", (0..24).map(line).collect::<String>());
     let tune = ["tune", "g.jsonl", "--task", "segment", "--folds", "3", "-C"];
-    // So little that everything has one label, and enough.
-    let said = "C = 10 is the largest that was tried";
-    world.run(&[&tune[..], &["0.0000001,10"]].concat()).done().says(&[said]);
-    let run = world.run(&[&tune[..], &["0.0000001,10,20"]].concat()).done();
+    // So little that everything is a day, and enough.
+    let said = "C = 1000 is the largest that was tried";
+    world.run(&[&tune[..], &["0.0000001,1000"]].concat()).done().says(&[said]);
+    let run = world.run(&[&tune[..], &["0.0000001,1000,2000"]].concat()).done();
     assert!(!run.err.contains("that was tried, and the best"), "{}", run.err);
 }

@@ -182,7 +182,6 @@ impl ImageSet {
     }
 
     /// The same, but pixels with a value that is not a label have the number of labels; the first such value is told.
-    #[allow(clippy::type_complexity)]
     pub fn read_labels_and_unseen(
         &self,
         image: usize,
