@@ -101,11 +101,13 @@ impl Proof {
         Self { objective, gap: f64::INFINITY, rounding: f64::INFINITY }
     }
 
-    /// Whether the objective is within the relative tolerance of the optimum as far as f64 can tell: all of the gap but what pays for rounding is within it, and rounding is little.
+    /// Whether the objective is within the relative tolerance of the optimum as far as f64 can tell: the gap is within it, or all of the gap but what pays for rounding is, and rounding is little.
     /// A problem at its optimum has a gap of some roundings, which no further pass takes away, so that counting them would leave it unconverged for ever.
     pub fn converged(&self, tol: f64) -> bool {
         let size = self.objective.abs();
-        self.gap - self.rounding <= tol * size && self.rounding <= MOST_ROUNDING * size.max(1.0)
+        let is_rounded_off = self.gap - self.rounding <= tol * size
+            && self.rounding <= MOST_ROUNDING * size.max(1.0);
+        self.gap <= tol * size || is_rounded_off
     }
 
     /// The gap as computed, without what pays for rounding.
