@@ -122,7 +122,7 @@ impl World {
             return Ok(());
         };
         if self.now.as_ref() != Some(&bytes) {
-            let model = Model::load(&self.file()).context("a checkpoint cannot be read")?;
+            let model = Model::load(self.file()).context("a checkpoint cannot be read")?;
             let done = self.stream(&SystemDisk, Some(model))?;
             if done.to_bytes()? != self.streamed {
                 bail!("the stream went on to other bits");
@@ -180,7 +180,7 @@ impl World {
                 self.tidy(which)?;
                 let n = rng.random_range(0..self.saved[which].len());
                 fs::write(self.file(), &self.saved[which][..n])?;
-                if Model::load(&self.file()).is_ok() {
+                if Model::load(self.file()).is_ok() {
                     bail!("a model that was cut after {n} bytes is read");
                 }
                 self.now = self.content()?;
@@ -189,7 +189,7 @@ impl World {
             }
             _ => {
                 self.tidy(which)?;
-                let model = Model::load(&self.file())?;
+                let model = Model::load(self.file())?;
                 let source =
                     Source::Memory { name: "a.svm".into(), bytes: self.rows.clone().into_bytes() };
                 let data = model.read(source, &ReadOptions::default())?;

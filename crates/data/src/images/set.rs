@@ -41,6 +41,9 @@ impl RgbPixels {
     }
 }
 
+/// Labels of pixels, and the first value of a mask that is not a label.
+type LabelsAndUnseen = (Vec<u32>, Option<mask::MaskValue>);
+
 impl ImageSet {
     /// Finds the images of a list, a folder or a file, and reads their sizes.
     pub fn open(source: impl Into<Source>, options: &ImageReadOptions) -> Result<Self, Error> {
@@ -186,7 +189,7 @@ impl ImageSet {
         &self,
         image: usize,
         schema: &MaskSchema,
-    ) -> Result<Option<(Vec<u32>, Option<mask::MaskValue>)>, Error> {
+    ) -> Result<Option<LabelsAndUnseen>, Error> {
         Ok(self.values_of(image)?.map(|(values, _)| schema.labels_and_unseen(&values)))
     }
 

@@ -167,9 +167,9 @@ pub fn max_marginals(
     for v in 0..program.n_variables() {
         for label in 0..program.n_labels(v) {
             let part = program.start(v) + label;
-            if best.labels[v] as usize == label {
-                marginals[part] = best.score;
-            } else if all.allowed[part] && limits.is_over(|| true) {
+            let is_best = best.labels[v] as usize == label;
+            // Without time left nothing is known of the others: they may be as good.
+            if is_best || (all.allowed[part] && limits.is_over(|| true)) {
                 marginals[part] = best.score;
             } else if all.allowed[part] {
                 let mut forced = all.clone();
@@ -177,7 +177,6 @@ pub fn max_marginals(
                 marginals[part] = match solve(program, theta, Some(&forced), options, s) {
                     Ok(solution) => solution.upper,
                     Err(NoSolution::Infeasible) => f64::NEG_INFINITY,
-                    // Nothing is known of it: it may be as good.
                     Err(NoSolution::Limit) => best.score,
                 };
             }
