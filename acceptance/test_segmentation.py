@@ -168,7 +168,7 @@ def hostile(checks, program, sets):
         ("a large image", "large.png\ta.pgm\n", [], "20000"),
         ("a truncated image", "cut.png\ta.pgm\n", [], "cut short"),
         ("one label", "a.ppm\tsmall.pgm\n", ["--mask-void", "0"], "8×4"),
-        ("logistic loss", "a.ppm\ta.pgm\n", ["--loss", "logistic"], "choose hinge"),
+        ("logistic loss", "a.ppm\ta.pgm\n", ["--loss", "logistic"], "choose --loss hinge"),
     ]
     for what, text, flags, word in cases:
         (folder / "list.tsv").write_text(text)
