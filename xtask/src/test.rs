@@ -1,10 +1,10 @@
-//! All tests: the workspace's own, a short round of mutated inputs, the commands that documents show, then the program against its peers.
+//! All tests: the workspace's own, a round of mutated inputs where it is asked for, the commands that documents show, then the program against its peers.
 
 use crate::{call, cargo, docs, root};
 use anyhow::{Context, Result, bail};
 
-/// Three seconds for each of some forty targets, two at a time, are a minute; hours are what `soak` is for.
-const FUZZ_SECONDS: f64 = 3.0;
+/// Not without asking: a round finds something new now and then, which is for whoever asked and not for the next commit. Three seconds for each of some forty targets, two at a time, are a minute; hours are what `soak` is for.
+const FUZZ_SECONDS: f64 = 0.0;
 
 /// Which tests.
 pub(crate) struct Tests {
