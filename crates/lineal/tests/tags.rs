@@ -530,7 +530,7 @@ fn damaged_files_are_refused() {
                 _ => tensors.push((
                     tensor,
                     file.shape(tensor).unwrap().to_vec(),
-                    file.tensor(tensor).unwrap(),
+                    file.tensor(tensor).unwrap().unwrap(),
                 )),
             }
         }
