@@ -187,7 +187,8 @@ def accuracy(checks, program, sets):
         checks.that(legal["span_f1"] >= free["span_f1"], f"{loss}: F1 with --scheme bio", told)
 
 
-# Flags, and the least F1 with the template of 19 rows.
+# Flags, and the least F1 with the template of 19 rows. The hinge stops within 1 % of its optimum, and where it stands there depends on the order of the sentences and on roundings: seeds 0 to 3
+# reach .93596, .93631, .93618 and .93626, eight of 23,852 spans apart, and seed 0 reaches .93618 with --tol 3e-3. A least of .936 would test the seed.
 CHUNKS = {"perceptron": ([], 0.935), "hinge": (["-C", 0.1], 0.935), "logistic": ([], 0.936)}
 
 

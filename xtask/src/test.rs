@@ -1,10 +1,10 @@
-//! All tests: the workspace's own, a round of mutated inputs where it is asked for, the commands that documents show, then the program against its peers.
+//! All tests: the workspace's own, a round of mutated inputs, the commands that documents show, then the program against its peers.
 
 use crate::{call, cargo, docs, root};
 use anyhow::{Context, Result, bail};
 
-/// Not without asking: a round finds something new now and then, which is for whoever asked and not for the next commit. Three seconds for each of some forty targets, two at a time, are a minute; hours are what `soak` is for.
-const FUZZ_SECONDS: f64 = 0.0;
+/// Ten seconds for each of some forty targets, two at a time, are three and a half minutes; hours are what `soak` is for.
+const FUZZ_SECONDS: f64 = 10.0;
 
 /// Which tests.
 pub(crate) struct Tests {
@@ -33,23 +33,37 @@ impl Tests {
 
     pub(crate) fn run(&self) -> Result<()> {
         let cargo = cargo();
+        let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+        let target = root().join(target);
         call(&cargo, &["test", "--workspace", "--quiet"])?;
         if self.fuzz_seconds > 0.0 {
+            // Built with the tests, whose profile checks overflow as `fuzz` does: nothing is compiled for it.
+            let inputs = target.join("debug/inputs").display().to_string();
+            let folder = target.join("fuzz-inputs").display().to_string();
             let seconds = &self.fuzz_seconds.to_string();
-            // Built as the tests are, which check overflow as the profile `fuzz` does: nothing is compiled for it.
-            let inputs = ["run", "--quiet", "--package", "lineal-fuzz", "--bin", "inputs", "--"];
-            let how = ["--seconds", seconds, "--jobs", "2", "--folder", "target/fuzz"];
-            call(&cargo, &[&inputs[..], &how].concat())?;
+            call(&inputs, &["--seconds", seconds, "--jobs", "2", "--folder", &folder])?;
         }
         if self.peers {
             call(&cargo, &["build", "--release", "--package", "lineal-cli"])?;
-            let target =
-                std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), Into::into);
             let program = target.join("release/lineal");
             docs::check_commands(&program)?;
             let program = program.display().to_string();
             call("python3", &["acceptance/run.py", "--lineal", &program])?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mutated_inputs_are_part_of_all_tests() {
+        let all = Tests::parse(&[]).unwrap();
+        assert!(all.peers && all.fuzz_seconds == FUZZ_SECONDS);
+        let fewer = Tests::parse(&["--no-peers", "--fuzz-seconds", "0"]).unwrap();
+        assert!(!fewer.peers && fewer.fuzz_seconds == 0.0);
+        assert!(Tests::parse(&["--fuzz-seconds"]).is_err() && Tests::parse(&["--peers"]).is_err());
     }
 }

@@ -42,8 +42,10 @@ impl Progress {
             Shape::Lines(Lines { talk, held_back: None, said: (0, 0) })
         };
         // A parser is learnt in stages, each with passes of its own.
-        let several_runs =
-            !matches!(task, Task::Classify | Task::Multilabel | Task::Regress | Task::Tag);
+        let several_runs = !matches!(
+            task,
+            Task::Classify | Task::Multilabel | Task::Regress | Task::Tag | Task::Rank
+        );
         Self { task, shape, last: None, several_runs }
     }
 

@@ -193,6 +193,10 @@ fn faults_have_their_line() {
             "the head `4294967295` of word 2 `w2` is out of range",
         ),
         (after(&[("1", "0"), ("2", "_")]), "a.conllu:6: word 2 `w2` has no head"),
+        (
+            after(&[("1", "0"), ("2", "1")]).replace("1\tx\t", "1\t\r\t"),
+            "a.conllu:6: the relation has a carriage return in it; end lines with",
+        ),
         (after(&[("1", "0"), ("2", "2")]), "a.conllu:6: word 2 `w2` is its own head"),
         (
             after(&[("1", "3"), ("2", "0"), ("3", "4"), ("4", "1")]),

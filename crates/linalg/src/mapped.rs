@@ -24,9 +24,13 @@ pub struct MappedFile {
 impl MappedFile {
     /// Maps the whole file.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
+        Self::of(&File::open(path)?, path)
+    }
+
+    /// Maps the whole of a file that is open; messages call it by its path.
+    pub fn of(file: &File, path: &Path) -> io::Result<Self> {
         // SAFETY: the map is read-only and private to this value; see the caveat above on truncation.
-        let map = unsafe { memmap2::Mmap::map(&file)? };
+        let map = unsafe { memmap2::Mmap::map(file)? };
         let registered = process::register(&map, &path.display().to_string());
         Ok(Self { map, _registered: registered })
     }

@@ -126,3 +126,19 @@ fn the_objective_of_one_vs_one_has_the_l1_penalty_in_it() {
     assert!(off <= 1e-9 * expected, "{} and {expected}", report.objective);
     assert!(report.converged && report.gap.is_some_and(|gap| gap < 1e-4), "{:?}", report.gap);
 }
+
+/// Passes are counted as `--max-passes` and the progress count them, whatever work each has inside.
+#[test]
+fn a_warning_counts_the_passes_that_were_allowed() {
+    let data = blobs(60, 3, 3, 0.0, 1.0, 1);
+    for solver in [SolverKind::Newton, SolverKind::Lbfgs, SolverKind::Gd, SolverKind::Dual] {
+        let spec = TrainSpec {
+            max_passes: Some(1),
+            ..spec(LossKind::Logistic, Penalty::C(10.0), solver, 1e-9)
+        };
+        let (_, report) = run(&data, &spec);
+        let warning = report.warnings.first().cloned().unwrap_or_default();
+        assert!(warning.contains("in 1 pass ("), "{solver}: {warning}");
+        assert_eq!(report.curve.last().map(|point| point.pass), Some(1), "{solver}");
+    }
+}

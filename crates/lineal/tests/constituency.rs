@@ -89,7 +89,9 @@ fn damaged_files_are_refused() {
         let tensors: Vec<_> = file
             .names()
             .into_iter()
-            .map(|name| (name, file.shape(name).unwrap().to_vec(), file.tensor(name).unwrap()))
+            .map(|name| {
+                (name, file.shape(name).unwrap().to_vec(), file.tensor(name).unwrap().unwrap())
+            })
             .collect();
         let changed = encode(&about, &tensors).unwrap();
         assert!(ConstituencyModel::from_bytes(&changed).is_err(), "change {i}");

@@ -476,6 +476,31 @@ fn hostile_requests_are_refused() {
     fails(&change(tagging(), |s| s.validation = 0.1), "at least two");
 }
 
+/// A run without an objective can leave the range of its numbers, too: what it says is an error, not a model that nobody can load.
+#[test]
+fn weights_beyond_all_bounds_are_an_error() {
+    let data = read("a.conll", &sentences(5));
+    let mut n_refused = 0;
+    for rate in [1e30, 1e38, 1e300] {
+        for passive in [None, Some(1e300)] {
+            let spec = change(tagging(), |spec| {
+                spec.loss = Some(LossKind::Perceptron);
+                spec.solver = lineal::SolverKind::Sgd;
+                spec.sgd.rate = passive.is_none().then_some(rate);
+                spec.sgd.passive_aggressive = passive;
+            });
+            match lineal::train(&data, &spec) {
+                Ok((model, _)) => drop(TagModel::from_bytes(&model.to_bytes().unwrap()).unwrap()),
+                Err(why) => {
+                    n_refused += 1;
+                    assert!(why.to_string().contains("became"), "{why}");
+                }
+            }
+        }
+    }
+    assert!(n_refused > 0);
+}
+
 #[test]
 fn one_token_and_many() {
     let one = read("one.conll", "word X\n");
@@ -530,7 +555,7 @@ fn damaged_files_are_refused() {
                 _ => tensors.push((
                     tensor,
                     file.shape(tensor).unwrap().to_vec(),
-                    file.tensor(tensor).unwrap(),
+                    file.tensor(tensor).unwrap().unwrap(),
                 )),
             }
         }

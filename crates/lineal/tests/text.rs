@@ -79,7 +79,7 @@ fn rewritten(bytes: &[u8], change: impl Fn(&mut Value), leave_out: &str) -> Vec<
     let names = file.names();
     let kept = names.into_iter().filter(|name| *name != leave_out);
     let tensors: Vec<_> = kept
-        .map(|name| (name, file.shape(name).unwrap().to_vec(), file.tensor(name).unwrap()))
+        .map(|name| (name, file.shape(name).unwrap().to_vec(), file.tensor(name).unwrap().unwrap()))
         .collect();
     encode(&about, &tensors).unwrap()
 }

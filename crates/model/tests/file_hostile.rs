@@ -89,7 +89,8 @@ fn ten_thousand_mutations_are_all_noticed() {
                 mutate(&mut rng, &mut bytes);
             }
         }
-        match ModelFile::from_bytes(&bytes) {
+        let checked = ModelFile::from_bytes(&bytes).and_then(|f| f.check_all().map(|()| f));
+        match checked {
             Ok(file) => {
                 assert_eq!(bytes, original);
                 assert_eq!(file.f64("weights").unwrap().unwrap()[0], -5.5);
@@ -116,7 +117,7 @@ fn ten_thousand_signed_mutations_do_not_panic() {
             n_accepted += 1;
             for name in file.names() {
                 let numbers: usize = file.shape(name).unwrap().iter().product();
-                let len = match file.tensor(name).unwrap() {
+                let len = match file.tensor(name).unwrap().unwrap() {
                     TensorData::F32(v) => v.len(),
                     TensorData::F64(v) => v.len(),
                     TensorData::U32(v) => v.len(),
@@ -128,6 +129,78 @@ fn ten_thousand_signed_mutations_do_not_panic() {
     }
     // A changed weight with a fitting checksum is a good file: the test would be idle if none came through.
     assert!(n_accepted > 100, "{n_accepted}");
+}
+
+/// A damaged tensor is refused when it is asked for, and keeps nobody from the others; nothing is lent unchecked.
+#[test]
+fn a_tensor_is_checked_when_it_is_first_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.lineal");
+    let original = sample();
+    let data_at = original.len() - 200;
+    for (at, damaged) in
+        [(data_at, "weights"), (original.len() - 1, "single"), (data_at + 130, "index")]
+    {
+        let mut bytes = original.clone();
+        bytes[at] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        for file in [ModelFile::open(&path).unwrap(), ModelFile::from_bytes(&bytes).unwrap()] {
+            for name in ["weights", "index", "single"] {
+                assert_eq!(file.checked_tensor(name), None, "{name}");
+                let given = file.tensor(name).map(|tensor| tensor.is_some());
+                match name == damaged {
+                    true => assert!(matches!(given, Err(Error::Checksum { .. })), "{given:?}"),
+                    false => assert!(given.unwrap()),
+                }
+                assert_eq!(file.checked_tensor(name).is_some(), name != damaged);
+            }
+            assert!(file.check_all().is_err());
+        }
+    }
+    // Filling belongs to the tensor after it.
+    let mut bytes = original.clone();
+    bytes[data_at + 100] ^= 1;
+    let file = ModelFile::from_bytes(&bytes).unwrap();
+    assert!(file.f64("weights").is_ok() && file.u32("index").is_err());
+    // A file that shrinks after it was opened.
+    std::fs::write(&path, &original).unwrap();
+    let file = ModelFile::open(&path).unwrap();
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(300).unwrap();
+    let error = file.f64("weights").unwrap_err().to_string();
+    assert!(
+        error.contains("is incomplete: it should have") && error.contains("has 300;"),
+        "{error}"
+    );
+}
+
+/// As earlier versions wrote it: the same without checksums of tensors.
+fn without_sections(bytes: &[u8]) -> Vec<u8> {
+    let len = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let header = std::str::from_utf8(&bytes[8..8 + len]).unwrap();
+    let (before, rest) = header.split_once(r#","sections":""#).unwrap();
+    let (_, after) = rest.split_once('"').unwrap();
+    let mut header = format!("{before}{}", after.trim_end());
+    while !(8 + header.len()).is_multiple_of(64) {
+        header.push(' ');
+    }
+    let mut old = (header.len() as u64).to_le_bytes().to_vec();
+    old.extend(header.bytes());
+    old.extend(&bytes[8 + len..]);
+    sign(&mut old);
+    old
+}
+
+#[test]
+fn files_without_checksums_of_tensors_are_read_and_checked_as_a_whole() {
+    let (new, mut old) = (sample(), without_sections(&sample()));
+    let (a, b) = (ModelFile::from_bytes(&new).unwrap(), ModelFile::from_bytes(&old).unwrap());
+    assert_eq!(a.model(), b.model());
+    for name in a.names() {
+        assert_eq!(a.tensor(name).unwrap(), b.checked_tensor(name));
+    }
+    let last = old.len() - 1;
+    old[last] ^= 1;
+    assert!(matches!(ModelFile::from_bytes(&old), Err(Error::Checksum { .. })));
 }
 
 /// A file with the given entries after the metadata, a right checksum and `n_data` bytes of tensors.

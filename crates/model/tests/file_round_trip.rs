@@ -30,13 +30,13 @@ fn check(file: &ModelFile) {
     assert_eq!(file.f64("nothing").unwrap(), Some(&[][..]));
     assert_eq!(file.u32("index").unwrap(), Some(&[7, u32::MAX][..]));
     assert_eq!(file.u8("text").unwrap(), Some(&b"abc"[..]));
-    assert_eq!(file.tensor("one number"), Some(TensorData::U32(&[1])));
+    assert_eq!(file.tensor("one number").unwrap(), Some(TensorData::U32(&[1])));
     assert_eq!(file.shape("nothing"), Some(&[2, 0][..]));
     assert_eq!(file.shape("one number"), Some(&[][..]));
     assert_eq!(file.names(), ["half \"w\"", "index", "nothing", "one number", "text", "w"]);
     assert!(file.f64("missing").unwrap().is_none() && file.shape("missing").is_none());
     for name in ["w", "index", "text"] {
-        let at = match file.tensor(name).unwrap() {
+        let at = match file.tensor(name).unwrap().unwrap() {
             TensorData::F64(v) => v.as_ptr() as usize,
             TensorData::U32(v) => v.as_ptr() as usize,
             TensorData::F32(v) => v.as_ptr() as usize,
@@ -74,20 +74,35 @@ fn the_same_input_gives_the_same_bytes() {
     assert_eq!(streamed, std::fs::read(&path).unwrap());
 }
 
-/// The layout is a promise to old files: this one changes only with the version. The checksum is from
-/// `python -c 'import zlib; print("%08x" % zlib.crc32(…))'` of these bytes with zeros for its digits.
+/// A file of version 1 with one tensor, `1.0, 2.0`, and this between the checksum and the model.
+fn version_1(crc: &str, sections: &str) -> Vec<u8> {
+    let mut header = format!(
+        r#"{{"__metadata__":{{"format":"lineal","version":"1","crc32":"{crc}",{sections}"model":"{{\"a\":1}}"}},"#
+    );
+    header += r#""w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#;
+    header += &" ".repeat(184 - header.len());
+    let mut bytes = 184u64.to_le_bytes().to_vec();
+    bytes.extend(header.bytes());
+    bytes.extend([0, 0, 0x80, 0x3f, 0, 0, 0, 0x40]);
+    bytes
+}
+
+/// The layout is a promise to old files: this one changes only with the version. The checksums are from
+/// `python -c 'import zlib; print("%08x" % zlib.crc32(…))'` of the tensor, and of these bytes with zeros for the digits of `crc32`.
 #[test]
 fn the_bytes_are_those_of_version_1() {
     let bytes = encode(&json!({"a": 1}), &[("w", vec![2], TensorData::F32(&[1.0, 2.0]))]).unwrap();
-    let header = concat!(
-        r#"{"__metadata__":{"format":"lineal","version":"1","crc32":"CRC32CRC","model":"{\"a\":1}"},"#,
-        r#""w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#
-    );
-    let header = header.replace("CRC32CRC", "8c0a7903") + &" ".repeat(184 - header.len());
-    let mut expected = 184u64.to_le_bytes().to_vec();
-    expected.extend(header.bytes());
-    expected.extend([0, 0, 0x80, 0x3f, 0, 0, 0, 0x40]);
+    let expected = version_1("abfe1798", r#""sections":"2e3fa576","#);
     assert_eq!(String::from_utf8_lossy(&bytes), String::from_utf8_lossy(&expected));
+}
+
+/// Before there were checksums of tensors.
+#[test]
+fn files_of_earlier_programs_are_read() {
+    let file = ModelFile::from_bytes(version_1("8c0a7903", "")).unwrap();
+    assert_eq!(file.model(), &json!({"a": 1}));
+    assert_eq!(file.f32("w").unwrap(), Some(&[1.0, 2.0][..]));
+    assert!(ModelFile::from_bytes(version_1("8c0a7904", "")).is_err());
 }
 
 #[test]

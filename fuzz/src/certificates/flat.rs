@@ -5,8 +5,8 @@ use super::{Case, Dice};
 use lineal::data::{Dataset, Format, Labels, Schema, TargetKind, Targets};
 use lineal::linalg::{Csr, Dense, Matrix};
 use lineal::{
-    Bias, CodeKind, CostMatrix, LossKind, Model, Penalty, Precision, Report, SolverKind, Strategy,
-    Task, TrainSpec, TreeKind, train,
+    Bias, ClassWeight, CodeKind, CostMatrix, LossKind, Model, Penalty, Precision, Report,
+    SolverKind, Strategy, Task, TrainSpec, TreeKind, train,
 };
 
 /// A random problem, trained and written out; none if the request is refused.
@@ -223,6 +223,11 @@ fn spec(dice: &mut Dice, task: Task, n_classes: usize) -> TrainSpec {
             .collect();
         spec.cost = CostMatrix::new(n_classes, costs).ok();
     }
+    if task == Task::Classify && dice.one_in(6) {
+        let named = |k: usize, dice: &mut Dice| (format!("c{k}"), dice.log(-2.0, 2.0));
+        let some = (0..n_classes).filter(|_| !dice.one_in(3)).collect::<Vec<_>>();
+        spec.class_weight = ClassWeight::Named(some.into_iter().map(|k| named(k, dice)).collect());
+    }
     if task == Task::Classify && spec.strategy == Strategy::Joint && dice.one_in(12) {
         spec.hard_margin = true;
         (spec.loss, spec.solver, spec.l1, spec.sum) = (None, SolverKind::Auto, 0.0, false);
@@ -318,7 +323,18 @@ fn problems(
     spec: &TrainSpec,
     report: &Report,
 ) -> Option<Vec<Convex>> {
-    let weight = |i: usize| data.weights.as_ref().map_or(1.0, |w| f64::from(w[i]));
+    // Weights of rows are numbers of single precision, and so are they times those of their classes.
+    let of_class = |i: usize| match (&spec.class_weight, &data.y) {
+        (ClassWeight::Named(named), Targets::Classes(y)) => {
+            let name = &data.schema.classes[y[i] as usize];
+            named.iter().find(|one| one.0 == *name).map_or(1.0, |one| one.1 as f32)
+        }
+        _ => 1.0,
+    };
+    let weight = |i: usize| {
+        let own = data.weights.as_ref().map_or(1.0, |w| w[i]);
+        f64::from(own * of_class(i))
+    };
     let total: f64 = (0..rows.len()).map(weight).sum();
     let with_bias = |row: &[f64]| -> Vec<f64> {
         let one = if spec.bias == Bias::None { None } else { Some(1.0) };

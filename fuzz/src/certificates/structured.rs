@@ -1,16 +1,22 @@
-//! Random problems of structures: chains of labels, and lists of outputs with features of any kind, which is what every other structure is once it is written out.
+//! Random problems of structures: chains of labels, pairs of documents, and lists of outputs with features of any kind, which is what every other structure is once it is written out. (The other structures themselves
+//! meet this adversary's minimiser in `crates/erm/tests/registry/adversary.rs`.)
 
 use super::convex::{Convex, Kind, Term};
 use super::{Case, Claim, Dice};
 use lineal::chain::{ChainModel, ChainOptions, ChainProblem, Sentences};
-use lineal::erm::structured::{LearnSpec, Loss, Solver, learn};
-use lineal::linalg::{Scalar, SparseRows};
+use lineal::erm::structured::{LearnSpec, Learnt, Loss, Solver, learn};
+use lineal::linalg::{Dense, Matrix, Scalar, SparseRows};
+use lineal::ranking::{Decisions, Normalise, Queries, Ranking};
 use lineal_model::structure::{Ask, Found, Infeasible, MaxOracle, Structure, SumOracle};
 use std::ops::{ControlFlow, Range};
 
 /// A random problem, learnt and written out; none if the request is refused.
 pub(super) fn case(dice: &mut Dice) -> Option<Case> {
-    if dice.one_in(3) { chain(dice) } else { lists(dice) }
+    match dice.below(6) {
+        0 | 1 => chain(dice),
+        2 => rankings(dice),
+        _ => lists(dice),
+    }
 }
 
 fn spec(dice: &mut Dice) -> LearnSpec {
@@ -36,6 +42,74 @@ fn spec(dice: &mut Dice) -> LearnSpec {
     }
 }
 
+/// Pairs of documents: a margin for each document above another of a lower grade.
+fn rankings(dice: &mut Dice) -> Option<Case> {
+    let d = 1 + dice.below(3);
+    let columns: Vec<(f64, f64)> = (0..d)
+        .map(|_| {
+            let scale = if dice.one_in(4) { dice.log(-4.0, 4.0) } else { 1.0 };
+            (scale, if dice.one_in(3) { scale * dice.log(0.0, 4.0) } else { 0.0 })
+        })
+        .collect();
+    let (mut x, mut ends, mut grades) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..1 + dice.below(3) {
+        for _ in 0..2 + dice.below(4) {
+            match grades.len() {
+                n if n > 0 && dice.one_in(6) => {
+                    let at = d * dice.below(n);
+                    x.extend_from_within(at..at + d);
+                }
+                _ => x.extend(columns.iter().map(|(s, o)| (o + s * dice.normal()) as f32)),
+            }
+            grades.push(dice.below(3) as f32);
+        }
+        ends.push(grades.len());
+    }
+    let rows: Vec<Vec<f64>> =
+        x.chunks_exact(d).map(|row| row.iter().map(|&v| f64::from(v)).collect()).collect();
+    let x = Matrix::Dense(Dense::new(rows.len(), d, x).ok()?);
+    let mut queries = Queries::new(&x, &ends, &grades).ok()?;
+    let weights: Vec<f32> = ends.iter().map(|_| dice.log(-2.0, 1.0) as f32).collect();
+    if dice.one_in(3) {
+        queries = queries.with_weights(&weights).ok()?;
+    }
+    let squared = dice.one_in(3);
+    let decisions = if squared { Decisions::SquaredPairs } else { Decisions::Pairs };
+    let normalise = *dice.pick(&[Normalise::Decisions, Normalise::Queries]);
+    let ranking = Ranking::new(queries, decisions, normalise);
+    let mut spec = LearnSpec { l1: 0.0, ..spec(dice) };
+    if squared {
+        spec.loss = Loss::Logistic;
+    }
+    if spec.l2 == 0.0 {
+        spec.l2 = dice.log(-5.0, 1.0);
+    }
+    if dice.one_in(2) {
+        spec.solver = Solver::Newton;
+    }
+    let (kind, margin) = match (squared, spec.loss) {
+        (true, _) => (Kind::SquaredMax, 1.0),
+        (_, Loss::Logistic) => (Kind::LogSum, 0.0),
+        _ => (Kind::Max, 1.0),
+    };
+    let mut terms = Vec::new();
+    let mut start = 0;
+    for (q, &end) in ends.iter().enumerate() {
+        let weight = Structure::<f64>::share(&ranking, q);
+        for above in start..end {
+            for below in (start..end).filter(|&below| grades[above] > grades[below]) {
+                let difference = rows[below].iter().zip(&rows[above]).map(|(b, a)| b - a);
+                let outputs = vec![(difference.collect(), margin)];
+                terms.push(Term { weight, kind, outputs });
+            }
+        }
+        start = end;
+    }
+    let learnt = learn(&ranking, &spec, None, &mut |_| ControlFlow::Continue(())).ok()?;
+    let name = if squared { "squared pairs" } else { "pairs" };
+    written(name, learnt, &spec, terms, 0..0)
+}
+
 /// Learns, and writes out what was learnt. `outputs` lists the outputs of each example but the gold one, with the difference of features and the cost.
 fn learnt<S>(
     name: &str,
@@ -57,16 +131,26 @@ where
             outputs: outputs.into_iter().map(costed).collect(),
         }
     });
-    let dim = Structure::<f64>::dim(structure);
+    written(name, learnt, spec, terms.collect(), nonnegative)
+}
+
+/// What was learnt of these terms.
+fn written(
+    name: &str,
+    learnt: Learnt,
+    spec: &LearnSpec,
+    terms: Vec<Term>,
+    nonnegative: Range<usize>,
+) -> Option<Case> {
+    let Learnt { w, report } = learnt;
     let problem = Convex {
-        dim,
-        penalised: vec![true; dim],
+        dim: w.len(),
+        penalised: vec![true; w.len()],
         l2: spec.l2,
         l1: spec.l1,
         nonnegative: nonnegative.collect(),
-        terms: terms.collect(),
+        terms,
     };
-    let report = learnt.report;
     let claim =
         Claim { objective: report.objective?, gap: report.gap, converged: report.converged };
     Some(Case {
@@ -74,7 +158,7 @@ where
         about: format!("{spec:?}\n{problem:?}"),
         problems: vec![problem],
         report: claim,
-        weights: Some(vec![learnt.w.iter().map(|&w| f64::from(w)).collect()]),
+        weights: Some(vec![w.iter().map(|&w| f64::from(w)).collect()]),
     })
 }
 

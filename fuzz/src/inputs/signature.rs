@@ -36,12 +36,16 @@ impl Signature {
         self.bytes(&[small, (usize::BITS - n.leading_zeros()) as u8]);
     }
 
-    /// Takes in a message without what it quotes and counts: the first letters after the last quotation mark.
+    /// Takes in a message without what it quotes and counts: letters before the first quotation mark and after the last.
     pub fn message(&mut self, message: impl Display) {
+        const MARKS: [char; 2] = ['`', '"'];
         let message = message.to_string();
-        let own = message.rsplit(['`', '"']).find(|part| part.len() > 10).unwrap_or(&message);
-        let letters = own.bytes().filter(u8::is_ascii_alphabetic).take(40);
-        letters.for_each(|letter| self.bytes(&[letter]));
+        let before = message.split(MARKS).next().unwrap_or_default();
+        let after = message[before.len()..].rsplit(MARKS).next().unwrap_or_default();
+        for own in [before, after] {
+            let letters = own.bytes().filter(u8::is_ascii_alphabetic).take(40);
+            letters.for_each(|letter| self.bytes(&[letter]));
+        }
     }
 
     /// Takes in a result, and passes on its value.
@@ -72,5 +76,6 @@ mod tests {
         };
         assert_eq!(of("a.svm:17: `x` is not a number"), of("a.svm:3: `yy` is not a number"));
         assert_ne!(of("`x` is not a number"), of("`x` is not a label"));
+        assert_eq!(of("the label is `long and never seen`"), of("the label is `another one`"));
     }
 }

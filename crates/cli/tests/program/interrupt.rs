@@ -229,15 +229,19 @@ fn a_full_disk() {
     world.run(&["train", "a.svm", "-o", "/dev/full"]).failed(1, full);
     world.run(&["predict", "m.lineal", "a.svm", "-o", "/dev/full"]).failed(1, full);
     world.run(&["eval", "m.lineal", "a.svm", "--report", "/dev/full"]).failed(1, full);
-    let out = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let child = world
-        .child()
-        .args(["predict", "m.lineal", "a.svm"])
-        .stdout(out)
-        .stderr(Stdio::piped())
-        .spawn();
-    let run: Run = child.unwrap().wait_with_output().unwrap().into();
-    run.failed(1, &["standard output", "No space left"]);
+    // Less than a buffer, which is written at the end, and more.
+    world.file("long.svm", &TINY.repeat(5000));
+    for data in ["a.svm", "long.svm"] {
+        let out = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let child = world
+            .child()
+            .args(["predict", "m.lineal", data])
+            .stdout(out)
+            .stderr(Stdio::piped())
+            .spawn();
+        let run: Run = child.unwrap().wait_with_output().unwrap().into();
+        run.failed(1, &["standard output", "No space left"]);
+    }
 }
 
 #[test]

@@ -70,6 +70,11 @@ fn sentence(
         };
         let deprel = match cell(ConlluColumn::Deprel) {
             "_" | "" => NO_RELATION,
+            // No writer of this format could write it, and no schema takes it.
+            name if name.contains('\r') => {
+                let message = "the relation has a carriage return in it; end lines with a line feed, or with a carriage return and a line feed";
+                return error(ErrorKind::Syntax, at, message.into());
+            }
             name => data.relation(name),
         };
         data.rows.push(row);

@@ -25,7 +25,7 @@ pub fn learn<S: SumOracle<f32> + SumOracle<f64, Output = <S as Structure<f32>>::
     start: Option<&[f32]>,
     on_pass: &mut OnPass<'_>,
 ) -> Result<Learnt, LearnError> {
-    run(structure, spec, (Some(Sums::new()), Some(Sums::new())), start, on_pass)
+    finite(run(structure, spec, (Some(Sums::new()), Some(Sums::new())), start, on_pass)?)
 }
 
 /// As [`learn`], for a structure without sums over its outputs: the logistic loss is refused.
@@ -35,7 +35,15 @@ pub fn learn_max<S: MaxOracle<f32> + MaxOracle<f64, Output = <S as Structure<f32
     start: Option<&[f32]>,
     on_pass: &mut OnPass<'_>,
 ) -> Result<Learnt, LearnError> {
-    run(structure, spec, (None, None), start, on_pass)
+    finite(run(structure, spec, (None, None), start, on_pass)?)
+}
+
+/// Weights that no file could hold are an error of the run that made them, whether it has an objective or not.
+fn finite(learnt: Learnt) -> Result<Learnt, LearnError> {
+    match learnt.w.iter().find(|w| !w.is_finite()) {
+        Some(&w) => Err(LearnError::Diverged { value: f64::from(w), pass: learnt.report.passes }),
+        None => Ok(learnt),
+    }
 }
 
 /// The tolerance from which on f32 is enough.

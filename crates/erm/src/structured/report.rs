@@ -108,8 +108,10 @@ pub enum LearnError {
         /// Position, word or other part of the example, counted from 0.
         at: usize,
     },
-    /// The objective became infinite or NaN.
-    #[error("the objective became {value} in pass {pass}; try a smaller rate or a larger l2")]
+    /// The objective or a weight became infinite or NaN.
+    #[error(
+        "the objective or a weight became {value} in pass {pass}; try a smaller rate or a larger l2"
+    )]
     Diverged {
         /// What it became.
         value: f64,

@@ -228,7 +228,7 @@ impl Model {
         };
         let unpacked = packed::unpack(&file, TENSOR, n_stored.unwrap_or(0))?;
         let fits = unpacked.is_some() && !(tree.is_some() && rows.is_some())
-            || matches!(file.tensor(TENSOR), Some(TensorData::F32(_) | TensorData::F64(_)))
+            || matches!(file.tensor(TENSOR)?, Some(TensorData::F32(_) | TensorData::F64(_)))
                 && match (&tree, rows) {
                     (Some(tree), None) => shape == Some(&[tree.n_weights()]),
                     (Some(_), Some(_)) => false,
@@ -266,7 +266,7 @@ impl Model {
         }
         let n_rows = n_rows.unwrap_or(0);
         let stored = unpacked.as_ref().map(Weights::as_tensor);
-        let all = rows.and_then(|rows| match stored.or_else(|| file.tensor(TENSOR))? {
+        let all = rows.and_then(|rows| match stored.or_else(|| file.checked_tensor(TENSOR))? {
             TensorData::F32(w) => Some(Weights::F32(sparse_rows::spread(w, n_rows, rows))),
             TensorData::F64(w) => Some(Weights::F64(sparse_rows::spread(w, n_rows, rows))),
             _ => None,
@@ -312,7 +312,7 @@ impl Model {
         let parts = self.features.parts();
         let text = parts.as_ref().map(features::tensors).unwrap_or_default();
         let Some(tree) = &self.tree else {
-            let tables = self.tables();
+            let tables = self.tables()?;
             let n_rows = self.n_rows();
             let rows = self.rows_to_write(&tables);
             let gather = |rows: &Vec<u32>| -> Vec<Weights> {
@@ -340,7 +340,7 @@ impl Model {
             return Ok(file::write_to(out, &about, &tensors)?);
         };
         let weights = match &self.weights {
-            Weights::Spread(_, file) => file.tensor(TENSOR).unwrap_or(self.weights.as_tensor()),
+            Weights::Spread(_, file) => file.tensor(TENSOR)?.unwrap_or(self.weights.as_tensor()),
             own => own.as_tensor(),
         };
         let packed = self.packed(weights);
@@ -380,17 +380,17 @@ impl Model {
     }
 
     /// The weights and what a stream keeps beside them; of a file with some rows only, these.
-    fn tables(&self) -> Vec<Tensor<'_>> {
+    fn tables(&self) -> Result<Vec<Tensor<'_>>, file::Error> {
         let (weights, rows) = match &self.weights {
             Weights::Spread(_, file) => {
-                (stored(file, &[TENSOR]), stored(file, &[ROWS, MASK, SHAPE]))
+                (stored(file, &[TENSOR])?, stored(file, &[ROWS, MASK, SHAPE])?)
             }
             w => {
                 let shape = vec![self.n_rows(), self.n_outputs()];
                 (vec![(TENSOR, shape, w.as_tensor())], Vec::new())
             }
         };
-        [weights, stream::tensors(self), rows].concat()
+        Ok([weights, stream::tensors(self)?, rows].concat())
     }
 
     /// Of hashed features, the rows that are not zero, where they are few.
@@ -633,9 +633,17 @@ fn n_values(tensor: TensorData<'_>) -> usize {
 }
 
 /// Those of these tensors that a file has.
-pub(crate) fn stored<'a>(file: &'a ModelFile, names: &[&'a str]) -> Vec<Tensor<'a>> {
-    let of = |&name: &&'a str| Some((name, file.shape(name)?.to_vec(), file.tensor(name)?));
-    names.iter().filter_map(of).collect()
+pub(crate) fn stored<'a>(
+    file: &'a ModelFile,
+    names: &[&'a str],
+) -> Result<Vec<Tensor<'a>>, file::Error> {
+    let mut tensors = Vec::new();
+    for &name in names {
+        if let (Some(shape), Some(data)) = (file.shape(name), file.tensor(name)?) {
+            tensors.push((name, shape.to_vec(), data));
+        }
+    }
+    Ok(tensors)
 }
 
 /// The tensors of a tree beside its weights.
@@ -644,7 +652,7 @@ const CHILDREN: &str = "tree.children";
 const FEATURES: &str = "tree.features";
 
 fn read_tree(file: &ModelFile, about: &About) -> Result<LabelTree, Error> {
-    let tensor = |name: &str| match file.tensor(name) {
+    let tensor = |name: &str| match file.tensor(name)? {
         Some(TensorData::U32(values)) => Ok(values),
         _ => Err(Error::from(file.bad_tensor(name, "it is not there, or not of whole numbers"))),
     };

@@ -82,7 +82,7 @@ pub(crate) fn unpack(
         && mask.last().is_none_or(|last| last & beyond == 0)
         && file.shape(weights) == Some(&[ones])
         && memory::can_reserve(8 * n as u64);
-    match file.tensor(weights).filter(|_| fits) {
+    match file.tensor(weights)?.filter(|_| fits) {
         Some(TensorData::F32(kept)) => Ok(Some(Weights::F32(spread(kept, mask, n)))),
         Some(TensorData::F64(kept)) => Ok(Some(Weights::F64(spread(kept, mask, n)))),
         _ => Err(file.bad_tensor(MASK, "its bits are not those of the weights")),

@@ -9,7 +9,7 @@ use crate::predict::sparse_rows;
 use crate::train::weights::Weights;
 use lineal_data::{Format, ReadOptions, Source};
 use lineal_linalg::Scalar;
-use lineal_model::file::{ModelFile, TensorData};
+use lineal_model::file::{self, ModelFile, TensorData};
 use lineal_solver::OnlineState;
 use serde::{Deserialize, Serialize};
 
@@ -94,7 +94,7 @@ pub(super) fn give_back(model: Model) -> Option<OnlineState> {
 }
 
 /// The tables of a model that are not empty: its own, or those of the file that it was loaded from.
-pub(crate) fn tensors(model: &Model) -> Vec<Tensor<'_>> {
+pub(crate) fn tensors(model: &Model) -> Result<Vec<Tensor<'_>>, file::Error> {
     let named = |name, n, data| (name, vec![n], data);
     let all = match (&model.stream, model.weights.file()) {
         (Some(t), _) => vec![
@@ -103,10 +103,10 @@ pub(crate) fn tensors(model: &Model) -> Vec<Tensor<'_>> {
             named(LARGEST, t.largest.len(), TensorData::F32(&t.largest)),
             named(SUM, t.sum.len(), TensorData::F64(&t.sum)),
         ],
-        (None, Some(file)) => stored(file, &[WEIGHTS, SQUARES, LARGEST, SUM]),
+        (None, Some(file)) => stored(file, &[WEIGHTS, SQUARES, LARGEST, SUM])?,
         (None, None) => Vec::new(),
     };
-    all.into_iter().filter(|(_, shape, _)| shape != &[0]).collect()
+    Ok(all.into_iter().filter(|(_, shape, _)| shape != &[0]).collect())
 }
 
 /// Goes on where a model left off.

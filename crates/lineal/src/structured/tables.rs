@@ -111,7 +111,7 @@ impl Tables {
                 return Err(unfit(file, "its tables do not fit their description"));
             }
             let set = file.u8(&places(&info.name))?.ok_or_else(|| bad("it has no places"))?;
-            let stored = match (file.tensor(&info.name), info.step) {
+            let stored = match (file.tensor(&info.name)?, info.step) {
                 (Some(TensorData::F32(w)), None) => ValuesOf::F32(w),
                 (Some(TensorData::U8(w)), Some(step)) => ValuesOf::Bytes(w, step),
                 _ => return Err(bad("it is not there, or of another type than described")),

@@ -166,7 +166,7 @@ fn read_weights(
     if places.and_then(|(pairs, unary)| pairs.checked_add(unary)?.checked_add(wanted)).is_none() {
         return Err(bad(COUNTS, "more weights than there can be"));
     }
-    let weights: Vec<f32> = match (step, file.tensor(WEIGHTS)) {
+    let weights: Vec<f32> = match (step, file.tensor(WEIGHTS)?) {
         (None, Some(TensorData::F32(weights))) => weights.to_vec(),
         (Some(step), Some(TensorData::U8(bytes))) => {
             bytes.iter().map(|&byte| (f32::from(byte) - 128.0) * step).collect()

@@ -86,10 +86,13 @@ pub(crate) fn unconverged(report: &Report, spec: &TrainSpec) -> Option<String> {
         (_, Some(_)) => "raise --max-passes, --tol or the penalty",
         (_, None) => "raise --max-passes, --tol or the penalty, or try --standardize",
     };
-    Some(format!(
-        "did not converge to --tol {:.0e} in {} passes ({far}): {remedy}",
-        spec.tol, report.passes
-    ))
+    // As progress counts them, and `--max-passes`: a pass of newton takes the work of several.
+    let passes = match (report.solver, report.curve.last()) {
+        (SolverKind::Newton | SolverKind::Lbfgs | SolverKind::Gd, Some(last)) => last.pass,
+        _ => report.passes,
+    };
+    let passes = format!("{passes} {}", if passes == 1 { "pass" } else { "passes" });
+    Some(format!("did not converge to --tol {:.0e} in {passes} ({far}): {remedy}", spec.tol))
 }
 
 /// Weights of standardised features as weights of the features themselves: w ← w·scale, b ← b − Σ w·mean.

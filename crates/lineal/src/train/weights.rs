@@ -52,7 +52,7 @@ impl Weights {
         match self {
             Weights::F32(w) => TensorData::F32(w),
             Weights::F64(w) => TensorData::F64(w),
-            Weights::Mapped(file) => file.tensor(TENSOR).unwrap_or(TensorData::F32(&[])),
+            Weights::Mapped(file) => file.checked_tensor(TENSOR).unwrap_or(TensorData::F32(&[])),
             Weights::Spread(all, _) => all.as_tensor(),
         }
     }

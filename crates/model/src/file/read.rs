@@ -1,17 +1,19 @@
 //! Bytes → model. Nothing here trusts a number before it is compared with what is there.
 
+use super::bytes::Bytes;
 use super::layout::{BEFORE_CRC, Dtype, MAGIC, MAX_HEADER, NO_CRC, PAD, VERSION, check_size};
 use super::{Error, TensorData};
-use lineal_linalg::{AlignedBytes, MappedFile, cast_f32, cast_f64, cast_u32};
+use lineal_linalg::{AlignedBytes, cast_f32, cast_f64, cast_u32};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
-use std::ops::{Deref, Range};
+use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A model file whose every length, offset and bit has been checked.
+/// A model file whose every length and offset has been checked, and whose tensors are lent once their bits have been.
 ///
 /// Tensors are lent from the map or buffer, never copied.
 #[derive(Debug)]
@@ -23,7 +25,8 @@ pub struct ModelFile {
 }
 
 impl ModelFile {
-    /// Maps a file and checks it, which reads it once.
+    /// Maps a file and checks its header. A tensor is compared with its checksum when it is first asked for, and what nobody asks for is not read; of files without
+    /// checksums of tensors, which earlier versions wrote, all is read here.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let file = path.display().to_string();
         let read = |why| Error::Read { file: file.clone(), why };
@@ -36,8 +39,8 @@ impl ModelFile {
             };
             return Err(Error::NotLineal { file, why: format!("it is {what}") });
         }
-        let bytes = MappedFile::open(path).map_err(read)?;
-        Self::new(file, Bytes::Mapped(bytes))
+        let bytes = Bytes::map(path).map_err(read)?;
+        Self::new(file, bytes)
     }
 
     /// Checks a file that is in memory, and copies it once, to where numbers are aligned.
@@ -65,14 +68,36 @@ impl ModelFile {
         self.tensors.get(name).map(|t| &t.shape[..])
     }
 
-    /// A tensor of any type, if there is such a tensor.
-    pub fn tensor(&self, name: &str) -> Option<TensorData<'_>> {
-        self.tensors.get(name).and_then(|t| t.data(&self.bytes))
+    /// A tensor of any type, if there is such a tensor; an error if its bytes are not those that were written.
+    pub fn tensor(&self, name: &str) -> Result<Option<TensorData<'_>>, Error> {
+        let Some(tensor) = self.tensors.get(name) else { return Ok(None) };
+        if let Some(crc) = tensor.crc
+            && !tensor.is_checked.load(Ordering::Acquire)
+        {
+            let found = self.bytes.crc(tensor.section.clone()).map_err(|e| self.unreadable(e))?;
+            if found != crc {
+                let [expected, found] = [crc, found].map(|crc| format!("{crc:08x}"));
+                return Err(Error::Checksum { file: self.file.clone(), expected, found });
+            }
+            tensor.is_checked.store(true, Ordering::Release);
+        }
+        Ok(tensor.data(&self.bytes))
+    }
+
+    /// A tensor that was had by [`tensor`](Self::tensor) before: nothing is lent unchecked.
+    pub fn checked_tensor(&self, name: &str) -> Option<TensorData<'_>> {
+        let is_checked = |t: &&Tensor| t.crc.is_none() || t.is_checked.load(Ordering::Acquire);
+        self.tensors.get(name).filter(is_checked).and_then(|t| t.data(&self.bytes))
+    }
+
+    /// Checks all tensors that were not asked for yet.
+    pub fn check_all(&self) -> Result<(), Error> {
+        self.names().into_iter().try_for_each(|name| self.tensor(name).map(drop))
     }
 
     /// A tensor of single precision; an error if it has another type.
     pub fn f32(&self, name: &str) -> Result<Option<&[f32]>, Error> {
-        match self.tensor(name) {
+        match self.tensor(name)? {
             None => Ok(None),
             Some(TensorData::F32(v)) => Ok(Some(v)),
             Some(other) => Err(self.wrong_type(name, Dtype::F32, other)),
@@ -81,7 +106,7 @@ impl ModelFile {
 
     /// A tensor of double precision; an error if it has another type.
     pub fn f64(&self, name: &str) -> Result<Option<&[f64]>, Error> {
-        match self.tensor(name) {
+        match self.tensor(name)? {
             None => Ok(None),
             Some(TensorData::F64(v)) => Ok(Some(v)),
             Some(other) => Err(self.wrong_type(name, Dtype::F64, other)),
@@ -90,7 +115,7 @@ impl ModelFile {
 
     /// A tensor of indices; an error if it has another type.
     pub fn u32(&self, name: &str) -> Result<Option<&[u32]>, Error> {
-        match self.tensor(name) {
+        match self.tensor(name)? {
             None => Ok(None),
             Some(TensorData::U32(v)) => Ok(Some(v)),
             Some(other) => Err(self.wrong_type(name, Dtype::U32, other)),
@@ -99,7 +124,7 @@ impl ModelFile {
 
     /// A tensor of bytes; an error if it has another type.
     pub fn u8(&self, name: &str) -> Result<Option<&[u8]>, Error> {
-        match self.tensor(name) {
+        match self.tensor(name)? {
             None => Ok(None),
             Some(TensorData::U8(v)) => Ok(Some(v)),
             Some(other) => Err(self.wrong_type(name, Dtype::U8, other)),
@@ -123,34 +148,87 @@ impl ModelFile {
         )
     }
 
+    fn unreadable(&self, why: io::Error) -> Error {
+        unreadable(&self.file, &self.bytes, why)
+    }
+
     fn new(file: String, bytes: Bytes) -> Result<Self, Error> {
         let prefix = Prefix::parse(&file, &bytes)?;
-        prefix.check(&file, &bytes)?;
-        let header = |why: String| Error::Header { file: file.clone(), why };
-        let RawHeader { metadata, tensors } =
-            serde_json::from_slice(&bytes[8..prefix.data_at]).map_err(|e| header(e.to_string()))?;
-        let metadata = metadata.ok_or_else(|| header("it has no `__metadata__`".to_string()))?;
-        check_size(&metadata.model).map_err(header)?;
-        let model = serde_json::from_str(&metadata.model)
-            .map_err(|e| header(format!("its `model` is not JSON: {e}")))?;
-        let tensors = check_tensors(&file, &bytes, prefix.data_at, tensors)?;
+        let header = Header::parse(&file, &bytes, prefix.data_at);
+        let by_section = header.as_ref().is_ok_and(|h| h.has_checksum(&prefix, &bytes));
+        if !by_section {
+            prefix.check(&file, &bytes)?;
+        }
+        let Header { model, mut tensors, .. } = header?;
+        if !by_section {
+            // The checksum of the whole fits, and has seen them all.
+            tensors.values_mut().for_each(|tensor| tensor.crc = None);
+        }
         Ok(Self { file, bytes, model, tensors })
     }
 }
 
-#[derive(Debug)]
-enum Bytes {
-    Mapped(MappedFile),
-    Owned(AlignedBytes),
+/// The header as it is understood once it has been parsed, before its checksum is compared.
+struct Header {
+    model: Value,
+    tensors: HashMap<String, Tensor>,
+    /// Whether each tensor has a checksum of its own.
+    has_sections: bool,
 }
 
-impl Deref for Bytes {
-    type Target = [u8];
-    fn deref(&self) -> &[u8] {
-        match self {
-            Bytes::Mapped(b) => b,
-            Bytes::Owned(b) => b,
+impl Header {
+    fn parse(file: &str, bytes: &Bytes, data_at: usize) -> Result<Self, Error> {
+        let header = |why: String| Error::Header { file: file.to_string(), why };
+        let RawHeader { metadata, tensors } =
+            serde_json::from_slice(&bytes[8..data_at]).map_err(|e| header(e.to_string()))?;
+        let metadata = metadata.ok_or_else(|| header("it has no `__metadata__`".to_string()))?;
+        check_size(&metadata.model).map_err(header)?;
+        let model = serde_json::from_str(&metadata.model)
+            .map_err(|e| header(format!("its `model` is not JSON: {e}")))?;
+        let crcs = metadata.sections.as_deref().and_then(section_crcs);
+        let tensors =
+            check_tensors(file, bytes, data_at, tensors, crcs.as_deref().unwrap_or_default())?;
+        let has_sections = crcs.is_some_and(|crcs| crcs.len() == tensors.len());
+        Ok(Self { model, tensors, has_sections })
+    }
+
+    /// Whether the checksum of the file is what follows from that of the header and those of the sections, which together cover it.
+    fn has_checksum(&self, prefix: &Prefix, bytes: &Bytes) -> bool {
+        let mut sections: Vec<(&Range<usize>, Option<u32>)> =
+            self.tensors.values().map(|tensor| (&tensor.section, tensor.crc)).collect();
+        sections.sort_unstable_by_key(|(section, _)| (section.start, section.end));
+        let mut crc = prefix.header_crc(bytes);
+        let mut end = prefix.data_at;
+        for (section, own) in sections {
+            let Some(own) = own else { return false };
+            if section.start != end {
+                return false;
+            }
+            crc.combine(&crc32fast::Hasher::new_with_initial_len(own, section.len() as u64));
+            end = section.end;
         }
+        self.has_sections && end == bytes.len() && prefix.is_given(bytes, crc)
+    }
+}
+
+/// Checksums of eight digits each, one after the other.
+fn section_crcs(digits: &str) -> Option<Vec<u32>> {
+    let is_digit = |b: &u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+    let fits = digits.len().is_multiple_of(8) && digits.bytes().all(|b| is_digit(&b));
+    let number = |at: usize| u32::from_str_radix(digits.get(at..at + 8)?, 16).ok();
+    if fits { (0..digits.len()).step_by(8).map(number).collect() } else { None }
+}
+
+fn unreadable(file: &str, bytes: &Bytes, why: io::Error) -> Error {
+    let file = file.to_string();
+    match why.kind() {
+        io::ErrorKind::UnexpectedEof => Error::Truncated {
+            file,
+            expected: bytes.len() as u64,
+            at_least: false,
+            found: bytes.len_now(),
+        },
+        _ => Error::Read { file, why },
     }
 }
 
@@ -159,6 +237,11 @@ struct Tensor {
     dtype: Dtype,
     shape: Vec<usize>,
     at: Range<usize>,
+    /// The same with the filling before it.
+    section: Range<usize>,
+    /// The checksum of the section, where it is still to be compared.
+    crc: Option<u32>,
+    is_checked: AtomicBool,
 }
 
 impl Tensor {
@@ -227,17 +310,33 @@ impl Prefix {
         Ok(Self { data_at, crc_at })
     }
 
-    /// Compares the checksum. On a mismatch the header, if it can still be read, tells whether bytes are missing:
-    /// the commonest damage, and the one with the plainest remedy.
-    fn check(&self, file: &str, bytes: &[u8]) -> Result<(), Error> {
-        let given = &bytes[self.crc_at..self.crc_at + 8];
+    /// Of everything before the tensors, the digits of the checksum taken as zeros.
+    fn header_crc(&self, bytes: &[u8]) -> crc32fast::Hasher {
         let mut crc = crc32fast::Hasher::new();
         crc.update(&bytes[..self.crc_at]);
         crc.update(NO_CRC);
-        crc.update(&bytes[self.crc_at + 8..]);
-        let found = format!("{:08x}", crc.finalize());
+        crc.update(&bytes[self.crc_at + 8..self.data_at]);
+        crc
+    }
+
+    fn given<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        &bytes[self.crc_at..self.crc_at + 8]
+    }
+
+    fn is_given(&self, bytes: &[u8], crc: crc32fast::Hasher) -> bool {
         // Compared as text: `AB` is not `ab`, or a flipped bit would pass.
-        if found.as_bytes() == given {
+        format!("{:08x}", crc.finalize()).as_bytes() == self.given(bytes)
+    }
+
+    /// Compares the checksum of the whole. On a mismatch the header, if it can still be read, tells whether bytes are missing:
+    /// the commonest damage, and the one with the plainest remedy.
+    fn check(&self, file: &str, bytes: &Bytes) -> Result<(), Error> {
+        let mut crc = self.header_crc(bytes);
+        let tensors = self.data_at..bytes.len();
+        let len = tensors.len() as u64;
+        let own = bytes.crc(tensors).map_err(|e| unreadable(file, bytes, e))?;
+        crc.combine(&crc32fast::Hasher::new_with_initial_len(own, len));
+        if self.is_given(bytes, crc.clone()) {
             return Ok(());
         }
         if let Ok(header) = serde_json::from_slice::<RawHeader>(&bytes[8..self.data_at]) {
@@ -252,7 +351,8 @@ impl Prefix {
                 });
             }
         }
-        let expected = given.escape_ascii().to_string();
+        let expected = self.given(bytes).escape_ascii().to_string();
+        let found = format!("{:08x}", crc.finalize());
         Err(Error::Checksum { file: file.to_string(), expected, found })
     }
 }
@@ -263,8 +363,10 @@ fn check_tensors(
     bytes: &[u8],
     data_at: usize,
     mut raw: Vec<(String, RawTensor)>,
+    crcs: &[u32],
 ) -> Result<HashMap<String, Tensor>, Error> {
     let mut tensors = HashMap::new();
+    let mut end_of_section = data_at;
     let n_data = bytes.len() - data_at;
     let mut end_of_last = 0;
     raw.sort_by_key(|(_, t)| t.data_offsets);
@@ -283,7 +385,9 @@ fn check_tensors(
         if dtype.bytes_of(&shape) != Some(at.len()) {
             return Err(bad(format!("has {} bytes, which its shape does not give", at.len())));
         }
-        let tensor = Tensor { dtype, shape, at };
+        let section = end_of_section..at.end;
+        let crc = crcs.get(tensors.len()).copied();
+        let tensor = Tensor { dtype, shape, at, section, crc, is_checked: AtomicBool::new(false) };
         if tensor.data(bytes).is_none() {
             return Err(bad("does not start where its type can".to_string()));
         }
@@ -294,6 +398,7 @@ fn check_tensors(
         if tensors.contains_key(&name) {
             return Err(bad("is there twice".to_string()));
         }
+        end_of_section = tensor.section.end;
         tensors.insert(name, tensor);
     }
     if end_of_last != n_data as u64 {
@@ -317,6 +422,7 @@ struct RawHeader {
 #[derive(serde::Deserialize)]
 struct Metadata {
     model: String,
+    sections: Option<String>,
 }
 
 #[derive(serde::Deserialize)]

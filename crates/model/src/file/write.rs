@@ -79,6 +79,9 @@ impl Header {
         bytes.extend(BEFORE_CRC);
         let crc_at = bytes.len();
         bytes.extend(NO_CRC);
+        bytes.extend(br#"","sections":""#);
+        let sections_at = bytes.len();
+        bytes.resize(sections_at + 8 * tensors.len(), b'0');
         bytes.extend(br#"","model":"#);
         bytes.extend(Value::from(model).to_string().bytes());
         bytes.push(b'}');
@@ -120,17 +123,35 @@ impl Header {
         bytes[..8].copy_from_slice(&(len as u64).to_le_bytes());
 
         let mut header = Self { bytes, padding };
+        let sections: Vec<crc32fast::Hasher> = header
+            .padding
+            .iter()
+            .zip(tensors)
+            .map(|(fill, (_, _, data))| section(*fill, data))
+            .collect();
+        for (at, crc) in (sections_at..).step_by(8).zip(&sections) {
+            let digits = format!("{:08x}", crc.clone().finalize());
+            header.bytes[at..at + 8].copy_from_slice(digits.as_bytes());
+        }
         let mut crc = crc32fast::Hasher::new();
         crc.update(&header.bytes);
-        put_tensors(&header, tensors, |chunk| {
-            crc.update(chunk);
-            Ok(())
-        })
-        .expect("hashing does not fail");
+        sections.iter().for_each(|section| crc.combine(section));
         let digits = format!("{:08x}", crc.finalize());
         header.bytes[crc_at..crc_at + 8].copy_from_slice(digits.as_bytes());
         Ok(header)
     }
+}
+
+/// The checksum of a tensor and the filling before it.
+fn section(fill: usize, data: &TensorData<'_>) -> crc32fast::Hasher {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(&[0; ALIGN][..fill]);
+    let put = |chunk: &[u8]| {
+        crc.update(chunk);
+        Ok(())
+    };
+    data.put(put).expect("hashing does not fail");
+    crc
 }
 
 fn put_entry(header: &mut Vec<u8>, name: &str, dtype: Dtype, shape: &[usize], begin: usize) {
