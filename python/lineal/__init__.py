@@ -6,24 +6,55 @@
 1
 """
 
+from . import crf, tune
 from ._lineal import __version__
+from ._load import load
 from ._logistic import LogisticRegression
+from ._multiclass import (
+    CostSensitiveClassifier,
+    LabelTreeClassifier,
+    MultilabelClassifier,
+    OneVsOneClassifier,
+    OneVsRestClassifier,
+    OutputCodeClassifier,
+)
 from ._regression import HuberRegressor, LinearRegression, Ridge
+from ._report import Certificate, Report
 from ._sgd import PassiveAggressiveClassifier, Perceptron, SGDClassifier, SGDRegressor
+from ._structured import ConstituencyParser, DependencyParser, Ranker, Tagger
 from ._svm import CrammerSinger, LinearSVC, LinearSVR, WestonWatkins
+from ._text import HashingVectorizer, TextClassifier, TfidfVectorizer
 
 __all__ = [
+    "Certificate",
+    "ConstituencyParser",
+    "CostSensitiveClassifier",
     "CrammerSinger",
+    "DependencyParser",
+    "HashingVectorizer",
     "HuberRegressor",
+    "LabelTreeClassifier",
     "LinearRegression",
     "LinearSVC",
     "LinearSVR",
     "LogisticRegression",
+    "MultilabelClassifier",
+    "OneVsOneClassifier",
+    "OneVsRestClassifier",
+    "OutputCodeClassifier",
     "PassiveAggressiveClassifier",
     "Perceptron",
+    "Ranker",
+    "Report",
     "Ridge",
     "SGDClassifier",
     "SGDRegressor",
+    "Tagger",
+    "TextClassifier",
+    "TfidfVectorizer",
     "WestonWatkins",
     "__version__",
+    "crf",
+    "load",
+    "tune",
 ]

@@ -52,20 +52,16 @@ def issparse(x: Any) -> bool:
 
 
 def features(X: Any) -> Any:
-    """A matrix as the extension takes it. C-ordered arrays and CSR matrices of f32 are not copied."""
+    """A matrix as the extension takes it, which copies neither C-ordered arrays nor CSR matrices of f32."""
     if issparse(X):
         X = X.tocsr()
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
-        start = X.indptr
-        start = start.view(np.uintp) if start.dtype == np.int64 else start.astype(np.uintp)
-        columns = X.indices
-        columns = columns.view(np.uint32) if columns.dtype == np.int32 else columns.astype(np.uint32)
-        return X.shape[1], start, np.ascontiguousarray(columns), np.ascontiguousarray(X.data, dtype=np.float32)
-    with np.errstate(over="ignore"):
-        narrow = np.ascontiguousarray(X, dtype=np.float32)
-    return narrow
+        return X.shape[1], X.indptr, X.indices, X.data
+    if X.flags.c_contiguous or X.flags.f_contiguous:
+        return X
+    return np.ascontiguousarray(X)
 
 
 def threads(n_jobs: Any) -> int:

@@ -50,6 +50,8 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     ("lineal-cli", &["lineal"]),
+    ("lineal-steps", &["lineal-linalg"]),
+    ("lineal-python", &["lineal", "lineal-steps"]),
     ("lineal-fuzz", &["lineal", "lineal-model"]),
     ("xtask", &[]),
 ];

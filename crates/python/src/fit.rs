@@ -5,6 +5,7 @@ use crate::errors::{exception, refused};
 use crate::model::Model;
 use crate::run::long;
 use lineal::data::Labels;
+use lineal::linalg::Matrix;
 use lineal::{CurvePoint, Dataset, Schema, TargetKind, Targets, TrainSpec, Training};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -23,13 +24,12 @@ pub(crate) enum Outputs<'py> {
 
 /// Rows, what is to be predicted of them, and their weights, as the library has them.
 pub(crate) fn dataset(
-    x: &Features<'_>,
+    x: Matrix,
     y: &Outputs<'_>,
     classes: Vec<String>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
     names: Option<Vec<String>>,
 ) -> PyResult<Dataset> {
-    let x = x.matrix()?;
     let bad = |why: lineal::data::Error| exception(why.into());
     let mut data = match y {
         Outputs::Classes(y) => {
@@ -40,7 +40,8 @@ pub(crate) fn dataset(
             Dataset::of_numbers(x, y.as_slice().map_err(refused)?.to_vec()).map_err(bad)?
         }
         Outputs::Labels(start, ids) => {
-            let (start, ids) = (start.as_slice().map_err(refused)?, ids.as_slice().map_err(refused)?);
+            let (start, ids) =
+                (start.as_slice().map_err(refused)?, ids.as_slice().map_err(refused)?);
             let labels = Labels::new(start.to_vec(), ids.to_vec()).map_err(refused)?;
             let schema = Schema::of_arrays(x.n_cols(), TargetKind::Labels, classes);
             let data = Dataset::unlabelled(x, schema).map_err(bad)?;
@@ -72,18 +73,20 @@ pub(crate) fn fit(
     on_pass: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
     let spec: TrainSpec = serde_json::from_str(spec).map_err(refused)?;
-    let data = dataset(&x, &y, classes, weights, names)?;
-    let (model, report) = long(py, n_threads, |stop| {
-        let mut monitor = |point: &CurvePoint| {
-            if let Some(on_pass) = &on_pass {
-                let seen = (point.pass, point.objective, point.gap.or(point.gap_estimate));
-                if Python::attach(|py| on_pass.call1(py, seen).is_err()) {
-                    stop.set();
+    x.with(|x| {
+        let data = dataset(x, &y, classes, weights, names)?;
+        let (model, report) = long(py, n_threads, |stop| {
+            let mut monitor = |point: &CurvePoint| {
+                if let Some(on_pass) = &on_pass {
+                    let seen = (point.pass, point.objective, point.gap.or(point.gap_estimate));
+                    if Python::attach(|py| on_pass.call1(py, seen).is_err()) {
+                        stop.set();
+                    }
                 }
-            }
-            if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        Training::new(&data, &spec).monitor(&mut monitor).run()
-    })?;
-    Model::new(model, &report)
+                if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            Training::new(&data, &spec).monitor(&mut monitor).run()
+        })?;
+        Model::new(model, &report)
+    })
 }

@@ -9,6 +9,7 @@ mod run;
 mod steps;
 mod structured;
 mod text;
+mod tune;
 
 use pyo3::prelude::*;
 
@@ -25,6 +26,8 @@ mod _lineal {
     use crate::structured::{Structured, fit_ranking, fit_structured};
     #[pymodule_export]
     use crate::text::{TextEncoder, fit_text};
+    #[pymodule_export]
+    use crate::tune::tune;
 
     use pyo3::prelude::*;
 

@@ -69,8 +69,9 @@ impl Model {
         Ok(out)
     }
 
-    fn rows(&self, x: &Features<'_>) -> PyResult<Dataset> {
-        self.model.rows(x.matrix()?).map_err(exception)
+    /// Calls `f` with rows.
+    fn rows<R>(&self, x: &Features<'_>, f: impl FnOnce(&Dataset) -> PyResult<R>) -> PyResult<R> {
+        x.with(|x| f(&self.model.rows(x).map_err(exception)?))
     }
 }
 
@@ -110,12 +111,10 @@ impl Model {
         x: Features<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let data = self.rows(&x)?;
-        let ids = match brief(py, n_threads, || Ok(self.model.predict(&data)))? {
-            Predicted::Classes(ids) => ids,
-            _ => return Err(refused("the model predicts no classes")),
-        };
-        Ok(ids.into_pyarray(py))
+        self.rows(&x, |data| match brief(py, n_threads, || Ok(self.model.predict(data)))? {
+            Predicted::Classes(ids) => Ok(ids.into_pyarray(py)),
+            _ => Err(refused("the model predicts no classes")),
+        })
     }
 
     /// Row pointers and labels, one row after the other.
@@ -126,16 +125,17 @@ impl Model {
         x: Features<'py>,
         n_threads: usize,
     ) -> PyResult<(Bound<'py, PyArray1<usize>>, Bound<'py, PyArray1<u32>>)> {
-        let data = self.rows(&x)?;
-        let labels = match brief(py, n_threads, || Ok(self.model.predict(&data)))? {
-            Predicted::Labels(labels) => labels,
-            _ => return Err(refused("the model predicts no labels")),
-        };
-        let mut start = vec![0];
-        for i in 0..data.n_rows() {
-            start.push(start[i] + labels.row(i).len());
-        }
-        Ok((start.into_pyarray(py), labels.ids().to_vec().into_pyarray(py)))
+        self.rows(&x, |data| {
+            let labels = match brief(py, n_threads, || Ok(self.model.predict(data)))? {
+                Predicted::Labels(labels) => labels,
+                _ => return Err(refused("the model predicts no labels")),
+            };
+            let mut start = vec![0];
+            for i in 0..data.n_rows() {
+                start.push(start[i] + labels.row(i).len());
+            }
+            Ok((start.into_pyarray(py), labels.ids().to_vec().into_pyarray(py)))
+        })
     }
 
     /// The score of each class: two columns, −f and f, for two classes; one for numbers.
@@ -146,8 +146,7 @@ impl Model {
         x: Features<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let data = self.rows(&x)?;
-        array(py, brief(py, n_threads, || Ok(self.model.scores(&data)))?)
+        self.rows(&x, |data| array(py, brief(py, n_threads, || Ok(self.model.scores(data)))?))
     }
 
     /// The probability of each class, or of each label.
@@ -158,8 +157,7 @@ impl Model {
         x: Features<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let data = self.rows(&x)?;
-        array(py, brief(py, n_threads, || self.model.proba(&data))?)
+        self.rows(&x, |data| array(py, brief(py, n_threads, || self.model.proba(data))?))
     }
 
     /// Whether it has probabilities.
@@ -227,8 +225,7 @@ impl Model {
         top: Option<usize>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        let data = self.rows(&x)?;
-        self.explained(py, &data, top, n_threads)
+        self.rows(&x, |data| self.explained(py, data, top, n_threads))
     }
 
     /// The number of each text's class.

@@ -79,14 +79,18 @@ impl Steps {
         t: f64,
         average: Option<(PyReadonlyArray1<'_, f64>, f64)>,
     ) -> PyResult<Self> {
-        let x = x.matrix()?;
-        let vector =
-            |array: &PyReadonlyArray1<'_, f64>| array.as_slice().map(<[f64]>::to_vec).map_err(refused);
+        // The steps outlive this call, so they have a copy of the rows.
+        let x = x.with(|x| Ok(x.select(&(0..x.n_rows()).collect::<Vec<_>>())))?;
+        let vector = |array: &PyReadonlyArray1<'_, f64>| {
+            array.as_slice().map(<[f64]>::to_vec).map_err(refused)
+        };
         let (y, coef) = (vector(&y)?, vector(&coef)?);
         let weights = weights.as_ref().map(vector).transpose()?;
         let n_rows = x.n_rows();
         if y.len() != n_rows || weights.as_ref().is_some_and(|weights| weights.len() != n_rows) {
-            return Err(refused(format!("targets and weights must be as many as the {n_rows} rows")));
+            return Err(refused(format!(
+                "targets and weights must be as many as the {n_rows} rows"
+            )));
         }
         if coef.len() != x.n_cols() {
             return Err(refused(format!("{} weights for {} features", coef.len(), x.n_cols())));

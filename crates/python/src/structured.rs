@@ -3,9 +3,11 @@
 use crate::arrays::Features;
 use crate::errors::{exception, refused};
 use crate::run::{brief, long};
+use lineal::linalg::Matrix;
 use lineal::{
-    AnyModel, Ask, BracketReadOptions, CurvePoint, Dataset, Format, RankedRows, Report, SequenceOptions,
-    Source, StructuredModel, Tagged, Trainable, Training, TrainSpec, TreebankOptions,
+    AnyModel, Ask, BracketReadOptions, CurvePoint, Dataset, Format, RankedRows, Report,
+    SequenceOptions, Source, StructuredModel, Tagged, TrainSpec, Trainable, Training,
+    TreebankOptions,
 };
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -70,11 +72,10 @@ where
 
 /// Documents of queries.
 fn queries(
-    x: &Features<'_>,
+    x: Matrix,
     grades: Option<&PyReadonlyArray1<'_, f64>>,
     sizes: &[usize],
 ) -> PyResult<RankedRows> {
-    let x = x.matrix()?;
     let grades = match grades {
         Some(grades) => grades.as_slice().map_err(refused)?.to_vec(),
         None => vec![0.0; x.n_rows()],
@@ -132,9 +133,11 @@ pub(crate) fn fit_ranking(
     on_pass: Option<Py<PyAny>>,
 ) -> PyResult<Structured> {
     let spec: TrainSpec = serde_json::from_str(spec).map_err(refused)?;
-    let data = queries(&x, Some(&grades), &sizes)?;
-    let (model, report) = train(py, &data, &spec, n_threads, on_pass.as_ref())?;
-    Structured::new(AnyModel::Rank(Box::new(model)), &report)
+    x.with(|x| {
+        let data = queries(x, Some(&grades), &sizes)?;
+        let (model, report) = train(py, &data, &spec, n_threads, on_pass.as_ref())?;
+        Structured::new(AnyModel::Rank(Box::new(model)), &report)
+    })
 }
 
 impl Structured {
@@ -251,7 +254,12 @@ impl Structured {
                     out.append(entry)?;
                 }
             }
-            _ => return Err(refused(format!("models of the task {} answer otherwise", self.task()))),
+            _ => {
+                return Err(refused(format!(
+                    "models of the task {} answer otherwise",
+                    self.task()
+                )));
+            }
         }
         Ok(out)
     }
@@ -273,9 +281,11 @@ impl Structured {
                     model.evaluate(&model.read(source(text), &options)?)
                 })?))
             }
-            AnyModel::Dependency(model) => json(serde_json::to_string(&brief(py, n_threads, || {
-                model.evaluate(&model.read(source(text), &treebank())?)
-            })?)),
+            AnyModel::Dependency(model) => {
+                json(serde_json::to_string(&brief(py, n_threads, || {
+                    model.evaluate(&model.read(source(text), &treebank())?)
+                })?))
+            }
             AnyModel::Constituency(model) => {
                 json(serde_json::to_string(&brief(py, n_threads, || {
                     model.evaluate(&model.read(source(text), &brackets(true))?)
@@ -297,18 +307,17 @@ impl Structured {
         let AnyModel::Rank(model) = &self.model else {
             return Err(refused("the model is not of rankings"));
         };
-        let data = queries(&x, None, &sizes)?;
-        let found = brief(py, n_threads, || {
-            if data.data.n_features() != model.rows().n_features() {
-                return Err(lineal::Error::Request(format!(
-                    "X has {} features, and the model {}",
-                    data.data.n_features(),
-                    model.rows().n_features()
+        x.with(|x| {
+            if x.n_cols() != model.rows().n_features() {
+                let (found, expected) = (x.n_cols(), model.rows().n_features());
+                return Err(refused(format!(
+                    "X has {found} features, but the ranker is expecting {expected} features as input"
                 )));
             }
-            model.rank(&data)
-        })?;
-        Ok(found.into_iter().flat_map(|query| query.scores).collect())
+            let data = queries(x, None, &sizes)?;
+            let found = brief(py, n_threads, || model.rank(&data))?;
+            Ok(found.into_iter().flat_map(|query| query.scores).collect())
+        })
     }
 
     /// The weights of a ranker, one for each feature.

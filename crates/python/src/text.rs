@@ -4,10 +4,10 @@ use crate::errors::{exception, refused};
 use crate::model::Model;
 use crate::run::{brief, long};
 use lineal::linalg::{Csr, Matrix};
+use lineal::text::{self, TextParts, TextSpec};
 use lineal::{
     CurvePoint, FeatureSpec, Format, ReadOptions, Source, TrainSpec, Training, read_features,
 };
-use lineal::text::{self, TextParts, TextSpec};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -141,9 +141,8 @@ pub(crate) fn fit_text(
         ..ReadOptions::default()
     };
     let source = Source::Memory { name: "texts".into(), bytes };
-    let (mut data, features) = brief(py, n_threads, || {
-        read_features(source, &options, &FeatureSpec::default())
-    })?;
+    let (mut data, features) =
+        brief(py, n_threads, || read_features(source, &options, &FeatureSpec::default()))?;
     if let Some(weights) = weights {
         let weights = weights.as_slice().map_err(refused)?.iter().map(|&w| w as f32).collect();
         data = data.with_weights(weights).map_err(|why| exception(why.into()))?;

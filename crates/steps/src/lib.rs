@@ -181,7 +181,8 @@ impl Steps {
             seen.loss += value;
             seen.objective += value;
             if settings.l1_ratio.is_some() && !passive {
-                let (l2, l1) = (self.w.norm_sq(), if l1_ratio > 0.0 { self.w.norm_1() } else { 0.0 });
+                let (l2, l1) =
+                    (self.w.norm_sq(), if l1_ratio > 0.0 { self.w.norm_1() } else { 0.0 });
                 seen.objective += alpha * ((1.0 - l1_ratio) * 0.5 * l2 + l1_ratio * l1);
             }
             let mut step = match settings.rate {

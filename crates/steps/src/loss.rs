@@ -126,7 +126,10 @@ mod tests {
                     let h = 1e-6;
                     let slope = (loss.value(y, s + h) - loss.value(y, s - h)) / (2.0 * h);
                     let gradient = loss.gradient(y, s);
-                    assert!((slope - gradient).abs() < 1e-6, "{loss:?} {y} {s}: {slope} {gradient}");
+                    assert!(
+                        (slope - gradient).abs() < 1e-6,
+                        "{loss:?} {y} {s}: {slope} {gradient}"
+                    );
                 }
             }
         }

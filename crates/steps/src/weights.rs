@@ -2,8 +2,8 @@
 
 use lineal_linalg::Row;
 
-/// Below this the number is multiplied into the vector.
-const SMALLEST: f64 = 1e-9;
+/// Below this the number is multiplied into the vector: an average that is the difference of two parts loses as many digits.
+const SMALLEST: f64 = 1e-4;
 
 /// w = scale · v; their average is c · v + d · z.
 #[derive(Clone, Debug)]
@@ -79,15 +79,10 @@ impl ScaledWeights {
 
     fn multiply_in(&mut self) {
         let scale = self.scale;
-        if scale > 0.0 {
-            if let Some(average) = &mut self.average {
-                average.c /= scale;
-            }
-        } else if let Some(average) = &mut self.average {
-            // Nothing of v is left in w, but the average still has some.
-            let Average { c, d, z } = average;
-            z.iter_mut().zip(&self.v).for_each(|(z, v)| *z += *c / *d * v);
-            *c = 0.0;
+        if let Some(Average { c, d, z }) = &mut self.average {
+            // Both parts grow as the scale falls, and cancel: the sum begins anew.
+            z.iter_mut().zip(&self.v).for_each(|(z, v)| *z = *d * *z + *c * v);
+            (*c, *d) = (0.0, 1.0);
         }
         self.v.iter_mut().for_each(|v| *v *= scale);
         self.sum_abs = self.v.iter().map(|v| v.abs()).sum();
@@ -97,8 +92,11 @@ impl ScaledWeights {
     /// Takes the weights, which just moved by step · x, into the average as its n-th.
     pub(crate) fn take_into_average(&mut self, row: &Row<'_>, step: f64, n: f64) {
         let scale = self.scale;
-        let average =
-            self.average.get_or_insert_with(|| Average { c: 0.0, d: 1.0, z: vec![0.0; self.v.len()] });
+        let average = self.average.get_or_insert_with(|| Average {
+            c: 0.0,
+            d: 1.0,
+            z: vec![0.0; self.v.len()],
+        });
         if n <= 1.0 {
             average.z.fill(0.0);
             (average.c, average.d) = (scale, 1.0);
