@@ -11,6 +11,7 @@ from ._lineal import __version__
 from ._load import load
 from ._logistic import LogisticRegression
 from ._multiclass import (
+    CalibratedClassifierCV,
     CostSensitiveClassifier,
     LabelTreeClassifier,
     MultilabelClassifier,
@@ -23,9 +24,11 @@ from ._report import Certificate, Report
 from ._sgd import PassiveAggressiveClassifier, Perceptron, SGDClassifier, SGDRegressor
 from ._structured import ConstituencyParser, DependencyParser, Ranker, Tagger
 from ._svm import CrammerSinger, LinearSVC, LinearSVR, WestonWatkins
+from ._table import TableClassifier, TableRegressor
 from ._text import HashingVectorizer, TextClassifier, TfidfVectorizer
 
 __all__ = [
+    "CalibratedClassifierCV",
     "Certificate",
     "ConstituencyParser",
     "CostSensitiveClassifier",
@@ -49,6 +52,8 @@ __all__ = [
     "Ridge",
     "SGDClassifier",
     "SGDRegressor",
+    "TableClassifier",
+    "TableRegressor",
     "Tagger",
     "TextClassifier",
     "TfidfVectorizer",

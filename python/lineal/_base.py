@@ -89,7 +89,8 @@ def number(estimator: Any, name: str, low: float = 0.0, *, closed: bool = False,
     span = f"{'[' if closed else '('}{low:g}, {high:g}{']' if high < np.inf else ')'}"
     if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
         raise TypeError(f"The {name!r} parameter of {kind} must be a float in the range {span}. Got {value!r} instead.")
-    if not (low < value or (closed and value == low)) or value > high or value != value:
+    real = float(value)
+    if not (low < real or (closed and real == low)) or real > high or real != real:
         raise ValueError(f"The {name!r} parameter of {kind} must be a float in the range {span}. Got {value!r} instead.")
     return float(value)
 
@@ -218,7 +219,7 @@ class Rows(BaseEstimator):
     def _train(
         self,
         X: Any,
-        y: np.ndarray,
+        y: Any,
         spec: dict[str, Any],
         *,
         classes: np.ndarray | None = None,
@@ -370,6 +371,7 @@ class Classifier(ClassifierMixin, Linear):
     """Classes by the highest linear score."""
 
     classes_: np.ndarray
+    n_iter_: Any
 
     def _targets(self, X: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> tuple:
         """Checked features, numbers of classes, weights of rows, factors of classes."""

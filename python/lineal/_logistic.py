@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
@@ -65,7 +64,7 @@ class LogisticRegression(Classifier):
         share = self.l1_ratio
         if share is None:
             share = 0.0
-        if not isinstance(share, numbers.Real) or not 0 <= share <= 1:
+        if not isinstance(share, (int, float, np.number)) or not 0 <= share <= 1:
             raise ValueError(
                 f"The 'l1_ratio' parameter of LogisticRegression must be a float in the range [0, 1]. Got {share!r} instead."
             )

@@ -215,6 +215,40 @@ class OutputCodeClassifier(_Reduction):
         return Peer(clone(self.estimator), code_size=self.code_size, random_state=self.random_state, n_jobs=self.n_jobs)
 
 
+class CalibratedClassifierCV(_Reduction):
+    """Probabilities from scores, fitted to rows that training did not see.
+
+    Around our own ``LinearSVC`` (the default) and ``LogisticRegression`` the library calibrates in its own run: one model, whose scores are mapped by what was fitted to the scores of
+    held-out rows of ``cv`` folds. Around any other estimator scikit-learn's ``CalibratedClassifierCV`` runs. ``method`` is ``'sigmoid'``, ``'isotonic'`` or ``'temperature'``.
+    """
+
+    def __init__(self, estimator=None, *, method="sigmoid", cv=None, n_jobs=None, ensemble="auto"):
+        self.estimator = estimator
+        self.method = method
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.ensemble = ensemble
+
+    def _binary(self) -> dict[str, Any] | None:
+        if self.cv is not None and not isinstance(self.cv, int):
+            return None
+        return super()._binary()
+
+    def _reduced(self) -> dict[str, Any]:
+        method = choice(self, "method", ["sigmoid", "isotonic", "temperature"])
+        return {"calibrate": {"sigmoid": "platt"}.get(method, method), "folds": 5 if self.cv is None else int(self.cv)}
+
+    def _peer(self) -> Any:
+        from sklearn.calibration import CalibratedClassifierCV as Peer
+
+        return Peer(clone(self.estimator), method=self.method, cv=self.cv, n_jobs=self.n_jobs, ensemble=self.ensemble)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class."""
+        check_is_fitted(self)
+        return self.peer_.predict_proba(X) if "peer_" in self.__dict__ else _proba(self, X)
+
+
 class LabelTreeClassifier(_ByColumns):
     """A tree over the classes: about as many binary problems as classes, of which a prediction asks few. For hundreds of classes and more."""
 
@@ -406,6 +440,7 @@ def _with_proba(*kinds: Any) -> None:
 _with_proba(LabelTreeClassifier, CostSensitiveClassifier)
 
 __all__ = [
+    "CalibratedClassifierCV",
     "CostSensitiveClassifier",
     "LabelTreeClassifier",
     "MultilabelClassifier",

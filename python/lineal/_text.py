@@ -177,9 +177,9 @@ class TfidfVectorizer(_Vectorizer):
         if not self.smooth_idf and self.use_idf:
             raise ValueError("The 'smooth_idf' parameter of TfidfVectorizer must be True where use_idf is")
         for name in ("min_df", "max_df"):
-            value = getattr(self, name)
-            whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-            if not isinstance(value, numbers.Real) or value < 0 or (not whole and value > 1):
+            value: Any = getattr(self, name)
+            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+            if not isinstance(value, (int, float, np.number)) or value < 0 or (not whole and value > 1):
                 raise ValueError(f"The {name!r} parameter of TfidfVectorizer must be a count or a share from 0 to 1. Got {value!r} instead.")
             spec[name] = int(value) if whole else float(value)
         if self.max_features is not None:

@@ -273,7 +273,7 @@ class CRF(BaseEstimator):
                 elif kind == "transition" and len(labels) == 2 and not name:
                     transitions[labels[0], labels[1]] = float(weight)
             self._features = {"state": state, "transitions": transitions}
-        return self._features
+        return self._features or {}
 
     @property
     def state_features_(self) -> dict[tuple[str, str], float]:

@@ -11,6 +11,7 @@ use std::process::Command;
 const LICENCES: &[&str] = &[
     "0BSD",
     "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",
     "BSD-3-Clause",
     "MIT",

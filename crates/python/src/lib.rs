@@ -8,6 +8,7 @@ mod model;
 mod run;
 mod steps;
 mod structured;
+mod table;
 mod text;
 mod tune;
 
@@ -24,6 +25,8 @@ mod _lineal {
     use crate::steps::{Steps, shuffle_order};
     #[pymodule_export]
     use crate::structured::{Structured, fit_ranking, fit_structured};
+    #[pymodule_export]
+    use crate::table::{fit_table, table_classes, table_scores};
     #[pymodule_export]
     use crate::text::{TextEncoder, fit_text};
     #[pymodule_export]

@@ -83,7 +83,7 @@ enum FeatureName {
 }
 
 /// A table as an array of two dimensions.
-fn array<'py>(py: Python<'py>, table: Table) -> PyResult<Bound<'py, PyArray2<f64>>> {
+pub(crate) fn array<'py>(py: Python<'py>, table: Table) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (n_rows, n_cols) = (table.n_rows, table.n_cols);
     table.values.into_pyarray(py).reshape([n_rows, n_cols])
 }
