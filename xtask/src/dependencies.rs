@@ -8,8 +8,17 @@ use std::fs;
 use std::process::Command;
 
 /// Licences that may be linked with a program under MIT or Apache-2.0. A dependency needs one of those that it offers.
-const LICENCES: &[&str] =
-    &["0BSD", "Apache-2.0", "BSD-3-Clause", "MIT", "Unicode-3.0", "Unlicense", "Zlib"];
+const LICENCES: &[&str] = &[
+    "0BSD",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "MIT",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
 
 /// Crates that are there in two versions that do not fit each other, because dependencies of ours have not yet agreed.
 const TWICE: &[&str] = &["bitflags", "miniz_oxide"];

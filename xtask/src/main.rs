@@ -1,5 +1,5 @@
 //! Developer tasks: `cargo xtask test` passes all tests, `cargo xtask tidy` checks what the compiler does not, `cargo xtask docs`
-//! checks the documents and builds the site, `cargo xtask soak` runs the adversaries of `fuzz` for as long as asked.
+//! checks the documents and builds the site, `cargo xtask wheel` builds the Python package, `cargo xtask soak` runs the adversaries of `fuzz` for as long as asked.
 
 mod dependencies;
 mod docs;
@@ -14,6 +14,7 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "\
 usage: cargo xtask test [--no-peers] [--fuzz-seconds S]
        cargo xtask tidy
+       cargo xtask wheel [--out DIR]
        cargo xtask docs [--lineal PROGRAM] [--run | --update]
        cargo xtask soak [--hours H | --minutes M] [--only inputs|certificates|faults]";
 
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         ["test", rest @ ..] => test::Tests::parse(rest).and_then(|tests| tests.run()),
         ["soak", rest @ ..] => soak::Soak::parse(rest).and_then(|soak| soak.run()),
         ["tidy"] => tidy::run(),
+        ["wheel", rest @ ..] => call("python3", &[&["python/wheel.py", "build"], rest].concat()),
         ["docs", rest @ ..] => docs::run(rest),
         _ => {
             eprintln!("{USAGE}");

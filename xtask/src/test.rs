@@ -1,4 +1,4 @@
-//! All tests: the workspace's own, a round of mutated inputs, the commands that documents show, then the program against its peers.
+//! All tests: the workspace's own, a round of mutated inputs, the commands that documents show, the Python package, then the program against its peers.
 
 use crate::{call, cargo, docs, root};
 use anyhow::{Context, Result, bail};
@@ -8,7 +8,7 @@ const FUZZ_SECONDS: f64 = 10.0;
 
 /// Which tests.
 pub(crate) struct Tests {
-    /// Also compares the program with scikit-learn and LIBLINEAR, which `acceptance/run.py` installs into a virtual environment below `target`.
+    /// Also tests the Python package, and compares the program with scikit-learn and LIBLINEAR: `python/wheel.py` and `acceptance/run.py` install these into virtual environments below `target`.
     peers: bool,
     /// How long each target of `fuzz` runs, in seconds; 0 is not at all.
     fuzz_seconds: f64,
@@ -48,6 +48,7 @@ impl Tests {
             let program = target.join("release/lineal");
             docs::check_commands(&program)?;
             let program = program.display().to_string();
+            call("python3", &["python/wheel.py", "test"])?;
             call("python3", &["acceptance/run.py", "--lineal", &program])?;
         }
         Ok(())

@@ -1,11 +1,25 @@
 //! Examples from memory: rows, vectors and matrices in place of files.
 //!
-//! Nothing is copied that is already in a [`Matrix`], and a matrix may share the memory of an array of another library
-//! ([`Buffer::shared`](lineal_linalg::Buffer::shared)).
+//! Nothing is copied that is already in a [`Matrix`], and a matrix may share the memory of an array of another library, for as long as that is held
+//! ([`Buffer::shared`](lineal_linalg::Buffer::shared)) or for the time of a call ([`lend`](lineal_linalg::lend)).
+//!
+//! ```
+//! use lineal_data::Dataset;
+//! use lineal_linalg::{Csr, Matrix, lend};
+//!
+//! // As SciPy has them: pointers of 64 bits, indices of 32.
+//! let (indptr, indices, values) = ([0i64, 2, 3], [0i32, 2, 1], [1.0f32, 2.0, 5.0]);
+//! lend(|loan| {
+//!     let x = Csr::from_arrays(3, loan.buffer(&indptr), loan.buffer(&indices), loan.buffer(&values))?;
+//!     let data = Dataset::of_classes(Matrix::Sparse(x), &["no", "yes"])?;
+//!     assert_eq!((data.n_rows(), data.n_features()), (2, 3));
+//!     Ok::<(), Box<dyn std::error::Error>>(())
+//! })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::dataset::{Dataset, Targets};
 use crate::error::{Error, ErrorKind};
-use crate::format::Format;
 use crate::label_lists::Labels;
 use crate::labels::sort_names;
 use crate::queries::Queries;
@@ -20,7 +34,7 @@ impl Schema {
     /// Of so many features without names.
     pub fn of_arrays(n_features: usize, target: TargetKind, classes: Vec<String>) -> Self {
         Self {
-            format: Format::Arrays,
+            format: None,
             target,
             classes,
             n_features,

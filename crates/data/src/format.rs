@@ -40,8 +40,6 @@ pub enum Format {
     Brackets,
     /// Plain text: one sentence per line, words separated by blanks.
     Sentences,
-    /// Not a file: numbers in memory.
-    Arrays,
 }
 
 impl Format {
@@ -91,7 +89,7 @@ impl Format {
 
     /// Whether rows are made of named columns.
     pub fn is_table(self) -> bool {
-        !matches!(self, Format::Svmlight | Format::Idx | Format::Arrays)
+        !matches!(self, Format::Svmlight | Format::Idx)
             && !self.is_for_tags()
             && !self.is_for_brackets()
     }
@@ -129,7 +127,6 @@ impl fmt::Display for Format {
             Format::Crfsuite => "crfsuite",
             Format::Brackets => "brackets",
             Format::Sentences => "sentences",
-            Format::Arrays => "arrays",
         })
     }
 }

@@ -48,7 +48,7 @@ pub(crate) fn read(
         }
     };
     let schema = Schema {
-        format: Format::Idx,
+        format: Some(Format::Idx),
         target: options.target,
         classes,
         n_features: images.height * images.width,

@@ -223,17 +223,18 @@ pub(crate) fn check_schema(file: &str, format: Format, schema: &Schema) -> Resul
     schema.check().map_err(|e| {
         Error::new(ErrorKind::Schema, file, format!("the model's schema is damaged: {e}"))
     })?;
-    let same_kind = format == schema.format
-        || (format.is_table() && schema.format.is_table())
+    let same_kind = match schema.format {
+        Some(learnt) => format == learnt || (format.is_table() && learnt.is_table()),
         // Arrays with names are as a table, those without as LIBSVM.
-        || (schema.format == Format::Arrays && (format.is_table() || format == Format::Svmlight));
+        None => format.is_table() || format == Format::Svmlight,
+    };
     if same_kind && schema.columns.is_some() == format.is_table() {
         return Ok(());
     }
     let message = format!(
         "this is read as {format}, but the model was trained on {}, whose columns mean something else; \
          convert the file, or say --format",
-        schema.format
+        schema.format.map_or("arrays".into(), |learnt| learnt.to_string())
     );
     Err(Error::new(ErrorKind::Schema, file, message))
 }

@@ -9,8 +9,9 @@ use crate::format::Format;
 /// What the columns and classes of a dataset mean.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schema {
-    /// The format that it was learnt from.
-    pub format: Format,
+    /// The format of the file that it was learnt from; `None` for arrays in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<Format>,
     /// Classes, sets of labels, numbers, or grades.
     pub target: TargetKind,
     /// Names of classes or labels in the order of their ids; empty for [`TargetKind::Real`] and [`TargetKind::Grades`].
@@ -370,7 +371,7 @@ mod tests {
 
     fn table(columns: Vec<Column>, n_features: usize) -> Schema {
         Schema {
-            format: Format::Csv,
+            format: Some(Format::Csv),
             target: TargetKind::Classes,
             classes: vec!["a".into(), "b".into()],
             n_features,

@@ -17,6 +17,7 @@
 //! ```
 
 mod adaptive;
+mod arrays;
 mod buffer;
 pub mod bytes;
 pub mod dense;
@@ -33,7 +34,8 @@ mod sink;
 pub mod special;
 
 pub use adaptive::adapt;
-pub use buffer::Buffer;
+pub use arrays::{ArrayError, Integers, Numbers, Order};
+pub use buffer::{Buffer, Loan, lend};
 pub use mapped::{AlignedBytes, MappedFile, cast_f32, cast_f64, cast_u32};
 pub use matrix::{Csr, Dense, Matrix, Row, ShapeError, SparseRow};
 pub use memory::{prefer_large_pages, return_free_pieces, return_large_blocks};

@@ -123,10 +123,10 @@ pub enum ShapeError {
 /// Sparse rows, one after the other. Indices are valid by construction: kernels rely on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csr {
-    n_cols: usize,
-    indptr: Vec<usize>,
-    idx: Buffer<u32>,
-    val: Buffer<f32>,
+    pub(crate) n_cols: usize,
+    pub(crate) indptr: Vec<usize>,
+    pub(crate) idx: Buffer<u32>,
+    pub(crate) val: Buffer<f32>,
 }
 
 impl Csr {
@@ -255,9 +255,9 @@ impl Csr {
 /// Dense rows, one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dense {
-    n_cols: usize,
-    n_rows: usize,
-    val: Buffer<f32>,
+    pub(crate) n_cols: usize,
+    pub(crate) n_rows: usize,
+    pub(crate) val: Buffer<f32>,
 }
 
 impl Dense {

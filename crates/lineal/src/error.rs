@@ -10,6 +10,9 @@ pub enum Error {
     /// The data file.
     #[error(transparent)]
     Data(#[from] lineal_data::Error),
+    /// Arrays that do not form a matrix.
+    #[error(transparent)]
+    Arrays(#[from] lineal_linalg::ArrayError),
     /// The model file.
     #[error(transparent)]
     ModelFile(#[from] lineal_model::file::Error),

@@ -60,6 +60,7 @@ pub use lineal_features::templates;
 pub use lineal_features::text;
 pub use lineal_graph as graph;
 pub use lineal_linalg as linalg;
+pub use lineal_linalg::{Buffer, Csr, Dense, Matrix, Order, lend};
 pub use lineal_loss as loss;
 pub use lineal_metrics as metrics;
 pub use lineal_model::Bias;

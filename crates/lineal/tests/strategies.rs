@@ -11,7 +11,7 @@ use lineal::{
 
 fn schema(target: TargetKind, k: usize, n_features: usize) -> Schema {
     Schema {
-        format: Format::Svmlight,
+        format: Some(Format::Svmlight),
         target,
         classes: (0..k).map(|c| format!("c{c}")).collect(),
         n_features,

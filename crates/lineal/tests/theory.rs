@@ -30,7 +30,7 @@ fn dataset(rows: &[Vec<f32>], y: Targets, target: TargetKind, classes: Vec<Strin
         weights: None,
         queries: None,
         schema: Schema {
-            format: Format::Csv,
+            format: Some(Format::Csv),
             target,
             classes,
             n_features,

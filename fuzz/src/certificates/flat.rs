@@ -61,7 +61,7 @@ pub(super) fn case(dice: &mut Dice) -> Option<Case> {
         _ => TargetKind::Classes,
     };
     let schema = Schema {
-        format: Format::Svmlight,
+        format: Some(Format::Svmlight),
         target,
         classes: (0..n_classes).map(|k| format!("c{k}")).collect(),
         n_features: x.n_cols(),

@@ -41,7 +41,7 @@ pub(crate) fn read(bytes: &[u8], file: &str, target: TargetKind) -> Result<Datas
     let found = columns::learn(idx, parsed.max_index);
     let (classes, y) = targets::learn(parsed.labels, target);
     let schema = Schema {
-        format: Format::Svmlight,
+        format: Some(Format::Svmlight),
         target,
         classes,
         n_features: found.n_features,

@@ -82,7 +82,7 @@ pub(crate) fn learn_schema(
     query::whole(&parsed, &sample, file, target)?;
     let (classes, _) = targets::learn(parsed.labels, target);
     let schema = Schema {
-        format: Format::Svmlight,
+        format: Some(Format::Svmlight),
         target,
         classes,
         n_features: parsed.max_index as usize,

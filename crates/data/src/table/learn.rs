@@ -129,7 +129,7 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
         warnings.push(format!("{file}: {message}"));
     }
     let schema = Schema {
-        format,
+        format: Some(format),
         target: options.target,
         classes,
         n_features: at,

@@ -614,7 +614,8 @@ impl Model {
         found.map_or(1.0, |at| 1.0 / f64::from(scales[at].scale))
     }
 
-    pub(crate) fn n_outputs(&self) -> usize {
+    /// How many columns of weights there are: one for two classes or a number, one for each class, pair or column of a code else.
+    pub fn n_outputs(&self) -> usize {
         outputs(&self.about, &self.decoder).unwrap_or(1)
     }
 

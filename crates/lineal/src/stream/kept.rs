@@ -130,10 +130,10 @@ pub(super) fn take_up(
     let places =
         places(schema.n_features, schema.feature_ids.take(), &about).ok_or_else(contradiction)?;
     // A file of another format has other columns: the reader says so.
-    schema.format = options.format.filter(|f| !f.is_table()).unwrap_or(schema.format);
+    schema.format = options.format.filter(|f| !f.is_table()).or(schema.format);
     let state = state(&model, &about)?;
     let (spec, n_classes) = (about.spec.clone(), schema.classes.len());
-    let by_index = schema.format == Format::Svmlight;
+    let by_index = schema.format == Some(Format::Svmlight);
     let learner = Learner::resume(spec, places, by_index, n_classes, state);
     let learner = learner.ok_or_else(contradiction)?;
     let name = source.name();

@@ -360,7 +360,7 @@ fn begin(
     let mut schema = learnt.schema;
     let bits = features.text.hash_bits.unwrap_or_else(|| hash_bits(&spec, schema.classes.len()));
     let sampling = Sampling::new(features, bits, &mut schema, source.name(), spec.sample_rows)?;
-    if schema.format == Format::Svmlight {
+    if schema.format == Some(Format::Svmlight) {
         schema.feature_ids = None;
     }
     let usual = if sampling.is_some() { UpdateKind::AdaGrad } else { UpdateKind::Normalised };
@@ -375,7 +375,7 @@ fn begin(
             cost.extended(&schema.classes).map_err(|odd| learner::no_cost(&source.name(), &odd))?;
         schema.classes.clone_from(&cost.classes);
     }
-    let by_index = schema.format == Format::Svmlight;
+    let by_index = schema.format == Some(Format::Svmlight);
     let learner = Learner::new(spec, schema.n_features, by_index, schema.classes.len());
     let (features, passes, unfinished) = (Features::default(), Vec::new(), None);
     // What the first rows gave rise to, the pass over all of them will say again.
@@ -407,7 +407,7 @@ impl Run<'_> {
         }
         let (source, options) = (self.source.clone(), self.options.clone());
         let mut schema = self.start.schema.clone();
-        if schema.format == Format::Svmlight {
+        if schema.format == Some(Format::Svmlight) {
             // Weights are made for the indices that come.
             schema.n_features = u32::MAX as usize;
         }

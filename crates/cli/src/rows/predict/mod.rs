@@ -45,7 +45,7 @@ pub fn predict(model: &Model, args: &PredictArgs, out: &mut dyn Write) -> anyhow
 
 /// Whether what comes on standard input can be read row by row.
 fn told_format(model: &Model, options: &ReadOptions) -> bool {
-    options.format.unwrap_or(model.schema().format) != Format::Idx
+    options.format.or(model.schema().format) != Some(Format::Idx)
 }
 
 /// Reads all rows, so that nothing is said about any if one is wrong, and answers some at a time: their scores are more than they are.

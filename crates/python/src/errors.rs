@@ -1,0 +1,62 @@
+//! The library's errors as Python's exceptions.
+
+use lineal::Error;
+use pyo3::PyErr;
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use std::any::Any;
+
+/// `OSError` for files that cannot be read or written, else `ValueError`.
+pub(crate) fn exception(error: Error) -> PyErr {
+    match &error {
+        Error::Io { .. } | Error::Write(_) => PyOSError::new_err(error.to_string()),
+        _ => PyValueError::new_err(in_python(&error.to_string())),
+    }
+}
+
+/// Why a request was refused, by whatever refused it.
+pub(crate) fn refused(why: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(why.to_string())
+}
+
+/// A fault of ours, as an exception that asks for a report.
+pub(crate) fn fault(panic: &(dyn Any + Send)) -> PyErr {
+    let why = panic
+        .downcast_ref::<&str>()
+        .map(|why| (*why).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "for an unknown reason".to_owned());
+    PyRuntimeError::new_err(format!(
+        "lineal failed, which is a fault of its own: {why}. Please report it with the call and, if you can, the data"
+    ))
+}
+
+/// Flags of the program that messages name as remedies, and what they are called in Python.
+const NAMES: &[(&str, &str)] = &[
+    ("--max-passes", "max_iter"),
+    ("--class-weight", "class_weight"),
+    ("--calibrate platt", "calibrate='platt'"),
+    ("--loss logistic", "loss='log_loss'"),
+    ("--loss", "loss"),
+    ("--strategy", "strategy"),
+    ("--solver", "solver"),
+    ("--task", "the estimator's task:"),
+    ("--threshold", "threshold"),
+    ("--standardize", "standardize"),
+    ("--folds", "cv"),
+    ("--cost FILE", "cost"),
+    ("--cost", "cost"),
+    ("--max-features", "max_features"),
+    ("--min-df", "min_df"),
+    ("--hash", "n_features"),
+    ("--tol", "tol"),
+    ("--seed", "random_state"),
+    ("--l2", "alpha"),
+    ("--l1", "l1_ratio"),
+    ("--sum", "sum"),
+    ("-C", "C"),
+];
+
+/// A message with the names of parameters in place of flags.
+fn in_python(message: &str) -> String {
+    NAMES.iter().fold(message.to_owned(), |message, (flag, name)| message.replace(flag, name))
+}

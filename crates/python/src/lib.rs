@@ -1,0 +1,41 @@
+//! What `import lineal` is made of below Python: arrays become the library's matrices, and what the library says becomes arrays.
+//! Nothing is computed here. The estimators are in `python/lineal`.
+
+mod arrays;
+mod errors;
+mod fit;
+mod model;
+mod run;
+mod steps;
+mod structured;
+mod table;
+mod text;
+mod tune;
+
+use pyo3::prelude::*;
+
+/// The extension module of the package `lineal`.
+#[pymodule]
+mod _lineal {
+    #[pymodule_export]
+    use crate::fit::fit;
+    #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
+    use crate::steps::{Steps, shuffle_order};
+    #[pymodule_export]
+    use crate::structured::{Structured, fit_ranking, fit_structured};
+    #[pymodule_export]
+    use crate::table::{fit_table, table_classes, table_scores};
+    #[pymodule_export]
+    use crate::text::{TextEncoder, fit_text};
+    #[pymodule_export]
+    use crate::tune::tune;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,163 @@
+//! Text to sparse rows.
+
+use crate::errors::{exception, refused};
+use crate::model::Model;
+use crate::run::{brief, long};
+use lineal::linalg::{Csr, Matrix};
+use lineal::text::{self, TextParts, TextSpec};
+use lineal::{
+    CurvePoint, FeatureSpec, Format, ReadOptions, Source, TrainSpec, Training, read_features,
+};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyBytes;
+use std::ops::ControlFlow;
+
+/// `(n_features, row pointers, columns, values)`.
+type Parts<'py> =
+    (usize, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f32>>);
+
+/// A vocabulary, or a hash, and how words weigh.
+#[pyclass(frozen, module = "lineal._lineal")]
+pub(crate) struct TextEncoder(text::TextEncoder);
+
+fn parts(py: Python<'_>, rows: Csr) -> Parts<'_> {
+    let n_rows = rows.n_rows();
+    let mut start = Vec::with_capacity(n_rows + 1);
+    start.push(0i64);
+    let nnz = Matrix::Sparse(rows.clone()).nnz();
+    let (mut columns, mut values) = (Vec::with_capacity(nnz), Vec::with_capacity(nnz));
+    for i in 0..n_rows {
+        rows.row(i).for_each(|j, v| {
+            columns.push(j as i32);
+            values.push(v);
+        });
+        start.push(columns.len() as i64);
+    }
+    let n_cols = rows.n_cols();
+    (n_cols, start.into_pyarray(py), columns.into_pyarray(py), values.into_pyarray(py))
+}
+
+#[pymethods]
+impl TextEncoder {
+    /// Learns the vocabulary of documents, and encodes them. `spec` is a `TextSpec` in JSON.
+    #[staticmethod]
+    #[pyo3(signature = (texts, spec, n_threads=0))]
+    fn fit<'py>(
+        py: Python<'py>,
+        texts: Vec<PyBackedStr>,
+        spec: &str,
+        n_threads: usize,
+    ) -> PyResult<(Self, Parts<'py>)> {
+        let spec: TextSpec = serde_json::from_str(spec).map_err(refused)?;
+        let done = brief(py, n_threads, || Ok(text::TextEncoder::fit(spec, &texts[..])))?;
+        let (encoder, rows) = done.map_err(refused)?;
+        Ok((Self(encoder), parts(py, rows)))
+    }
+
+    /// One that hashes, and so has nothing to learn.
+    #[staticmethod]
+    fn untrained(spec: &str) -> PyResult<Self> {
+        let spec: TextSpec = serde_json::from_str(spec).map_err(refused)?;
+        text::TextEncoder::untrained(spec).map(Self).map_err(refused)
+    }
+
+    /// Encodes documents.
+    #[pyo3(signature = (texts, n_threads=0))]
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<PyBackedStr>,
+        n_threads: usize,
+    ) -> PyResult<Parts<'py>> {
+        let rows = brief(py, n_threads, || Ok(self.0.encode(&texts[..])))?;
+        Ok(parts(py, rows.map_err(refused)?))
+    }
+
+    /// How rare each feature is; empty without tf–idf.
+    fn idf(&self) -> Vec<f32> {
+        self.0.parts().idf.into_owned()
+    }
+
+    /// What a pickle holds: names, where each ends, idf.
+    fn to_parts<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, Vec<u32>, Vec<f32>) {
+        let parts = self.0.parts();
+        (PyBytes::new(py, &parts.bytes), parts.ends.into_owned(), parts.idf.into_owned())
+    }
+
+    /// A vocabulary from what `to_parts` gave.
+    #[staticmethod]
+    fn from_parts(spec: &str, bytes: &[u8], ends: Vec<u32>, idf: Vec<f32>) -> PyResult<Self> {
+        let spec: TextSpec = serde_json::from_str(spec).map_err(refused)?;
+        let parts = TextParts {
+            bytes: bytes.into(),
+            ends: ends.into(),
+            idf: idf.into(),
+            ..TextParts::default()
+        };
+        text::TextEncoder::from_parts(spec, parts).map(Self).map_err(refused)
+    }
+
+    /// Names of the features, in the order of the columns.
+    fn names(&self) -> Vec<String> {
+        (0..self.0.n_features()).map(|j| self.0.feature_name(j).into_owned()).collect()
+    }
+}
+
+/// Trains a classifier of raw text as the program does. `spec` is a part of a `TrainSpec` in JSON, over what suits text.
+#[pyfunction]
+#[pyo3(signature = (texts, y, classes, spec, weights=None, n_threads=0, on_pass=None))]
+pub(crate) fn fit_text(
+    py: Python<'_>,
+    texts: Vec<PyBackedStr>,
+    y: PyReadonlyArray1<'_, u32>,
+    classes: Vec<String>,
+    spec: &str,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    n_threads: usize,
+    on_pass: Option<Py<PyAny>>,
+) -> PyResult<Model> {
+    let suits = serde_json::to_value(TrainSpec::for_text(classes.len())).map_err(refused)?;
+    let mut spec: serde_json::Value = serde_json::from_str(spec).map_err(refused)?;
+    if let (Some(all), Some(own)) = (suits.as_object(), spec.as_object_mut()) {
+        all.iter().for_each(|(key, value)| {
+            own.entry(key.clone()).or_insert_with(|| value.clone());
+        });
+    }
+    let spec: TrainSpec = serde_json::from_value(spec).map_err(refused)?;
+    let y = y.as_slice().map_err(refused)?;
+    let mut bytes = Vec::new();
+    for (text, &id) in texts.iter().zip(y) {
+        let class = classes.get(id as usize).ok_or_else(|| refused("a class has no name"))?;
+        let line = serde_json::json!({ "text": &**text, "label": class });
+        serde_json::to_writer(&mut bytes, &line).map_err(refused)?;
+        bytes.push(b'\n');
+    }
+    let options = ReadOptions {
+        format: Some(Format::Jsonl),
+        label: Some("label".into()),
+        text: vec!["text".into()],
+        ..ReadOptions::default()
+    };
+    let source = Source::Memory { name: "texts".into(), bytes };
+    let (mut data, features) =
+        brief(py, n_threads, || read_features(source, &options, &FeatureSpec::default()))?;
+    if let Some(weights) = weights {
+        let weights = weights.as_slice().map_err(refused)?.iter().map(|&w| w as f32).collect();
+        data = data.with_weights(weights).map_err(|why| exception(why.into()))?;
+    }
+    let (model, report) = long(py, n_threads, |stop| {
+        let mut monitor = |point: &CurvePoint| {
+            if let Some(on_pass) = &on_pass {
+                let seen = (point.pass, point.objective, point.gap.or(point.gap_estimate));
+                if Python::attach(|py| on_pass.call1(py, seen).is_err()) {
+                    stop.set();
+                }
+            }
+            if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        Training::new(&data, &spec).features(&features).monitor(&mut monitor).run()
+    })?;
+    Model::new(model, &report)
+}

@@ -1,0 +1,202 @@
+"""Least squares, with and without a penalty, and Huber's loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._base import Regressor, atomic, choice, features, number, passes, seed_of
+
+
+class _LeastSquares(Regressor):
+    """½‖y − Xw‖² + (α/2)‖w‖², one number or several for each row."""
+
+    def _solve(self, X: Any, y: np.ndarray, weights: np.ndarray, alphas: np.ndarray, *, tol: float, verbose: Any = 0, n_jobs: Any = None) -> None:
+        rows = features(X)
+        columns = y.reshape(len(y), -1)
+        alphas = np.broadcast_to(alphas, columns.shape[1])
+        exact = X.shape[1] <= 3000 or not alphas.all()
+        coefs, biases, model = [], [], None
+        for column, alpha in zip(columns.T, alphas):
+            spec = {
+                "task": "regress",
+                "loss": "squared",
+                "penalty": {"l2": float(alpha) / float(weights.sum())},
+                "bias": "free" if self.fit_intercept else "none",
+                "solver": "exact" if exact else "auto",
+                "tol": tol,
+                "precision": "f64",
+            }
+            model = self._train(rows, np.ascontiguousarray(column), spec, weights=weights, n_jobs=n_jobs, verbose=verbose)
+            coefs.append(model.weights[0])
+            biases.append(float(model.bias[0]) if len(model.bias) else 0.0)
+        self._keep(model)
+        if y.ndim == 1:
+            self._set_weights(coefs[0], biases[0])
+        else:
+            self._set_weights(np.array(coefs), np.array(biases))
+            if not self.fit_intercept:
+                self.intercept_ = 0.0
+
+
+class Ridge(_LeastSquares):
+    """Ridge regression with the parameters of ``sklearn.linear_model.Ridge``.
+
+    ``solver`` is accepted and has no effect: the normal equations are solved exactly, or beyond 3,000 features the dual is.
+
+    >>> from lineal import Ridge
+    >>> model = Ridge(alpha=0.1).fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
+    >>> print(round(float(model.coef_[0]), 3))
+    1.905
+    """
+
+    def __init__(
+        self, alpha=1.0, *, fit_intercept=True, copy_X=True, max_iter=None, tol=1e-4, solver="auto", positive=False, random_state=None
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
+
+    @atomic
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Ridge:
+        """Fits to features and numbers."""
+        choice(self, "solver", ["auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"])
+        if self.positive:
+            raise ValueError("The 'positive' parameter of Ridge must be False: weights of either sign are fitted")
+        if np.ndim(self.alpha) == 0:
+            number(self, "alpha", closed=True)
+        alphas = np.asarray(self.alpha, dtype=np.float64)
+        if (alphas < 0).any():
+            raise ValueError(f"alpha must be at least 0, got {self.alpha!r}")
+        passes(self.max_iter, self)
+        X, y, weights = self._numbers(X, y, sample_weight, multi_output=True)
+        n_targets = 1 if y.ndim == 1 else y.shape[1]
+        if alphas.size not in (1, n_targets):
+            raise ValueError(f"Number of targets and number of penalties do not correspond: {n_targets} != {alphas.size}")
+        self._solve(X, y, weights, alphas.ravel(), tol=number(self, "tol", closed=True) * 1e-6 or 1e-12)
+        self.n_iter_ = None
+        self.solver_ = self.report_["solver"]
+        return self
+
+
+class LinearRegression(_LeastSquares):
+    """Least squares with the parameters of ``sklearn.linear_model.LinearRegression``.
+
+    >>> from lineal import LinearRegression
+    >>> model = LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
+    >>> print(round(float(model.coef_[0]), 6), round(model.intercept_, 6))
+    2.0 1.0
+    """
+
+    def __init__(self, *, fit_intercept=True, copy_X=True, tol=1e-6, n_jobs=None, positive=False):
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.positive = positive
+
+    @atomic
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearRegression:
+        """Fits to features and numbers."""
+        if self.positive:
+            raise ValueError("The 'positive' parameter of LinearRegression must be False: weights of either sign are fitted")
+        X, y, weights = self._numbers(X, y, sample_weight, multi_output=True)
+        self._solve(X, y, weights, np.zeros(1), tol=1e-10, n_jobs=self.n_jobs)
+        return self
+
+
+class HuberRegressor(Regressor):
+    """Huber's regression with the parameters of ``sklearn.linear_model.HuberRegressor``: the scale of the noise is found along with the weights.
+
+    For a scale σ the weights minimise Huber's loss with its corner at ε·σ, and the best value is a convex function of σ, whose minimum is found by
+    its derivative.
+
+    >>> from lineal import HuberRegressor
+    >>> model = HuberRegressor().fit([[0.0], [1.0], [2.0], [3.0], [4.0]], [0.0, 1.1, 1.9, 3.0, 40.0])
+    >>> print(round(float(model.coef_[0]), 1), int(model.outliers_.sum()))
+    1.0 1
+    """
+
+    def __init__(self, *, epsilon=1.35, max_iter=100, alpha=0.0001, warm_start=False, fit_intercept=True, tol=1e-05):
+        self.epsilon = epsilon
+        self.max_iter = max_iter
+        self.alpha = alpha
+        self.warm_start = warm_start
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+
+    @atomic
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HuberRegressor:
+        """Fits to features and numbers."""
+        epsilon = number(self, "epsilon", 1.0, closed=True)
+        alpha, tol = number(self, "alpha", closed=True), number(self, "tol", closed=True)
+        passes(self.max_iter, self)
+        X, y, weights = self._numbers(X, y, sample_weight)
+        rows, total = features(X), float(weights.sum())
+        best: dict[float, Any] = {}
+
+        def slope(log_scale: float) -> float:
+            """The derivative of the best value by σ: Σ w (1 − (r/σ)² within, 1 − ε² outside)."""
+            scale = float(np.exp(log_scale))
+            spec = {
+                "task": "regress",
+                "loss": "huber",
+                "delta": epsilon * scale,
+                # Σ w σ H(r/σ) + α‖w‖², where the library's loss is σ²/2 · H(r/σ).
+                "penalty": {"l2": alpha * scale / total},
+                "bias": "free" if self.fit_intercept else "none",
+                "solver": "newton",
+                "tol": 1e-13,
+                "precision": "f64",
+            }
+            model = self._train(rows, y, spec, weights=weights)
+            rest = (y - model.scores(rows)[:, 0]) / scale
+            best[log_scale] = (model, np.abs(rest) > epsilon)
+            return float((weights * (1.0 - np.minimum(np.abs(rest), epsilon) ** 2)).sum()) / total
+
+        spread = float(np.median(np.abs(y - np.median(y)))) or float(np.abs(y).max()) or 1.0
+        at = _root(slope, np.log(spread), tol=min(tol, 1e-6) * 1e-3)
+        model, outliers = best[at]
+        self._keep(model, warn=False)
+        self._set_weights(model.weights[0], float(model.bias[0]) if len(model.bias) else 0.0)
+        self.scale_ = float(np.exp(at))
+        self.outliers_ = outliers
+        self.n_iter_ = len(best)
+        return self
+
+
+def _root(f: Any, start: float, *, tol: float) -> float:
+    """Where a rising function is 0: brackets, then the Illinois form of false position. Returns a point where it was evaluated."""
+    low = high = start
+    f_low = f_high = f(start)
+    step = 1.0
+    while f_low > 0 and low > start - 60:
+        high, f_high = low, f_low
+        low -= step
+        f_low, step = f(low), 2 * step
+    step = 1.0
+    while f_high < 0 and high < start + 60:
+        low, f_low = high, f_high
+        high += step
+        f_high, step = f(high), 2 * step
+    if f_low > 0 or f_high < 0:
+        return low if f_low > 0 else high
+    at = low if abs(f_low) < abs(f_high) else high
+    for _ in range(100):
+        if high - low <= tol or f_low == 0 or f_high == 0:
+            break
+        last, at = at, high - f_high * (high - low) / (f_high - f_low) if f_high != f_low else (low + high) / 2
+        value = f(at)
+        if abs(at - last) <= tol or value == 0:
+            break
+        if value > 0:
+            high, f_high, f_low = at, value, f_low / 2
+        else:
+            low, f_low, f_high = at, value, f_high / 2
+    return at

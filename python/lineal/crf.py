@@ -1,0 +1,489 @@
+"""Conditional random fields with the interfaces of sklearn-crfsuite (``CRF``) and of python-crfsuite (``Trainer``, ``Tagger``).
+
+>>> from lineal.crf import CRF
+>>> X = [[{"word": "Ada"}, {"word": "sings"}], [{"word": "Bob"}, {"word": "sings"}]]
+>>> y = [["NAME", "VERB"], ["NAME", "VERB"]]
+>>> crf = CRF(algorithm="lbfgs", c2=0.1).fit(X, y)
+>>> print(*crf.predict_single([{"word": "Bob"}, {"word": "sings"}]))
+NAME VERB
+
+A model is Lineal's own file, which the program reads, too; files of CRFsuite are not read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Iterable, Mapping
+
+import numpy as np
+
+from . import _lineal
+from ._base import BaseEstimator, check_is_fitted, progress, threads
+from ._report import Certificate, Report, estimator_html, parse
+
+ItemSequence = list
+
+
+def _escaped(name: str) -> str:
+    if "\\" in name or ":" in name or "\t" in name or "\n" in name:
+        name = name.replace("\\", "\\\\").replace(":", "\\:")
+        if "\t" in name or "\n" in name:
+            raise ValueError(f"the attribute {name!r} has a tab or a line break in it, which names of attributes cannot have")
+    return name
+
+
+def _attributes(item: Any, out: list[str], prefix: str = "") -> None:
+    """The attributes of an item, as python-crfsuite understands them: names, names with values, nested ones."""
+    if isinstance(item, str):
+        out.append(f"{_escaped(prefix + item)}:1")
+    elif isinstance(item, Mapping):
+        for name, value in item.items():
+            key = f"{prefix}{name}"
+            if isinstance(value, str):
+                out.append(f"{_escaped(f'{key}:{value}')}:1")
+            elif isinstance(value, (bool, np.bool_)):
+                if value:
+                    out.append(f"{_escaped(key)}:1")
+            elif isinstance(value, Mapping) or (not isinstance(value, (int, float, np.number)) and hasattr(value, "__iter__")):
+                _attributes(value, out, f"{key}:")
+            else:
+                number = float(value)
+                if not np.isfinite(number):
+                    raise ValueError(f"the attribute {key!r} has the value {value!r}, which is not a finite number")
+                out.append(f"{_escaped(key)}:{number!r}")
+    elif hasattr(item, "__iter__"):
+        for name in item:
+            if not isinstance(name, str):
+                raise TypeError(f"an attribute must be a string, not {type(name).__name__}: {name!r}")
+            out.append(f"{_escaped(prefix + name)}:1")
+    else:
+        raise TypeError(f"an item must be a dict, a list of strings, or a string, not {type(item).__name__}: {item!r}")
+
+
+def _text(X: Iterable[Any], y: Iterable[Any] | None = None) -> tuple[bytes, list[int]]:
+    """Sequences in CRFsuite's own format, and their lengths. Sequences without items have no lines."""
+    lines: list[str] = []
+    lengths: list[int] = []
+    X = list(X)
+    labels: list[Any] = [None] * len(X) if y is None else list(y)
+    if len(X) != len(labels):
+        raise ValueError(f"X has {len(X)} sequences and y has {len(labels)}")
+    for place, (sequence, own) in enumerate(zip(X, labels)):
+        items = list(sequence)
+        names = ["?"] * len(items) if own is None else [str(label) for label in own]
+        if len(names) != len(items):
+            raise ValueError(f"The number of items and labels differ: sequence {place} has {len(items)} items and {len(names)} labels")
+        lengths.append(len(items))
+        for item, name in zip(items, names):
+            fields = [_escaped(name)]
+            _attributes(item, fields)
+            lines.append("\t".join(fields))
+        if items:
+            lines.append("")
+    return "\n".join(lines).encode() + b"\n", lengths
+
+
+def _names(text: bytes) -> bytes:
+    """Every attribute of a text once, as one sequence: what names the weights of a model."""
+    seen: dict[bytes, None] = {}
+    label = b"?"
+    for line in text.split(b"\n"):
+        label_here, *fields = line.split(b"\t")
+        if fields:
+            label = label_here
+        for field in fields:
+            seen[field.rpartition(b":")[0] if b":" in field else field] = None
+    names = list(seen)
+    rows = [b"\t".join([label, *names[i : i + 1000]]) for i in range(0, len(names), 1000)]
+    return b"\n".join(rows) + b"\n\n"
+
+
+def _spec(algorithm: str, params: Mapping[str, Any], n_sequences: int) -> dict[str, Any]:
+    """What the library is asked for."""
+    tag = {
+        "weights": "all" if params.get("all_possible_states") else "observed",
+        "ends": False,
+        "bias": False,
+        "min_count": max(1, int(np.ceil(params.get("min_freq") or 0))),
+    }
+    spec: dict[str, Any] = {"task": "tag", "tag": tag, "seed": 0}
+    limit = params.get("max_iterations")
+    n = max(n_sequences, 1)
+    if algorithm in ("lbfgs", "l2sgd"):
+        c1 = float(params.get("c1") or 0.0) if algorithm == "lbfgs" else 0.0
+        c2 = params.get("c2")
+        c2 = 1.0 if c2 is None else float(c2)
+        if c1 < 0 or c2 < 0:
+            raise ValueError(f"c1 and c2 must be at least 0, got c1={c1!r} and c2={c2!r}")
+        spec.update(loss="logistic", penalty={"l2": 2.0 * c2 / n}, l1=c1 / n, solver="lbfgs", tol=1e-6)
+        spec["max_passes"] = int(limit) if limit else None
+        if params.get("epsilon") is not None:
+            spec["tol"] = float(params["epsilon"]) * 0.1
+    elif algorithm == "ap":
+        spec.update(loss="perceptron", penalty={"l2": 0.0}, solver="sgd", sgd={"epochs": int(limit or 100), "average": True})
+    elif algorithm == "pa":
+        c = params.get("c")
+        spec.update(
+            loss="hinge",
+            penalty={"l2": 0.0},
+            solver="sgd",
+            sgd={"epochs": int(limit or 100), "average": params.get("averaging", True) is not False, "passive_aggressive": 1.0 if c is None else float(c)},
+        )
+    else:
+        raise ValueError(
+            f"The 'algorithm' parameter of CRF must be one of {{'lbfgs', 'l2sgd', 'ap', 'pa'}}. Got {algorithm!r} instead."
+        )
+    return spec
+
+
+class CRF(BaseEstimator):
+    """A tagger with the interface of ``sklearn_crfsuite.CRF``: sequences are lists of dictionaries of features.
+
+    With ``algorithm='lbfgs'`` the objective is CRFsuite's, −log p + c1·‖w‖₁ + c2·‖w‖², over the same features, and so is the optimum. ``'l2sgd'``
+    minimises the same objective, without c1; ``'ap'`` is the averaged perceptron and ``'pa'`` passive–aggressive updates. Transitions between all labels have weights
+    (CRFsuite's ``all_possible_transitions``).
+    """
+
+    def __init__(
+        self,
+        algorithm=None,
+        min_freq=None,
+        all_possible_states=None,
+        all_possible_transitions=None,
+        c1=None,
+        c2=None,
+        max_iterations=None,
+        num_memories=None,
+        epsilon=None,
+        period=None,
+        delta=None,
+        linesearch=None,
+        max_linesearch=None,
+        calibration_eta=None,
+        calibration_rate=None,
+        calibration_samples=None,
+        calibration_candidates=None,
+        calibration_max_trials=None,
+        pa_type=None,
+        c=None,
+        error_sensitive=None,
+        averaging=None,
+        variance=None,
+        gamma=None,
+        verbose=False,
+        model_filename=None,
+        keep_tempfiles=False,
+        trainer_cls=None,
+        n_jobs=None,
+    ):
+        self.algorithm = algorithm
+        self.min_freq = min_freq
+        self.all_possible_states = all_possible_states
+        self.all_possible_transitions = all_possible_transitions
+        self.c1 = c1
+        self.c2 = c2
+        self.max_iterations = max_iterations
+        self.num_memories = num_memories
+        self.epsilon = epsilon
+        self.period = period
+        self.delta = delta
+        self.linesearch = linesearch
+        self.max_linesearch = max_linesearch
+        self.calibration_eta = calibration_eta
+        self.calibration_rate = calibration_rate
+        self.calibration_samples = calibration_samples
+        self.calibration_candidates = calibration_candidates
+        self.calibration_max_trials = calibration_max_trials
+        self.pa_type = pa_type
+        self.c = c
+        self.error_sensitive = error_sensitive
+        self.averaging = averaging
+        self.variance = variance
+        self.gamma = gamma
+        self.verbose = verbose
+        self.model_filename = model_filename
+        self.keep_tempfiles = keep_tempfiles
+        self.trainer_cls = trainer_cls
+        self.n_jobs = n_jobs
+
+    report_: Report
+    certificate_: Certificate
+
+    def fit(self, X: Any, y: Any, X_dev: Any = None, y_dev: Any = None) -> CRF:
+        """Fits to sequences of features and their labels. Held-out sequences, if given, are measured in ``dev_metrics_``."""
+        text, lengths = _text(X, y)
+        if not sum(lengths):
+            raise ValueError("there are no items to learn from")
+        spec = _spec(self.algorithm or "lbfgs", self.get_params(deep=False), sum(1 for n in lengths if n))
+        model = _lineal.fit_structured(text, "crfsuite", json.dumps(spec), threads(self.n_jobs), progress(self.verbose))
+        self._model = model
+        self._attribute_names = _names(text)
+        self._features: dict | None = None
+        self.report_, self.certificate_ = parse(model.report, model.certificate)
+        self.classes_ = list(model.labels)
+        if X_dev is not None:
+            self.dev_metrics_ = json.loads(model.evaluate(_text(X_dev, y_dev)[0], "crfsuite"))
+        if self.model_filename:
+            self.save(self.model_filename)
+        return self
+
+    def _answers(self, X: Any, **ask: Any) -> list[dict | None]:
+        check_is_fitted(self, "_model")
+        text, lengths = _text(X)
+        found = iter(self._model.answer(text, "crfsuite", n_threads=threads(self.n_jobs), **ask)) if sum(lengths) else iter(())
+        return [next(found) if n else None for n in lengths]
+
+    def predict(self, X: Any) -> list[list[str]]:
+        """The likeliest labels of each sequence."""
+        return [[] if answer is None else answer["labels"] for answer in self._answers(X)]
+
+    def predict_single(self, xseq: Any) -> list[str]:
+        """The likeliest labels of one sequence."""
+        return self.predict([xseq])[0]
+
+    def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
+        """The probability of each label at each item."""
+        k = len(self.classes_)
+        out = []
+        for answer in self._answers(X, proba=True):
+            marginals = [] if answer is None else answer["marginals"]
+            out.append([dict(zip(self.classes_, marginals[t : t + k])) for t in range(0, len(marginals), k)])
+        return out
+
+    def predict_marginals_single(self, xseq: Any) -> list[dict[str, float]]:
+        """The probability of each label at each item of one sequence."""
+        return self.predict_marginals([xseq])[0]
+
+    def score(self, X: Any, y: Any) -> float:
+        """The share of items whose label is predicted."""
+        right = total = 0
+        for found, gold in zip(self.predict(X), y):
+            total += len(found)
+            right += sum(a == str(b) for a, b in zip(found, gold))
+        return right / total if total else 0.0
+
+    def _weights(self) -> dict:
+        check_is_fitted(self, "_model")
+        if self.__dict__.get("_features") is None:
+            state, transitions = {}, {}
+            for kind, name, labels, weight in self._model.tag_weights(self._attribute_names, "crfsuite"):
+                if kind == "emission":
+                    state[name, labels[0]] = float(weight)
+                elif kind == "transition" and len(labels) == 2 and not name:
+                    transitions[labels[0], labels[1]] = float(weight)
+            self._features = {"state": state, "transitions": transitions}
+        return self._features or {}
+
+    @property
+    def state_features_(self) -> dict[tuple[str, str], float]:
+        """Weights of (attribute, label)."""
+        return self._weights()["state"]
+
+    @property
+    def transition_features_(self) -> dict[tuple[str, str], float]:
+        """Weights of (label, next label)."""
+        return self._weights()["transitions"]
+
+    @property
+    def attributes_(self) -> list[str]:
+        """All attributes that have weights."""
+        return list(dict.fromkeys(name for name, _ in self.state_features_))
+
+    @property
+    def size_(self) -> int:
+        """The size of the model in bytes."""
+        check_is_fitted(self, "_model")
+        return len(self._model.to_bytes()[0])
+
+    @property
+    def num_attributes_(self) -> int:
+        """How many attributes have weights."""
+        return len(self.attributes_)
+
+    @property
+    def tagger_(self) -> Tagger:
+        """The model behind the interface of python-crfsuite."""
+        check_is_fitted(self, "_model")
+        return Tagger._of(self._model)
+
+    def save(self, path: Any) -> int:
+        """Writes the model file that the program reads, too; returns its size in bytes."""
+        check_is_fitted(self, "_model")
+        return self._model.save(os.fspath(path))
+
+    def _repr_html_(self) -> str:
+        return estimator_html(self)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        state["_features"] = None
+        if "_model" in state:
+            state["_model"] = state["_model"].to_bytes()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if isinstance(state.get("_model"), tuple):
+            self._model = _lineal.Structured.from_bytes(*state["_model"])
+
+
+class Trainer:
+    """The interface of ``pycrfsuite.Trainer``: sequences are appended, then a model file is trained."""
+
+    def __init__(self, algorithm: str | None = None, params: Mapping[str, Any] | None = None, verbose: bool = True):
+        self._algorithm = algorithm or "lbfgs"
+        self._params: dict[str, Any] = {}
+        self._X: list[Any] = []
+        self._y: list[Any] = []
+        self._groups: list[int] = []
+        self.verbose = verbose
+        if params:
+            self.set_params(params)
+
+    def select(self, algorithm: str, type: str = "crf1d") -> None:
+        """Chooses the algorithm."""
+        names = {"averaged-perceptron": "ap", "passive-aggressive": "pa"}
+        self._algorithm = names.get(algorithm, algorithm)
+
+    def set_params(self, params: Mapping[str, Any]) -> None:
+        """Sets parameters by CRFsuite's names: ``c1``, ``c2``, ``max_iterations``, ``feature.minfreq``, …"""
+        for name, value in params.items():
+            self.set(name, value)
+
+    def set(self, name: str, value: Any) -> None:
+        """Sets one parameter."""
+        names = {
+            "feature.minfreq": "min_freq",
+            "feature.possible_states": "all_possible_states",
+            "feature.possible_transitions": "all_possible_transitions",
+        }
+        self._params[names.get(name, name)] = value
+
+    def get(self, name: str) -> Any:
+        """One parameter."""
+        return self.get_params()[name]
+
+    def get_params(self) -> dict[str, Any]:
+        """All parameters that are set."""
+        return dict(self._params)
+
+    def append(self, xseq: Any, yseq: Any, group: int = 0) -> None:
+        """Adds a sequence and its labels. Sequences of the group that ``train`` holds out are not learnt from."""
+        self._X.append(list(xseq))
+        self._y.append(list(yseq))
+        self._groups.append(group)
+
+    def clear(self) -> None:
+        """Forgets all sequences."""
+        self._X, self._y, self._groups = [], [], []
+
+    def train(self, model: Any, holdout: int = -1) -> None:
+        """Trains and writes the model file."""
+        keep = [i for i, group in enumerate(self._groups) if group != holdout]
+        names = ("min_freq", "all_possible_states", "c1", "c2", "max_iterations", "epsilon", "c", "averaging")
+        params = {name: self._params[name] for name in names if name in self._params}
+        crf = CRF(self._algorithm, verbose=self.verbose, **params)
+        crf.fit([self._X[i] for i in keep], [self._y[i] for i in keep])
+        crf.save(model)
+        self.report_ = crf.report_
+        self.certificate_ = crf.certificate_
+        if self.verbose:
+            print(crf.certificate_)
+
+
+class Tagger:
+    """The interface of ``pycrfsuite.Tagger``: opens a model file that ``Trainer`` or the program wrote."""
+
+    _model: Any = None
+    _text: bytes | None = None
+
+    @classmethod
+    def _of(cls, model: Any) -> Tagger:
+        tagger = cls()
+        tagger._model = model
+        return tagger
+
+    def open(self, name: Any) -> _Closing:
+        """Opens a model file."""
+        model = _lineal.Structured.load(os.fspath(name))
+        if model.task != "tag":
+            raise ValueError(f"{name}: it is a model of the task {model.task}, not a tagger")
+        self._model = model
+        return _Closing(self)
+
+    def open_inmemory(self, value: bytes) -> _Closing:
+        """Opens the bytes of a model file."""
+        self._model = _lineal.Structured.from_bytes(value, None)
+        return _Closing(self)
+
+    def close(self) -> None:
+        """Lets the model go."""
+        self._model = self._text = None
+
+    def _opened(self) -> Any:
+        if self._model is None:
+            raise ValueError("The model is not opened")
+        return self._model
+
+    def labels(self) -> list[str]:
+        """The labels."""
+        return list(self._opened().labels)
+
+    def set(self, xseq: Any) -> None:
+        """Sets the sequence that the next questions are about."""
+        self._opened()
+        text, lengths = _text([xseq])
+        self._text = text if lengths[0] else None
+        self._marginals: list[float] | None = None
+
+    def tag(self, xseq: Any = None) -> list[str]:
+        """The likeliest labels of a sequence."""
+        if xseq is not None:
+            self.set(xseq)
+        if self._text is None:
+            return []
+        return self._opened().answer(self._text, "crfsuite")[0]["labels"]
+
+    def probability(self, yseq: Iterable[str]) -> float:
+        """The probability of these labels for the sequence that was set."""
+        labels = list(yseq)
+        if self._text is None:
+            return 0.0
+        lines = self._text.decode().split("\n")
+        found = self._opened().answer(self._text, "crfsuite", proba=True)[0]
+        if found["labels"] == labels:
+            return float(found["probability"])
+        rows = [line for line in lines if line]
+        if len(rows) != len(labels):
+            raise ValueError("|x| != |y|")
+        best = self._opened().answer(self._text, "crfsuite", n_best=min(len(self.labels()) ** len(labels), 10_000))[0]["n_best"]
+        for own, _, probability in best:
+            if own == labels:
+                return float(probability)
+        return 0.0
+
+    def marginal(self, y: str, pos: int) -> float:
+        """The probability of a label at a position (from 0) of the sequence that was set."""
+        if self._text is None:
+            raise ValueError("there is no sequence; call set first")
+        if self._marginals is None:
+            self._marginals = self._opened().answer(self._text, "crfsuite", proba=True)[0]["marginals"]
+        names = self.labels()
+        return float(self._marginals[pos * len(names) + names.index(y)])
+
+
+class _Closing:
+    """Closes a tagger at the end of a ``with``."""
+
+    def __init__(self, tagger: Tagger):
+        self._tagger = tagger
+
+    def __enter__(self) -> Tagger:
+        return self._tagger
+
+    def __exit__(self, *_: Any) -> None:
+        self._tagger.close()

@@ -1,0 +1,250 @@
+"""scikit-learn's own checks, and what lives around an estimator: pickles, clones, pipelines, searches, threads, processes, interrupts, files."""
+
+import concurrent.futures
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import lineal
+
+pytest.importorskip("sklearn")
+import joblib  # noqa: E402
+from scipy import sparse  # noqa: E402
+from sklearn import linear_model, svm  # noqa: E402
+from sklearn.base import clone  # noqa: E402
+from sklearn.compose import ColumnTransformer  # noqa: E402
+from sklearn.datasets import load_iris, make_classification  # noqa: E402
+from sklearn.exceptions import NotFittedError  # noqa: E402
+from sklearn.model_selection import GridSearchCV, cross_val_predict  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.preprocessing import StandardScaler  # noqa: E402
+from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
+
+CHECKED = [
+    (lineal.LogisticRegression(), linear_model.LogisticRegression()),
+    (lineal.LinearSVC(), svm.LinearSVC()),
+    (lineal.LinearSVR(), svm.LinearSVR()),
+    (lineal.Ridge(), linear_model.Ridge()),
+    (lineal.LinearRegression(), linear_model.LinearRegression()),
+    (lineal.HuberRegressor(), linear_model.HuberRegressor()),
+    (lineal.Perceptron(), linear_model.Perceptron()),
+    (lineal.PassiveAggressiveClassifier(), linear_model.PassiveAggressiveClassifier()),
+    (lineal.SGDClassifier(), linear_model.SGDClassifier()),
+    (lineal.SGDRegressor(), linear_model.SGDRegressor()),
+    (lineal.CrammerSinger(), None),
+    (lineal.WestonWatkins(), None),
+    (lineal.LabelTreeClassifier(), None),
+    (lineal.CostSensitiveClassifier(), None),
+]
+
+# Checks that an estimator need not pass because its twin does not: scikit-learn lists them for its own, by name.
+WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
+EXPECTED = {
+    # Stochastic steps over rows in another order, and over copies of rows, end elsewhere.
+    "Perceptron": WEIGHTS,
+    "SGDClassifier": WEIGHTS,
+    "SGDRegressor": WEIGHTS,
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("ours,theirs", CHECKED, ids=lambda e: type(e).__name__)
+def test_scikit_learns_checks(ours, theirs):
+    expected = EXPECTED.get(type(ours).__name__, ())
+    found = check_estimator(ours, on_skip=None, on_fail=None, expected_failed_checks={name: "as scikit-learn's own" for name in expected})
+    failed = [(r["check_name"], r["exception"]) for r in found if r["status"] == "failed"]
+    assert not failed, failed
+    skipped = {r["check_name"] for r in found if r["status"] in ("skipped", "xfail")}
+    if theirs is not None:
+        peers = check_estimator(theirs, on_skip=None, on_fail=None)
+        not_passed = {r["check_name"] for r in peers if r["status"] != "passed"}
+        assert skipped <= not_passed | {name for name in skipped if not any(r["check_name"] == name for r in peers)}
+
+
+def rows():
+    X, y = make_classification(n_samples=200, n_features=6, random_state=0)
+    return X.astype(np.float32), y
+
+
+ALL = [ours for ours, _ in CHECKED]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("model", ALL, ids=lambda e: type(e).__name__)
+def test_pickle_joblib_clone(model, tmp_path):
+    X, y = rows()
+    model = clone(model).fit(X, y)
+    for copy in (pickle.loads(pickle.dumps(model)), _through_joblib(model, tmp_path)):
+        np.testing.assert_array_equal(copy.predict(X), model.predict(X))
+        assert str(copy.certificate_) == str(model.certificate_)
+    with pytest.raises(NotFittedError):
+        clone(model).predict(X)
+    assert "certificate_" not in vars(clone(model))
+    assert "<" in model._repr_html_()
+
+
+def _through_joblib(model, folder):
+    joblib.dump(model, folder / "model.joblib")
+    return joblib.load(folder / "model.joblib")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_pipelines_searches_and_columns():
+    X, y = load_iris(return_X_y=True)
+    search = GridSearchCV(make_pipeline(StandardScaler(), lineal.LogisticRegression()), {"logisticregression__C": [0.1, 1, 10]}, n_jobs=2).fit(X, y)
+    peer = GridSearchCV(make_pipeline(StandardScaler(), linear_model.LogisticRegression()), {"logisticregression__C": [0.1, 1, 10]}).fit(X, y)
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], peer.cv_results_["mean_test_score"], atol=1e-9)
+    np.testing.assert_array_equal(
+        cross_val_predict(lineal.LinearSVC(), X, y), cross_val_predict(svm.LinearSVC(dual=False), X, y)
+    )
+    scaled = ColumnTransformer([("scale", StandardScaler(), [0, 1])], remainder="passthrough")
+    assert make_pipeline(scaled, lineal.RidgeClassifier() if hasattr(lineal, "RidgeClassifier") else lineal.LinearSVC()).fit(X, y).score(X, y) > 0.9
+
+
+def test_sample_weight_is_routed():
+    import sklearn
+
+    X, y = rows()
+    weights = np.where(y == 1, 5.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = make_pipeline(StandardScaler(), lineal.LogisticRegression().set_fit_request(sample_weight=True))
+        model.fit(X, y, sample_weight=weights)
+    plain = lineal.LogisticRegression().fit(StandardScaler().fit_transform(X), y, sample_weight=weights)
+    np.testing.assert_allclose(model[-1].coef_, plain.coef_, rtol=1e-6)
+
+
+def test_frames_and_names():
+    pandas = pytest.importorskip("pandas")
+    X, y = rows()
+    frame = pandas.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
+    model = lineal.LogisticRegression().fit(frame, y)
+    assert list(model.feature_names_in_) == list(frame.columns)
+    np.testing.assert_array_equal(model.predict(frame), lineal.LogisticRegression().fit(X, y).predict(X))
+    why = model.explain(frame[:3], top=2)
+    assert len(why) == 3 and why[0]["contributions"][0][0].startswith("f")
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame.rename(columns={"f0": "other"}))
+
+
+def test_an_explanation_adds_up():
+    X, y = rows()
+    model = lineal.LogisticRegression().fit(X, y)
+    scores = model.decision_function(X[:5])
+    for entry, score in zip(model.explain(X[:5], top=None), scores):
+        total = entry["bias"] + sum(amount for *_, amount in entry["contributions"]) + entry["rest"]
+        assert abs(total - entry["lead"]) < 1e-6
+        # The lead of one of two classes is the difference of −f and f.
+        assert abs(abs(entry["lead"]) - 2 * abs(score)) < 1e-5 or abs(abs(entry["lead"]) - abs(score)) < 1e-5
+        assert entry["winner"] == model.classes_[int(score > 0)]
+
+
+@pytest.mark.parametrize("model", [lineal.LogisticRegression(), lineal.LinearSVC(), lineal.Ridge(), lineal.CrammerSinger()], ids=lambda e: type(e).__name__)
+def test_save_and_load(model, tmp_path):
+    X, y = rows()
+    model = clone(model).fit(X, y)
+    path = tmp_path / "model.lineal"
+    assert model.save(path) == path.stat().st_size
+    again = lineal.load(path)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert str(again.certificate_) == str(model.certificate_)
+
+
+def test_what_is_wrong_is_said():
+    X, y = rows()
+    model = lineal.LogisticRegression()
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    with pytest.raises(ValueError, match="'C' parameter"):
+        lineal.LogisticRegression(C=-1).fit(X, y)
+    with pytest.raises(ValueError, match="solver"):
+        lineal.LogisticRegression(solver="magic").fit(X, y)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.where(X == X[0, 0], np.nan, X), y)
+    with pytest.raises(ValueError, match="inconsistent"):
+        model.fit(X, y[:-1])
+    with pytest.raises(ValueError, match="class"):
+        model.fit(X, np.zeros(len(X)))
+    with pytest.raises(ValueError, match="Unknown label type"):
+        model.fit(X, np.random.rand(len(X)))
+    assert not hasattr(model, "coef_") and not hasattr(model, "n_features_in_")
+    model.fit(X, y)
+    with pytest.raises(ValueError, match="features"):
+        model.predict(X[:, :3])
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict(np.full((1, X.shape[1]), np.nan))
+    with pytest.raises(ValueError, match="single precision|infinity|too large"):
+        model.predict(np.full((1, X.shape[1]), 1e300))
+    with pytest.raises(OSError):
+        lineal.load("/nowhere/at/all.lineal")
+
+
+def test_two_fits_at_once_and_two_threads_on_one_model():
+    X, y = make_classification(n_samples=3000, n_features=40, random_state=1)
+    kinds = [lineal.LogisticRegression(C=c) for c in (0.1, 1.0)] * 2
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        fitted = list(pool.map(lambda model: clone(model).fit(X, y).coef_, kinds))
+    np.testing.assert_array_equal(fitted[0], fitted[2])
+    np.testing.assert_array_equal(fitted[1], fitted[3])
+    model = lineal.LogisticRegression().fit(X, y)
+    expected = model.predict_proba(X)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: model.predict_proba(X), range(8)):
+            np.testing.assert_array_equal(found, expected)
+
+
+def _in_child(seed):
+    X, y = make_classification(n_samples=400, n_features=10, random_state=seed)
+    return lineal.LogisticRegression().fit(X, y).score(X, y)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_a_fork_after_a_fit_and_a_pool_of_processes(method):
+    here = [_in_child(seed) for seed in range(3)]
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        assert pool.map_async(_in_child, range(3)).get(timeout=120) == here
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_interrupt_leaves_the_estimator_as_it_was():
+    generator = np.random.RandomState(0)
+    X = sparse.random(60_000, 3_000, density=0.01, format="csr", random_state=generator, dtype=np.float32)
+    y = generator.randint(0, 2, X.shape[0])
+    model = lineal.LinearSVC(loss="hinge", C=1000.0, tol=1e-12, max_iter=100_000)
+    before = dict(vars(model))
+    sent = []
+
+    def interrupt():
+        time.sleep(1.0)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    thread.join()
+    assert sent and vars(model) == before
+
+
+def test_layouts_give_the_same_bits():
+    X, y = rows()
+    plain = lineal.LogisticRegression().fit(X, y)
+    for kind in (np.asfortranarray, lambda x: x.astype(np.float64), lambda x: np.repeat(x, 2, axis=0)[::2]):
+        np.testing.assert_array_equal(lineal.LogisticRegression().fit(kind(X), y).coef_, plain.coef_)
+    for index in (np.int32, np.int64):
+        csr = sparse.csr_matrix(X)
+        csr.indices, csr.indptr = csr.indices.astype(index), csr.indptr.astype(index)
+        np.testing.assert_allclose(lineal.LogisticRegression().fit(csr, y).coef_, plain.coef_, rtol=1e-6)
+
+
+def test_n_jobs_changes_nothing():
+    X, y = make_classification(n_samples=2000, n_features=20, n_classes=3, n_informative=6, random_state=1)
+    one, two = (lineal.LogisticRegression(n_jobs=n).fit(X, y) for n in (1, 2))
+    np.testing.assert_array_equal(one.coef_, two.coef_)

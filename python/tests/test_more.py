@@ -1,0 +1,230 @@
+"""Text, reductions, labels, taggers, parsers, rankers, searches."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import lineal
+from lineal import crf, tune
+
+pytest.importorskip("sklearn")
+from sklearn.datasets import load_iris  # noqa: E402
+from sklearn.feature_extraction import text as peers  # noqa: E402
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier  # noqa: E402
+from sklearn.neighbors import KNeighborsClassifier  # noqa: E402
+from sklearn.svm import LinearSVC  # noqa: E402
+from sklearn.tree import DecisionTreeClassifier  # noqa: E402
+
+DOCUMENTS = [
+    "The quick brown fox jumps over the lazy dog",
+    "A lazy dog sleeps; the FOX does not.",
+    "Über den Wolken muß die Freiheit wohl grenzenlos sein",
+    "number 42 and 3.14 and snake_case and e-mail@example.org",
+    "",
+    "dog dog dog fox",
+]
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        dict(),
+        dict(sublinear_tf=True, ngram_range=(1, 2)),
+        dict(use_idf=False, norm=None),
+        dict(min_df=2, max_df=0.9),
+        dict(stop_words="english"),
+        dict(max_features=5),
+        dict(analyzer="char_wb", ngram_range=(2, 4)),
+        dict(lowercase=False, token_pattern=r"(?u)\b\w+\b"),
+        dict(use_idf=False, binary=True, dtype=np.float32),
+    ],
+    ids=str,
+)
+def test_tfidf_has_scikit_learns_values(params):
+    ours, theirs = lineal.TfidfVectorizer(**params), peers.TfidfVectorizer(**params)
+    mine, expected = ours.fit_transform(DOCUMENTS), theirs.fit_transform(DOCUMENTS)
+    assert list(ours.get_feature_names_out()) == list(theirs.get_feature_names_out())
+    assert mine.dtype == expected.dtype
+    np.testing.assert_allclose(mine.toarray(), expected.toarray(), atol=2e-7)
+    new = ["the dog and a Wolken fox", "nothing known here xyz"]
+    np.testing.assert_allclose(ours.transform(new).toarray(), theirs.transform(new).toarray(), atol=2e-7)
+    assert ours.vocabulary_ == {name: int(at) for name, at in theirs.vocabulary_.items()}
+    if ours.use_idf:
+        np.testing.assert_allclose(ours.idf_, theirs.idf_, rtol=1e-6)
+    copy = pickle.loads(pickle.dumps(ours))
+    np.testing.assert_array_equal(copy.transform(new).toarray(), ours.transform(new).toarray())
+
+
+@pytest.mark.parametrize("params", [dict(n_features=2**12), dict(n_features=2**10, norm=None, ngram_range=(1, 2)), dict(binary=True)], ids=str)
+def test_hashing_has_scikit_learns_values(params):
+    mine = lineal.HashingVectorizer(**params).fit_transform(DOCUMENTS)
+    expected = peers.HashingVectorizer(**params).fit_transform(DOCUMENTS)
+    assert mine.shape == expected.shape
+    assert abs(mine - expected).max() < 2e-7
+
+
+def test_what_vectorizers_refuse():
+    with pytest.raises(ValueError, match="string object received"):
+        lineal.TfidfVectorizer().fit("not a list")
+    with pytest.raises(ValueError, match="tokenizer"):
+        lineal.TfidfVectorizer(tokenizer=str.split).fit(DOCUMENTS)
+    with pytest.raises(ValueError, match="not fitted"):
+        lineal.TfidfVectorizer().transform(DOCUMENTS)
+    with pytest.raises(ValueError, match="power of 2"):
+        lineal.HashingVectorizer(n_features=1000).transform(DOCUMENTS)
+
+
+def test_text_classifier():
+    texts = ["my invoice is wrong", "cannot log in", "the invoice never came", "log in fails"] * 6
+    y = np.array([7, 12, 7, 12] * 6)
+    model = lineal.TextClassifier().fit(texts, y)
+    assert model.score(texts, y) == 1.0
+    np.testing.assert_allclose(model.predict_proba(texts[:2]).sum(axis=1), 1.0)
+    (why,) = model.explain(["the invoice"])
+    assert why["winner"] == 7 and any("invoice" in str(name) for name, *_ in why["contributions"])
+    copy = pickle.loads(pickle.dumps(model))
+    assert (copy.predict(texts) == y).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_reductions():
+    X, y = load_iris(return_X_y=True)
+    ours = lineal.OneVsRestClassifier(lineal.LinearSVC(tol=1e-8)).fit(X, y)
+    theirs = OneVsRestClassifier(LinearSVC(dual=False, tol=1e-10)).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
+    pairs = lineal.OneVsOneClassifier(lineal.LinearSVC(tol=1e-8)).fit(X, y)
+    np.testing.assert_array_equal(pairs.predict(X), OneVsOneClassifier(LinearSVC(dual=False, tol=1e-10)).fit(X, y).predict(X))
+    assert lineal.OutputCodeClassifier(code="exhaustive").fit(X, y).score(X, y) > 0.6
+    assert lineal.OneVsRestClassifier(lineal.LogisticRegression()).fit(X, y).predict_proba(X).shape == (150, 3)
+    # Any estimator that is not ours, by scikit-learn's reduction.
+    assert lineal.OneVsRestClassifier(DecisionTreeClassifier(random_state=0)).fit(X, y).score(X, y) > 0.95
+    assert lineal.OneVsOneClassifier(KNeighborsClassifier()).fit(X, y).score(X, y) > 0.9
+    assert lineal.LabelTreeClassifier().fit(X, y).score(X, y) > 0.9
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_costs_move_predictions():
+    X, y = load_iris(return_X_y=True)
+    cost = 1.0 - np.eye(3)
+    plain = lineal.CostSensitiveClassifier(cost).fit(X, y)
+    cost[2, 1] = 50.0
+    dear = lineal.CostSensitiveClassifier(cost).fit(X, y)
+    assert ((dear.predict(X) == 1) & (y == 2)).sum() <= ((plain.predict(X) == 1) & (y == 2)).sum()
+    with pytest.raises(ValueError, match="cost"):
+        lineal.CostSensitiveClassifier(np.ones((2, 2))).fit(X, y)
+
+
+def test_labels_in_both_forms():
+    generator = np.random.RandomState(0)
+    X = generator.randn(300, 5)
+    Y = (X[:, :3] + 0.1 * generator.randn(300, 3) > 0).astype(int)
+    matrix = lineal.MultilabelClassifier().fit(X, Y)
+    assert (matrix.predict(X) == Y).mean() > 0.9 and matrix.predict(X).shape == Y.shape
+    assert matrix.predict_proba(X).shape == Y.shape
+    names = np.array(["a", "b", "c"])
+    lists = lineal.MultilabelClassifier().fit(X, [list(names[row == 1]) for row in Y])
+    found = np.array([[name in row for name in names] for row in lists.predict(X)])
+    np.testing.assert_array_equal(found, matrix.predict(X).astype(bool))
+
+
+WORDS = [["Ada", "sings", "well"], ["Bob", "sleeps"], ["Eve", "sings"], ["Mary", "sleeps", "well"]]
+LABELS = [["NAME", "VERB", "ADV"], ["NAME", "VERB"], ["NAME", "VERB"], ["NAME", "VERB", "ADV"]]
+
+
+def word_features(sentence):
+    return [{"bias": 1.0, "word": word, "title": word.istitle(), "ends": {"2": word[-2:]}} for word in sentence]
+
+
+def test_crf_is_crfsuites():
+    """The same objective over the same features: the same marginals and weights, where all transitions have weights."""
+    sklearn_crfsuite = pytest.importorskip("sklearn_crfsuite")
+    X = [word_features(sentence) for sentence in WORDS]
+    shared = dict(algorithm="lbfgs", c1=0.0, c2=0.3, all_possible_transitions=True)
+    theirs = sklearn_crfsuite.CRF(**shared, epsilon=1e-9, delta=1e-12, max_iterations=2000).fit(X, LABELS)
+    ours = crf.CRF(**shared, epsilon=1e-9, max_iterations=2000).fit(X, LABELS)
+    assert ours.predict(X) == [list(row) for row in theirs.predict(X)]
+    assert sorted(ours.classes_) == sorted(theirs.classes_)
+    for mine, expected in zip(ours.predict_marginals(X), theirs.predict_marginals(X)):
+        for a, b in zip(mine, expected):
+            for label in b:
+                assert abs(a[label] - b[label]) < 1e-4
+    for key, weight in theirs.transition_features_.items():
+        assert abs(ours.transition_features_[key] - weight) < 1e-3
+    assert set(ours.state_features_) == set(theirs.state_features_)
+    for key, weight in theirs.state_features_.items():
+        assert abs(ours.state_features_[key] - weight) < 1e-3
+    copy = pickle.loads(pickle.dumps(ours))
+    assert copy.predict(X) == ours.predict(X) and copy.state_features_ == ours.state_features_
+
+
+@pytest.mark.parametrize("algorithm", ["lbfgs", "l2sgd", "ap", "pa"])
+def test_crf_algorithms_and_empty_sequences(algorithm):
+    X = [word_features(sentence) for sentence in WORDS]
+    model = crf.CRF(algorithm=algorithm, max_iterations=20).fit(X, LABELS)
+    assert model.predict([X[0], [], X[1]]) == [LABELS[0], [], LABELS[1]]
+    assert model.score(X, LABELS) == 1.0
+    with pytest.raises(ValueError, match="differ"):
+        model.fit(X, [row[:-1] for row in LABELS])
+
+
+def test_trainer_and_tagger(tmp_path):
+    pycrfsuite = pytest.importorskip("pycrfsuite")
+    found = {}
+    for module, suffix in ((crf, "lineal"), (pycrfsuite, "crfsuite")):
+        trainer = module.Trainer(verbose=False)
+        for sentence, labels in zip(WORDS, LABELS):
+            trainer.append(word_features(sentence), labels)
+        trainer.select("lbfgs")
+        trainer.set_params({"c1": 0.0, "c2": 0.3, "feature.possible_transitions": True, "max_iterations": 1000, "epsilon": 1e-9})
+        path = str(tmp_path / f"model.{suffix}")
+        trainer.train(path)
+        tagger = module.Tagger()
+        tagger.open(path)
+        labels = tagger.tag(word_features(WORDS[0]))
+        found[suffix] = (list(labels), tagger.probability(labels), tagger.marginal("VERB", 1), sorted(tagger.labels()))
+    mine, theirs = found["lineal"], found["crfsuite"]
+    assert mine[0] == theirs[0] and mine[3] == theirs[3]
+    assert abs(mine[1] - theirs[1]) < 1e-4 and abs(mine[2] - theirs[2]) < 1e-4
+
+
+def test_tagger_and_parsers(tmp_path):
+    tagger = lineal.Tagger().fit(WORDS, LABELS)
+    assert tagger.score(WORDS, LABELS) == 1.0
+    tagger.save(tmp_path / "tagger.lineal")
+    assert lineal.Tagger.load(tmp_path / "tagger.lineal").predict(WORDS) == tagger.predict(WORDS)
+    assert abs(sum(tagger.predict_marginals(WORDS)[0][0].values()) - 1) < 1e-6
+    with pytest.raises(ValueError, match="task"):
+        lineal.DependencyParser.load(tmp_path / "tagger.lineal")
+    tags = {"NAME": "NOUN", "VERB": "VERB", "ADV": "ADV"}
+    sentences = [[(w, tags[t]) for w, t in zip(ws, ts)] for ws, ts in zip(WORDS, LABELS)]
+    trees = [[(2, "nsubj"), (0, "root")] + [(2, "advmod")] * (len(words) - 2) for words in WORDS]
+    parser = lineal.DependencyParser(epochs=4).fit(sentences, trees)
+    assert parser.score(sentences, trees) == 1.0
+    assert pickle.loads(pickle.dumps(parser)).predict(sentences) == parser.predict(sentences)
+
+
+@pytest.mark.parametrize("loss", ["pairs", "squared_pairs", "logistic_pairs", "softmax", "plackett_luce", "ndcg", "map"])
+def test_ranker(loss):
+    generator = np.random.RandomState(0)
+    X = generator.randn(60, 4)
+    grades = (X[:, 0] > 0).astype(float)
+    model = lineal.Ranker(loss).fit(X, grades, groups=[10] * 6)
+    scores = model.predict(X, groups=[10] * 6)
+    for q in range(6):
+        own = slice(10 * q, 10 * q + 10)
+        good, bad = scores[own][grades[own] == 1], scores[own][grades[own] == 0]
+        assert not len(good) or not len(bad) or (good[:, None] > bad[None, :]).mean() > 0.9
+    with pytest.raises(ValueError, match="groups"):
+        model.fit(X, grades, groups=[10])
+
+
+def test_search_has_gridsearchs_attributes():
+    X, y = load_iris(return_X_y=True)
+    found = tune.search(X, y, Cs=[0.01, 1.0, 100.0], losses=["log_loss", "hinge"], cv=5)
+    assert len(found.cv_results_["params"]) == 6
+    assert found.best_score_ == max(found.cv_results_["mean_test_score"])
+    assert found.cv_results_["rank_test_score"][found.best_index_] == 1
+    assert found.best_estimator_.score(X, y) > 0.93
+    splits = np.column_stack([found.cv_results_[f"split{f}_test_score"] for f in range(5)])
+    np.testing.assert_allclose(splits.mean(axis=1), found.cv_results_["mean_test_score"])
