@@ -158,10 +158,12 @@ where
     }
 
     #[inline]
-    fn prefetch(&self, i: usize, soon: Soon, _: &[F], _: &[F]) {
-        if soon == Soon::Next {
-            self.erm.data.prefetch(i);
+    fn prefetch(&self, i: usize, soon: Soon, mu: &[F], w: &[F]) {
+        if soon == Soon::Far {
+            kernels::prefetch_at(&self.scale, i);
+            kernels::prefetch_at(mu, self.block(i).start);
         }
+        self.erm.data.prefetch(i, soon, self.erm.model, w);
     }
 
     fn end_pass(&mut self, mu: &[F], w: &mut [F]) {

@@ -1,9 +1,10 @@
 //! Examples: inputs, gold outputs and what each counts.
 
 use crate::rounding::total;
-use lineal_linalg::{Matrix, Row, Scalar};
+use lineal_linalg::{Matrix, Row, Scalar, kernels};
 use lineal_model::Model;
 use lineal_model::space::OutputSpace;
+use lineal_solver::Soon;
 
 /// The gold output type of a model.
 pub(crate) type Output<F, M> = <<M as Model<F>>::Space as OutputSpace<F>>::Output;
@@ -22,13 +23,16 @@ pub trait Examples<F: Scalar, M: Model<F>>: Sync {
     fn y(&self, i: usize) -> Output<F, M>;
     /// The weight of example `i` over the sum of all weights.
     fn share(&self, i: usize) -> f64;
-    /// Example `i` will be looked at soon.
-    fn prefetch(&self, i: usize) {
-        let _ = i;
+    /// Example `i` will be looked at soon, by a model whose weights are `w`.
+    fn prefetch(&self, i: usize, soon: Soon, model: &M, w: &[F]) {
+        let _ = (i, soon, model, w);
     }
     /// About how many multiplications scoring all of them takes.
     fn work(&self, model: &M) -> usize;
 }
+
+/// Weights of so many bytes stay in the second cache, and asking for them costs more than waiting.
+pub(crate) const NEAR: usize = 1 << 19;
 
 /// Rows of a matrix with their outputs.
 #[derive(Clone, Copy, Debug)]
@@ -106,8 +110,18 @@ where
     }
 
     #[inline]
-    fn prefetch(&self, i: usize) {
-        self.x.prefetch(i);
+    fn prefetch(&self, i: usize, soon: Soon, model: &M, w: &[F]) {
+        match soon {
+            Soon::Far => {
+                self.x.prefetch_start(i);
+                kernels::prefetch_at(self.y, i);
+            }
+            Soon::Near => self.x.prefetch(i),
+            Soon::Next if size_of_val(w) > NEAR => {
+                self.x.prefetch_weights(i, w, model.max_parts());
+            }
+            Soon::Next => {}
+        }
     }
 
     fn work(&self, model: &M) -> usize {

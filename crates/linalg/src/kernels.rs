@@ -60,8 +60,25 @@ pub(crate) fn dot_generic<F: Scalar>(x: Row<'_>, w: &[F]) -> F {
             // SAFETY: `check` saw that every column of the row is inside `w`.
             unsafe { dot_sparse(x, w) }
         }
-        Row::Dense(x) => dot_dense(x, w),
+        Row::Dense(x) => dot_dense_fast(x, w),
     }
+}
+
+/// The AVX2 build of [`dot_dense`] where the machine has it, the portable one elsewhere.
+#[inline(never)]
+fn dot_dense_fast<F: Scalar>(x: &[f32], w: &[F]) -> F {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        fn avx2<F: Scalar>(x: &[f32], w: &[F]) -> F {
+            dot_dense(x, w)
+        }
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the feature was detected.
+            return unsafe { avx2(x, w) };
+        }
+    }
+    dot_dense(x, w)
 }
 
 /// `out[c] = Σ xⱼ w[j·k + c]` for each of the `k = out.len()` outputs.
@@ -262,6 +279,7 @@ unsafe fn axpy_sparse<F: Scalar>(x: SparseRow<'_>, g: F, w: &mut [F]) {
     }
 }
 
+#[inline(always)]
 fn dot_dense<F: Scalar>(x: &[f32], w: &[F]) -> F {
     assert!(x.len() <= w.len(), "a dense row with more columns than weights");
     const LANES: usize = 16;

@@ -5,7 +5,8 @@
 //! et al., KDD 2008, by sorting; here by the active-set method of Michelot, linear in practice).
 //! With no cost it is the perceptron's loss.
 
-use crate::{Domain, DualLoss, Loss, block::flow_level, clamp_flows, others};
+use crate::block::{above, dot, highest, simplex_level};
+use crate::{Domain, DualLoss, Loss, clamp_flows, others};
 use lineal_linalg::Scalar;
 use lineal_model::cost::{Cost, NoCost};
 use lineal_model::space::{Binary, Classes, Discrete};
@@ -96,13 +97,10 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Hinge<C> {
         self.0.augment(space, y, scores);
         // p = g + e_y; gap = max(θ + Δ) − ⟨p, θ + Δ⟩ = ⟨p, top − θ − Δ⟩. Differences from the top, not from the gold: the level
         // lies within 1 of the top, and scores of 10⁴ over a small q must not drown it.
-        let top = scores.iter().fold(-F::INFINITY, |m, &u| m.max(u));
+        let top = highest(scores);
         g[gold] += F::ONE;
-        let mut gap = F::ZERO;
-        for (u, &p) in scores.iter_mut().zip(g.iter()) {
-            *u -= top;
-            gap -= p * *u;
-        }
+        scores.iter_mut().for_each(|u| *u -= top);
+        let gap = -dot(g, scores);
         if gap <= F::ZERO {
             delta.fill(F::ZERO);
             g[gold] -= F::ONE;
@@ -112,17 +110,13 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Hinge<C> {
         for (v, &p) in scores.iter_mut().zip(g.iter()) {
             *v = *v * inv_q + p;
         }
-        let level = flow_level(scores, F::ONE, F::INFINITY, F::ZERO, F::ONE);
-        let mut sum = F::ZERO;
-        for v in scores.iter_mut() {
-            *v = (*v - level).max(F::ZERO);
-            sum += *v;
-        }
+        let (level, sum) = simplex_level(scores, delta);
         // Rounding may leave the sum off 1 by a few ulps; the dual bound needs p in the simplex.
         let norm = F::ONE / sum;
         for ((p, &v), d) in g.iter_mut().zip(scores.iter()).zip(delta.iter_mut()) {
-            *d = v * norm - *p;
-            *p = v * norm;
+            let to = above(v, level) * norm;
+            *d = to - *p;
+            *p = to;
         }
         g[gold] -= F::ONE;
         gap.to_f64()

@@ -48,7 +48,7 @@ pub(crate) struct Shrinking {
     rng: Pcg64Mcg,
     calm: Vec<u8>,
     /// The pass that each block is due in.
-    due: Vec<usize>,
+    due: Vec<u32>,
     calm_gap: f64,
     longest_wait: usize,
     gap_seen: f64,
@@ -75,9 +75,14 @@ impl Shrinking {
 impl Pick for Shrinking {
     fn start_pass(&mut self, pass: usize, enough: f64, run: usize, order: &mut Vec<u32>) {
         let n = self.due.len();
-        self.blocks_due.clear();
-        let due = (0u32..).zip(&self.due).filter(|&(_, &at)| at == pass).map(|(i, _)| i);
-        self.blocks_due.extend(due);
+        // Written first and kept or not: which blocks are due is too random for branches.
+        self.blocks_due.resize(n, 0);
+        let mut n_due = 0;
+        for (i, &at) in (0u32..).zip(&self.due) {
+            self.blocks_due[n_due] = i;
+            n_due += usize::from(at == pass as u32);
+        }
+        self.blocks_due.truncate(n_due);
         self.runs.clear();
         self.runs.extend(0..self.blocks_due.len().div_ceil(run) as u32);
         self.runs.shuffle(&mut self.rng);
@@ -102,7 +107,7 @@ impl Pick for Shrinking {
             (self.calm[i] + 1).min(MAX_CALM)
         };
         let wait = (1 << self.calm[i]).min(self.longest_wait);
-        self.due[i] = pass + wait;
+        self.due[i] = (pass + wait) as u32;
     }
 
     fn gap_seen(&self) -> f64 {
@@ -127,7 +132,7 @@ impl Pick for Shrinking {
 
     fn wake(&mut self, pass: usize) {
         if self.shrink {
-            self.due.fill(pass + 1);
+            self.due.fill(pass as u32 + 1);
         }
     }
 }

@@ -8,9 +8,11 @@
 
 mod block;
 mod compact_features;
+mod newton;
 mod singleton_features;
 mod tree;
 
+pub use newton::{newton, newton_fits, newton_pays};
 pub use tree::{ColumnScale, NodePenalty, Outputs, TreeFit, TreeTask, cut, dual_tree};
 
 use crate::dually::follow;

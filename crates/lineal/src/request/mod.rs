@@ -325,7 +325,12 @@ impl Request {
         }
         match spec.solver {
             SolverKind::Auto if self.is_tree => Ok(SolverKind::Dual),
-            SolverKind::Auto if self.by_columns && l2 > 0.0 => Ok(SolverKind::Dual),
+            SolverKind::Auto if self.by_columns && l2 > 0.0 => {
+                let all_rows = spec.task == Task::Multilabel || spec.strategy == Strategy::Ova;
+                let curved = self.loss == LossKind::SquaredHinge;
+                let by_newton = curved && all_rows && lineal_erm::columns::newton_pays(x);
+                Ok(if by_newton { SolverKind::Newton } else { SolverKind::Dual })
+            }
             SolverKind::Auto => Ok(self.auto(spec, l2, x)),
             SolverKind::Exact if self.loss != LossKind::Squared => Err(Error::request(format!(
                 "the exact solver is for --loss squared, not {}; use newton, lbfgs or dual",

@@ -62,6 +62,14 @@ pub(crate) fn fit<F: Number>(
         ($level:ident, $loss:expr) => {
             match job.solver {
                 SolverKind::Dual => in_one_pass::<F, _>(job, &task, $loss),
+                // Early stopping looks at all columns together.
+                SolverKind::Newton
+                    if columns::newton_fits(&task)
+                        && job.warm.is_none()
+                        && job.spec.patience.is_none() =>
+                {
+                    one_by_one::<F, _>(job, &task, $loss)
+                }
                 _ => {
                     let fit = fit::$level::<F, _, _, _>(job, space, &Columnwise($loss), gold)?;
                     Ok(by_problem(job, &task, $loss, fit))
@@ -113,13 +121,33 @@ fn in_one_pass<F: Number, L: OfMargin<F> + OfMargin<f64>>(
     let config = dual_config(job, task.space.len());
     let watch = BlockWatch::new(&mut job.watch);
     let fit = columns::dual::<F, L>(task, loss, &config, &|pass| watch.see(pass));
+    finished(fit, task, job.spec.tol)
+}
+
+fn finished<F: Number>(
+    fit: columns::ColumnFit<F>,
+    task: &ColumnTask<'_>,
+    tol: f64,
+) -> Result<Fit, Error> {
     let proof = columns::sum(&fit.certificates, task.report);
     Ok(Fit {
         weights: F::own(fit.w),
-        certificate: certificate(proof, job.spec.tol)?,
+        certificate: certificate(proof, tol)?,
         outcome: Outcome { passes: fit.passes, converged: fit.converged, ..Outcome::default() },
         best_pass: None,
     })
+}
+
+/// Newton's method on each column.
+fn one_by_one<F: Number, L: OfMargin<f64>>(
+    job: &mut Job<'_, '_>,
+    task: &ColumnTask<'_>,
+    loss: L,
+) -> Result<Fit, Error> {
+    let stop = job.stop(task.space.len());
+    let watch = BlockWatch::new(&mut job.watch);
+    let fit = columns::newton::<F, L>(task, loss, stop, &|pass| watch.see(pass));
+    finished(fit, task, job.spec.tol)
 }
 
 fn dual_config(job: &Job<'_, '_>, n_outputs: usize) -> solver::Dual {
