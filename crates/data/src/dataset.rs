@@ -42,6 +42,13 @@ pub enum Targets {
     Labels(Labels),
 }
 
+/// The examples' features.
+impl AsRef<Matrix> for Dataset {
+    fn as_ref(&self) -> &Matrix {
+        &self.x
+    }
+}
+
 impl Dataset {
     /// Number of examples.
     pub fn n_rows(&self) -> usize {

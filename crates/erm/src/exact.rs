@@ -5,12 +5,11 @@
 //! problem gets the solution of least norm.
 
 use crate::rows::{Examples, Rows};
-use crate::shards::Shards;
+use crate::shards::{Shard, Shards};
 use lineal_linalg::{DenseSink, Row, dense};
 use lineal_loss::Target;
 use lineal_model::space::Real;
 use lineal_model::{Linear, Model};
-use std::ops::Range;
 use thiserror::Error;
 
 /// The Gram matrix must fit: 4,000² numbers are 128 MB.
@@ -109,11 +108,12 @@ pub fn exact<S: Target<f64>>(
 
 /// Adds Σ share·xxᵀ of some rows, with the bias as a last feature, to the lower triangle. Dense rows go by blocks through the
 /// tiles of [`dense::gram`], sparse ones entry by entry.
-fn add_gram<Y>(one: &Linear<Real>, data: &Rows<'_, Y>, range: Range<usize>, gram: &mut [f64]) {
+fn add_gram<Y>(one: &Linear<Real>, data: &Rows<'_, Y>, range: Shard<'_>, gram: &mut [f64]) {
     const BLOCK: usize = 128;
     let n = Model::<f64>::dim(one);
     let (mut rows, mut roots) = (Vec::new(), Vec::new());
-    for i in range.clone() {
+    let end = range.end();
+    for i in range {
         match data.row(i) {
             Row::Dense(x) => {
                 rows.extend_from_slice(x);
@@ -122,7 +122,7 @@ fn add_gram<Y>(one: &Linear<Real>, data: &Rows<'_, Y>, range: Range<usize>, gram
             }
             sparse => one.accumulate_outer(sparse, &[data.row_share(i)], gram),
         }
-        if roots.len() == BLOCK || (i + 1 == range.end && !roots.is_empty()) {
+        if roots.len() == BLOCK || (i + 1 == end && !roots.is_empty()) {
             dense::gram(&rows, n, Some(&roots), gram);
             rows.clear();
             roots.clear();

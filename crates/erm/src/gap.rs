@@ -21,6 +21,7 @@ use crate::balance::Balance;
 use crate::risk::{Erm, parts};
 use crate::rounding::{LowerBound, Proof, Sums, gamma, underflow};
 use crate::rows::Examples;
+use crate::shards::Shard;
 use lineal_linalg::{DenseSink, Scalar, kernels};
 use lineal_loss::DualLoss;
 use lineal_model::Model;
@@ -151,7 +152,7 @@ where
             share
         })
     };
-    let conjugate = |shrink: f64, v: Option<&mut [F]>, range: std::ops::Range<usize>| {
+    let conjugate = |shrink: f64, v: Option<&mut [F]>, range: Shard<'_>| {
         let mut sink = v.map(DenseSink);
         let (mut block, mut changed) = (vec![F::ZERO; width], vec![F::ZERO; width]);
         let mut off = vec![0.0; width];
@@ -190,7 +191,7 @@ where
     };
     let sums = Sums::new();
     erm.shards.accumulate(v, &|range, v| {
-        sums.put(range.start, conjugate(1.0, Some(v), range));
+        sums.put(range.start(), conjugate(1.0, Some(v), range));
         0.0
     });
     let [sum, sensitivity, length] = sums.total();
@@ -215,7 +216,7 @@ where
     v.iter_mut().for_each(|v| *v *= F::from_f64(shrink));
     let sums = Sums::new();
     erm.shards.sum(&|range| {
-        sums.put(range.start, conjugate(shrink, None, range));
+        sums.put(range.start(), conjugate(shrink, None, range));
         0.0
     });
     let [sum, sensitivity, _] = sums.total();
@@ -273,7 +274,7 @@ where
         let sums = Sums::new();
         self.shards.fill(&mut blocks, width, &|range, blocks| {
             let mut scores = vec![0.0; width];
-            let (start, mut sums_here) = (range.start, [0.0; 2]);
+            let (start, mut sums_here) = (range.start(), [0.0; 2]);
             for (i, g) in range.zip(blocks.chunks_exact_mut(width)) {
                 let x = data.x(i);
                 let space = model.space(x);

@@ -33,6 +33,7 @@ mod exact;
 mod gap;
 mod hard_margin;
 pub mod online;
+pub mod partial;
 mod risk;
 mod rounding;
 mod rows;

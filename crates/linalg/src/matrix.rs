@@ -295,6 +295,12 @@ pub enum Matrix {
     Dense(Dense),
 }
 
+impl AsRef<Matrix> for Matrix {
+    fn as_ref(&self) -> &Matrix {
+        self
+    }
+}
+
 impl Matrix {
     /// Number of rows.
     pub fn n_rows(&self) -> usize {

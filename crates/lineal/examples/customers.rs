@@ -24,7 +24,7 @@ fn main() -> Result<(), lineal::Error> {
 
     let new = model.read(tables.join("customers-new.csv"), &ReadOptions::default())?;
     let proba = model.proba(&new)?;
-    if let Predicted::Classes(answers) = model.predict(&new) {
+    if let Predicted::Classes(answers) = model.predict(&new)? {
         for (row, &class) in answers.iter().enumerate() {
             let class = class as usize;
             println!("{} with probability {:.2}", model.classes()[class], proba.row(row)[class]);
@@ -39,6 +39,6 @@ fn main() -> Result<(), lineal::Error> {
     let path: &Path = &std::env::temp_dir().join("customers.lineal");
     model.save(path)?;
     let again = Model::load(path)?;
-    assert_eq!(again.predict(&new), model.predict(&new));
+    assert_eq!(again.predict(&new)?, model.predict(&new)?);
     Ok(())
 }

@@ -29,7 +29,7 @@ fn main() -> Result<(), lineal::Error> {
     println!("{}", report.certificate());
 
     let new = model.texts(&["is the invoice paid?", "the screen is dark"])?;
-    if let Predicted::Classes(answers) = model.predict(&new) {
+    if let Predicted::Classes(answers) = model.predict(&new)? {
         for class in answers {
             println!("{}", model.classes()[class as usize]);
         }

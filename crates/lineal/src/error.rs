@@ -48,6 +48,9 @@ pub enum Error {
         /// Those rows, from 0, worst first.
         rows: Vec<usize>,
     },
+    /// An [`Interrupt`](crate::Interrupt) ended the run.
+    #[error("the run was interrupted; nothing was learnt")]
+    Interrupted,
     /// Writing a file; the message names it.
     #[error("{0}")]
     Write(std::io::Error),

@@ -11,7 +11,7 @@
 //! let (model, report) = train(&data, &TrainSpec::default())?;
 //! println!("{}", report.certificate()); // objective 0.09…, within 0.0… % of the optimum
 //!
-//! assert_eq!(model.predict(&data), Predicted::Classes(vec![0, 0, 1, 1, 0, 1]));
+//! assert_eq!(model.predict(&data)?, Predicted::Classes(vec![0, 0, 1, 1, 0, 1]));
 //! # Ok::<(), lineal::Error>(())
 //! ```
 //!
@@ -74,6 +74,7 @@ pub use lineal_model::space;
 pub use lineal_ranking as ranking;
 pub use lineal_reduce as reduce;
 pub use lineal_solver as solver;
+pub use lineal_solver::Interrupt;
 
 pub use any::AnyModel;
 pub use constituency::{ConstituencyModel, ConstituencySpec, constituency_options};

@@ -17,7 +17,7 @@ fn dataset(x: Matrix, y: Targets, k: usize) -> Dataset {
         _ => TargetKind::Classes,
     };
     let schema = Schema {
-        format: Format::Svmlight,
+        format: Some(Format::Svmlight),
         target,
         classes: (0..k).map(|c| format!("c{c}")).collect(),
         n_features: x.n_cols(),
@@ -86,14 +86,14 @@ fn adds_up(model: &Model, data: &Dataset) {
         assert!(close(cut.lead, whole.lead) && cut.contributions.len() <= 2);
         assert_eq!(cut.contributions.len() + cut.n_rest, whole.contributions.len());
     }
-    if let Predicted::Classes(y) = model.predict(data) {
+    if let Predicted::Classes(y) = model.predict(data).unwrap() {
         assert!(all.iter().all(|e| e.winner == Some(y[e.row]) && e.runner_up != e.winner));
     }
 }
 
 /// The lead is the difference of scores, against any class.
 fn is_score_difference(model: &Model, data: &Dataset) {
-    let scores = model.scores(data);
+    let scores = model.scores(data).unwrap();
     for class in 0..model.classes().len() {
         for e in against(model, data, class) {
             let of = |c: Option<u32>| scores.row(e.row)[c.unwrap() as usize];
@@ -145,7 +145,7 @@ proptest! {
         let data = dataset(x, Targets::Classes(y), 4);
         let (model, _) = train(&data, &spec(Strategy::Ovo, LossKind::Hinge, Bias::Free)).unwrap();
         adds_up(&model, &data);
-        let scores = model.scores(&data);
+        let scores = model.scores(&data).unwrap();
         let duels: Vec<_> = (0..4).map(|c| against(&model, &data, c)).collect();
         for i in 0..data.n_rows() {
             let winner = duels[0][i].winner.unwrap();
@@ -170,7 +170,7 @@ proptest! {
                 is_score_difference(&model, &data);
                 continue;
             }
-            let scores = model.scores(&data);
+            let scores = model.scores(&data).unwrap();
             for e in model.explain(&data, &ExplainSpec::default()).unwrap() {
                 let Decision::Columns { differ, agree } = e.decision else { panic!("{e:?}") };
                 // Columns in which both words are the same speak for neither.
@@ -186,7 +186,7 @@ proptest! {
         let data = dataset(x, Targets::Classes(y), 4);
         let (model, _) = train(&data, &spec(Strategy::Tree, LossKind::Logistic, Bias::Free)).unwrap();
         adds_up(&model, &data);
-        let scores = model.scores(&data);
+        let scores = model.scores(&data).unwrap();
         let forks: Vec<_> = (0..4).map(|c| against(&model, &data, c)).collect();
         for i in 0..data.n_rows() {
             let winner = forks[0][i].winner.unwrap();
@@ -217,7 +217,7 @@ proptest! {
         let spec = TrainSpec { task: Task::Multilabel, threshold, ..spec(strategy, LossKind::Logistic, Bias::Free) };
         let (model, _) = train(&data, &spec).unwrap();
         adds_up(&model, &data);
-        let Predicted::Labels(predicted) = model.predict(&data) else { panic!("labels") };
+        let Predicted::Labels(predicted) = model.predict(&data).unwrap() else { panic!("labels") };
         for label in 0..4u32 {
             for e in against(&model, &data, label as usize) {
                 prop_assert_eq!(e.predicted, predicted.row(e.row).contains(&label));
@@ -233,7 +233,7 @@ proptest! {
         let spec = TrainSpec { task: Task::Regress, ..TrainSpec::default() };
         let (model, _) = train(&data, &spec).unwrap();
         adds_up(&model, &data);
-        let Predicted::Real(predicted) = model.predict(&data) else { panic!("numbers") };
+        let Predicted::Real(predicted) = model.predict(&data).unwrap() else { panic!("numbers") };
         for e in model.explain(&data, &ExplainSpec::default()).unwrap() {
             prop_assert!(close(e.lead, predicted[e.row]));
         }

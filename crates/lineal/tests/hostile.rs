@@ -26,10 +26,10 @@ fn use_it(model: &Model) {
         let _ = model.top_features(class, 3);
     }
     if let Ok(data) = model.read(source(), &ReadOptions::default()) {
-        if let Predicted::Classes(classes) = model.predict(&data) {
+        if let Predicted::Classes(classes) = model.predict(&data).unwrap() {
             assert!(classes.iter().all(|&c| (c as usize) < model.classes().len()));
         }
-        let _ = model.scores(&data);
+        let _ = model.scores(&data).unwrap();
         if let Ok(proba) = model.proba(&data) {
             let _ = (model.sample(&proba, 1), model.least_cost(&proba));
         }

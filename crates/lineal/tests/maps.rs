@@ -48,7 +48,8 @@ fn fit(data: &Dataset, features: &Features, loss: LossKind) -> Model {
 }
 
 fn n_wrong(model: &Model, data: &Dataset) -> usize {
-    let (Predicted::Classes(y_hat), Targets::Classes(y)) = (model.predict(data), &data.y) else {
+    let (Predicted::Classes(y_hat), Targets::Classes(y)) = (model.predict(data).unwrap(), &data.y)
+    else {
         panic!("classes");
     };
     y_hat.iter().zip(y).filter(|(a, b)| a != b).count()
@@ -78,8 +79,9 @@ fn the_file_keeps_the_map() {
         let model = fit(&data, &features, LossKind::Logistic);
         let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
         let raw = "b,a\n0.5,0.5\n1.9,-0.3\n";
-        let [a, b] = [&model, &again]
-            .map(|model| model.scores(&model.read(source(raw), &ReadOptions::default()).unwrap()));
+        let [a, b] = [&model, &again].map(|model| {
+            model.scores(&model.read(source(raw), &ReadOptions::default()).unwrap()).unwrap()
+        });
         assert_eq!(a, b);
         assert_eq!(again.features().map(), model.features().map());
         assert_eq!(model.to_bytes().unwrap(), again.to_bytes().unwrap());

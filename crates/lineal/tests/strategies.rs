@@ -77,7 +77,7 @@ fn spec(strategy: Strategy, loss: LossKind) -> TrainSpec {
 }
 
 fn predicted(model: &Model, data: &Dataset) -> Vec<u32> {
-    let Predicted::Classes(y) = model.predict(data) else { panic!("classes") };
+    let Predicted::Classes(y) = model.predict(data).unwrap() else { panic!("classes") };
     y
 }
 
@@ -338,7 +338,7 @@ fn labels_are_learnt_alone_or_in_a_tree() {
         assert!(report.converged);
         let (half, _) = micro_macro(&model, &test);
         assert!(half > 0.5, "{strategy}: {half}");
-        let Predicted::Labels(found) = model.predict(&data) else { panic!("labels") };
+        let Predicted::Labels(found) = model.predict(&data).unwrap() else { panic!("labels") };
         assert!(found.iter().any(<[u32]>::is_empty), "a row without labels is an answer");
         let (tuned, _) = train(&data, &multilabel(strategy, Threshold::F1)).unwrap();
         let (_, macro_f1) = micro_macro(&tuned, &test);
@@ -347,7 +347,7 @@ fn labels_are_learnt_alone_or_in_a_tree() {
         // Missing a label is dear: more of them are predicted.
         let dear = Threshold::Cost { false_positive: 1.0, false_negative: 20.0 };
         let (dear, _) = train(&data, &multilabel(strategy, dear)).unwrap();
-        let count = |m: &Model| match m.predict(&test) {
+        let count = |m: &Model| match m.predict(&test).unwrap() {
             Predicted::Labels(l) => l.n_labels_total(),
             _ => panic!("labels"),
         };
@@ -381,7 +381,7 @@ fn probabilities_sum_to_one_for_every_strategy_and_map() {
             // The file keeps all of it.
             let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
             assert_eq!(again.proba(&test).unwrap(), proba);
-            assert_eq!(again.predict(&test), model.predict(&test));
+            assert_eq!(again.predict(&test).unwrap(), model.predict(&test).unwrap());
             let Metrics::Classify(m) = model.evaluate(&test).unwrap() else { panic!("classes") };
             assert!(
                 calibrate.is_none() || m.ece.unwrap() < 0.06,

@@ -44,7 +44,8 @@ fn run(text: &str, spec: &StreamSpec, passes: usize) -> Model {
 
 fn accuracy(model: &Model, text: &str) -> f64 {
     let data = model.read(memory("a.svm", text), &ReadOptions::default()).unwrap();
-    let (Predicted::Classes(y_hat), lineal::Targets::Classes(y)) = (model.predict(&data), &data.y)
+    let (Predicted::Classes(y_hat), lineal::Targets::Classes(y)) =
+        (model.predict(&data).unwrap(), &data.y)
     else {
         panic!("classes")
     };
@@ -206,7 +207,9 @@ fn numbers_labels_weights_and_tables() {
     assert!(report.passes[0].metric > 0.95);
     let data =
         model.read(memory("l.svm", "0,1 1:1 2:1\n 3:1\n"), &options(lineal::TargetKind::Labels));
-    let Predicted::Labels(labels) = model.predict(&data.unwrap()) else { panic!("labels") };
+    let Predicted::Labels(labels) = model.predict(&data.unwrap()).unwrap() else {
+        panic!("labels")
+    };
     assert_eq!((labels.row(0), labels.row(1)), (&[0, 1][..], &[][..]));
     // A class that weighs nothing is not learnt.
     let named = ClassWeight::Named(vec![("c1".into(), 0.0)]);
@@ -273,7 +276,7 @@ fn text_is_hashed_and_has_names() {
     assert_eq!(model.n_features(), 4096);
     assert!(model.to_bytes().unwrap() == bytes);
     let new = model.texts(&["where is my invoice?", "I cannot log in"]).unwrap();
-    assert_eq!(model.predict(&new), Predicted::Classes(vec![1, 0]));
+    assert_eq!(model.predict(&new).unwrap(), Predicted::Classes(vec![1, 0]));
     let names: Vec<String> = model.top_features(1, 4).into_iter().map(|(name, _)| name).collect();
     assert!(names.contains(&"invoice".to_owned()), "{names:?}");
     let more = memory("t.csv", "text,label\nthe sky is blue,weather\n");
@@ -328,7 +331,7 @@ fn what_streams_refuse() {
 /// The scores of a class.
 fn class_scores(model: &Model, text: &str, class: usize) -> Vec<f64> {
     let data = model.read(memory("a.svm", text), &ReadOptions::default()).unwrap();
-    let table = model.scores(&data);
+    let table = model.scores(&data).unwrap();
     (0..table.n_rows).map(|i| table.row(i)[class]).collect()
 }
 

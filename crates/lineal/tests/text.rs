@@ -33,13 +33,13 @@ fn every_strategy_predicts_raw_text_before_and_after_saving() {
         let spec = TrainSpec { strategy: *strategy, ..TrainSpec::for_text(3) };
         let model = trained(&spec, &FeatureSpec::default());
         let new = model.read(source("b.csv", 12), &options()).unwrap();
-        let Predicted::Classes(answers) = model.predict(&new) else { panic!("classes") };
+        let Predicted::Classes(answers) = model.predict(&new).unwrap() else { panic!("classes") };
         let names: Vec<&str> =
             answers.iter().map(|&y| model.classes()[y as usize].as_str()).collect();
         assert_eq!(names, ["day", "night", "storm"].repeat(4), "{strategy}");
         let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
         let read = again.read(source("b.csv", 12), &options()).unwrap();
-        assert_eq!(again.scores(&read), model.scores(&new), "{strategy}");
+        assert_eq!(again.scores(&read).unwrap(), model.scores(&new).unwrap(), "{strategy}");
         let top = again.top_features(0, 100);
         assert!(top.iter().any(|(name, _)| name == "sun"), "{strategy}: {top:?}");
     }

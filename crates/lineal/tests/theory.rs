@@ -80,7 +80,7 @@ fn gold(data: &Dataset) -> &[u32] {
 }
 
 fn predicted(model: &Model, data: &Dataset) -> Vec<u32> {
-    let Predicted::Classes(y) = model.predict(data) else { panic!("classes") };
+    let Predicted::Classes(y) = model.predict(data).unwrap() else { panic!("classes") };
     y
 }
 

@@ -7,6 +7,7 @@
 //! dear ([`dual_by_gaps`]). The shares of the gap seen on the way tell when it is worth computing the true gap over *all* blocks, and that alone
 //! decides when to stop: a poor choice of blocks can cost time, never correctness.
 
+use crate::interrupt::Interrupt;
 use crate::pick::{GapSampling, Pick, Shrinking};
 use crate::{Monitor, Outcome, Pass, Stop, Verdict};
 use lineal_linalg::Scalar;
@@ -155,6 +156,7 @@ fn ascend<F: Scalar, B: Blocks<F>>(
     monitor: &mut Monitor<'_, F>,
 ) -> Result<Outcome, B::Error> {
     let n = blocks.n_blocks();
+    let interrupt = Interrupt::current();
     let mut order = Vec::new();
     let (mut value, mut gap) = (f64::INFINITY, f64::INFINITY);
     let mut next_certify = pick.first_certificate();
@@ -165,6 +167,9 @@ fn ascend<F: Scalar, B: Blocks<F>>(
         pass += 1;
         pick.start_pass(pass, stop.enough(value), blocks.run(), &mut order);
         for (at, &i) in order.iter().enumerate() {
+            if interrupt.is_stopped() {
+                break;
+            }
             let i = i as usize;
             for (ahead, soon) in AHEAD {
                 if let Some(&next) = order.get(at + ahead) {
@@ -173,6 +178,9 @@ fn ascend<F: Scalar, B: Blocks<F>>(
             }
             let step = blocks.step(i)?;
             pick.visited(pass, i, step);
+        }
+        if interrupt.is_stopped() {
+            return Ok(Outcome::default());
         }
         blocks.end_pass();
 
@@ -190,6 +198,9 @@ fn ascend<F: Scalar, B: Blocks<F>>(
         if certified {
             (value, gap) = blocks.certify(pick.gaps())?;
             next_certify = pick.next_certificate(pass);
+        }
+        if interrupt.is_stopped() {
+            return Ok(Outcome::default());
         }
         let state = Pass {
             pass: work.ceil() as usize,
@@ -335,5 +346,45 @@ mod tests {
             }
         });
         assert_eq!((outcome.passes, outcome.converged), (3, false));
+    }
+
+    /// Counts its steps, and throws the switch at the fourth.
+    struct Counted<'c> {
+        steps: &'c std::cell::Cell<usize>,
+        switch: Interrupt,
+    }
+
+    impl DualBlocks<f64> for Counted<'_> {
+        type Scratch = ();
+        fn dim(&self) -> usize {
+            1
+        }
+        fn n_blocks(&self) -> usize {
+            100
+        }
+        fn block(&self, i: usize) -> Range<usize> {
+            i..i + 1
+        }
+        fn scratch(&self) {}
+        fn step(&self, _: usize, _: &mut [f64], _: &mut [f64], (): &mut ()) -> DualStep {
+            self.steps.set(self.steps.get() + 1);
+            if self.steps.get() == 4 {
+                self.switch.stop();
+            }
+            DualStep { gap: 1.0, moved: true }
+        }
+        fn certify(&mut self, _: &mut [f64], _: &mut [f64]) -> (f64, f64) {
+            unreachable!("a run that was interrupted proves nothing")
+        }
+    }
+
+    #[test]
+    fn an_interrupt_ends_a_pass() {
+        let (steps, switch) = (std::cell::Cell::new(0), Interrupt::new());
+        let mut problem = Counted { steps: &steps, switch: switch.clone() };
+        let (mut mu, mut w) = ([0.0; 100], [0.0]);
+        let run = || dual(&Dual::default(), &mut problem, &mut mu, &mut w, &mut silent());
+        assert!(!switch.scope(run).converged);
+        assert_eq!(steps.get(), 4);
     }
 }

@@ -41,6 +41,7 @@
 
 mod dual;
 mod gd;
+mod interrupt;
 mod iterate;
 mod lbfgs;
 mod newton;
@@ -53,6 +54,7 @@ mod view;
 
 pub use dual::{Blocks, Dual, DualBlocks, DualStep, Soon, dual, dual_by_gaps};
 pub use gd::{Gd, GdStep, gd};
+pub use interrupt::Interrupt;
 pub use iterate::Iterate;
 pub use lbfgs::{Lbfgs, lbfgs};
 pub use newton::{Newton, newton};

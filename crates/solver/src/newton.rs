@@ -206,7 +206,7 @@ impl<F: Scalar> Products<F> {
             run.passes += 1;
             let curvature = kernels::dot64(conjugate, product);
             // Not convex along this one (or NaN): the sum so far descends, and so does the very first.
-            if !(curvature > 0.0 && curvature.is_finite()) {
+            if run.is_stopped() || !(curvature > 0.0 && curvature.is_finite()) {
                 if k == 0 {
                     direction.copy_from_slice(conjugate);
                 }

@@ -1,5 +1,6 @@
 //! What the solvers of an objective have in common: counting, judging, reporting, and sums that keep their digits.
 
+use crate::interrupt::Interrupt;
 use crate::view::{Error, L1, Monitor, Objective, Outcome, Pass, Stop, Verdict};
 use lineal_linalg::{Scalar, kernels};
 use std::ops::ControlFlow;
@@ -18,6 +19,7 @@ pub(crate) struct Run<'a, 'm, F> {
     sizes: Option<Option<Vec<f64>>>,
     /// At the last point judged.
     gap: Option<f64>,
+    interrupt: Interrupt,
 }
 
 /// A point that could be returned.
@@ -34,13 +36,19 @@ pub(crate) struct Point<'a, F> {
 impl<'a, 'm, F: Scalar> Run<'a, 'm, F> {
     pub fn new(stop: Stop, monitor: &'a mut Monitor<'m, F>) -> Self {
         let (measure_0, sizes) = (None, None);
-        Self { stop, monitor, passes: 0, iterations: 0, measure_0, sizes, gap: None }
+        let interrupt = Interrupt::current();
+        Self { stop, monitor, passes: 0, iterations: 0, measure_0, sizes, gap: None, interrupt }
     }
 
     /// Counts the call.
     pub fn value_grad(&mut self, f: &mut dyn Objective<F>, w: &[F], grad: &mut [F]) -> f64 {
         self.passes += 1;
         f.value_grad(w, grad)
+    }
+
+    /// Whether the run is to end now, with whatever numbers.
+    pub fn is_stopped(&self) -> bool {
+        self.interrupt.is_stopped()
     }
 
     /// Passes that may still be made. The first, at the start, is free.
@@ -55,6 +63,9 @@ impl<'a, 'm, F: Scalar> Run<'a, 'm, F> {
         at: &Point<'_, F>,
     ) -> Result<Option<Outcome>, Error> {
         let &Point { w, grad, value, grad_norm } = at;
+        if self.is_stopped() {
+            return Ok(Some(Outcome { passes: self.passes, value, ..Outcome::default() }));
+        }
         if !(value.is_finite() && grad_norm.is_finite()) {
             let value = if value.is_finite() { grad_norm } else { value };
             return Err(Error::Diverged { value, pass: self.iterations + 1 });
@@ -96,7 +107,9 @@ impl<'a, 'm, F: Scalar> Run<'a, 'm, F> {
     pub fn give_up(&self, f: &mut dyn Objective<F>, at: &Point<'_, F>) -> Outcome {
         let gap = match self.gap {
             // Infinity only says "more than enough".
-            Some(gap) if !gap.is_finite() => f.gap(at.w, at.grad, f64::INFINITY),
+            Some(gap) if !gap.is_finite() && !self.is_stopped() => {
+                f.gap(at.w, at.grad, f64::INFINITY)
+            }
             gap => gap,
         };
         let (value, grad_norm) = (at.value, Some(at.grad_norm));

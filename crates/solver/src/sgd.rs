@@ -6,7 +6,7 @@
 //!
 //! A step costs the nonzeros of its rows, shrinking and averaging included: see [`Iterate`].
 
-use crate::{Error, Iterate, Monitor, Outcome, Pass};
+use crate::{Error, Interrupt, Iterate, Monitor, Outcome, Pass};
 use lineal_linalg::{Scalar, Sink};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -155,6 +155,7 @@ pub fn sgd<F: Scalar, P: Stochastic<F>>(
     if config.average != Averaging::Last {
         iterate.start_average();
     }
+    let interrupt = Interrupt::current();
     let mut step = 0u64;
     let mut outcome = Outcome { updates: Some(0), ..Outcome::default() };
 
@@ -166,6 +167,9 @@ pub fn sgd<F: Scalar, P: Stochastic<F>>(
         }
         let (mut loss, mut updates) = (0.0, 0u64);
         for examples in order.chunks(batch) {
+            if interrupt.is_stopped() {
+                return Ok(outcome);
+            }
             step += 1;
             let t = step as f64;
             let passes = t * batch as f64 / n as f64;

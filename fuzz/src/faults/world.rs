@@ -194,7 +194,7 @@ impl World {
                     Source::Memory { name: "a.svm".into(), bytes: self.rows.clone().into_bytes() };
                 let data = model.read(source, &ReadOptions::default())?;
                 let same = Model::from_bytes(&self.saved[which])?;
-                if model.predict(&data) != same.predict(&data) {
+                if model.predict(&data)? != same.predict(&data)? {
                     bail!("the file predicts otherwise than what was written");
                 }
                 Ok(false)

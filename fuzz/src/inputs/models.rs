@@ -42,8 +42,10 @@ pub fn exercise(model: &AnyModel, s: &mut Signature) {
 
 /// What a model says of data of its own kind.
 pub fn ask_rows(model: &Model, data: &Dataset, s: &mut Signature) {
-    model.predict(data);
-    s.count(model.scores(data).n_cols);
+    s.result(model.predict(data));
+    if let Some(scores) = s.result(model.scores(data)) {
+        s.count(scores.n_cols);
+    }
     if let Some(proba) = s.result(model.proba(data)) {
         s.result(model.least_cost(&proba));
         model.sample(&proba, 1);

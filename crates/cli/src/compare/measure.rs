@@ -89,7 +89,7 @@ fn measured(
     let train_seconds = begun.elapsed().as_secs_f64();
 
     let fastest = fastest(|| {
-        std::hint::black_box(model.predict(test));
+        let _ = std::hint::black_box(model.predict(test));
     });
     let metrics = model.evaluate(test)?;
     Ok(Measured {

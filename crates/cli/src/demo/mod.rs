@@ -222,7 +222,7 @@ fn predictions(model: &Model, test: &Dataset) -> anyhow::Result<Vec<String>> {
     });
     let rows = Answered {
         classes: model.classes().to_vec(),
-        answers: model.predict(&data).into(),
+        answers: model.predict(&data)?.into(),
         proba: if model.has_proba() { Some(round(model.proba(&data)?)) } else { None },
         scores: None,
         top,

@@ -48,7 +48,7 @@ impl Try {
 
     fn new(name: String, model: Model, data: &Dataset) -> Self {
         let wrong = match (model.predict(data), &data.y) {
-            (Predicted::Classes(y_hat), Targets::Classes(y)) => {
+            (Ok(Predicted::Classes(y_hat)), Targets::Classes(y)) => {
                 y_hat.iter().zip(y).map(|(a, b)| a != b).collect()
             }
             _ => Vec::new(),

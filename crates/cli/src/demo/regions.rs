@@ -54,7 +54,7 @@ pub fn classify(model: &Model, points: &[Point]) -> anyhow::Result<Vec<u32>> {
     let mut csv = String::from("x,y\n");
     points.iter().for_each(|[x, y]| csv.push_str(&format!("{x},{y}\n")));
     let source = Source::Memory { name: "points.csv".into(), bytes: csv.into_bytes() };
-    match model.predict(&model.read(source, &ReadOptions::default())?) {
+    match model.predict(&model.read(source, &ReadOptions::default())?)? {
         Predicted::Classes(classes) => Ok(classes),
         _ => bail!("a picture is of classes"),
     }

@@ -41,7 +41,7 @@ impl ByLabel {
         let rows: Vec<usize> = (0..data.n_rows()).collect();
         for rows in rows.chunks((AT_ONCE / n_labels.max(1)).max(1)) {
             let part = data.select(rows);
-            if let Predicted::Labels(predicted) = model.predict(&part) {
+            if let Predicted::Labels(predicted) = model.predict(&part)? {
                 for (&i, predicted) in rows.iter().zip(predicted.iter()) {
                     count(&mut counts, gold.row(i), predicted);
                 }

@@ -97,9 +97,9 @@ impl Details {
             let part = data.select(rows);
             let table = match self.is_proba {
                 true => model.proba(&part)?,
-                false => model.scores(&part),
+                false => model.scores(&part)?,
             };
-            let Predicted::Classes(predicted) = model.predict(&part) else { return Ok(()) };
+            let Predicted::Classes(predicted) = model.predict(&part)? else { return Ok(()) };
             for (at, &i) in rows.iter().enumerate() {
                 let row = table.row(at);
                 // Two classes may have one score, that of the second.
@@ -137,7 +137,7 @@ impl Details {
     }
 
     fn numbers(&mut self, model: &Model, data: &Dataset, gold: &[f64]) {
-        let Predicted::Real(predicted) = model.predict(data) else { return };
+        let Ok(Predicted::Real(predicted)) = model.predict(data) else { return };
         let every = gold.len().div_ceil(DOTS).max(1);
         for (row, (&y, &y_hat)) in gold.iter().zip(&predicted).enumerate() {
             if row % every == 0 {

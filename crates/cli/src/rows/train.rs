@@ -19,6 +19,7 @@ use crate::talk::{Talk, count};
 use crate::text;
 use crate::train::request::Request;
 use crate::train::{Learns, Shown};
+use std::ops::ControlFlow;
 
 /// Rows, and how their text was read.
 pub struct Rows {
@@ -84,7 +85,10 @@ impl Learns for Model {
         shown: &Shown,
     ) -> anyhow::Result<(Self, Report)> {
         let mut watch = |point: &lineal::CurvePoint| shown.pass(point);
-        let mut see_fold = |fold: usize, all: usize| shown.fold(fold, all);
+        let mut see_fold = |fold: usize, all: usize| {
+            shown.fold(fold, all);
+            ControlFlow::Continue(())
+        };
         let mut training = Training::new(&rows.data, &request.spec)
             .features(&rows.features)
             .monitor(&mut watch)

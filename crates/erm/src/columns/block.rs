@@ -33,7 +33,7 @@ use crate::rows::NEAR;
 use lineal_linalg::{Row, Scalar, kernels};
 use lineal_loss::{OfMargin, Steps};
 use lineal_model::Bias;
-use lineal_solver::{DualBlocks, DualStep, Soon};
+use lineal_solver::{DualBlocks, DualStep, Interrupt, Soon};
 use std::ops::Range;
 
 pub(super) struct Block<'a, F, L, const T: usize> {
@@ -56,6 +56,7 @@ pub(super) struct Block<'a, F, L, const T: usize> {
     /// What a column counts in reports.
     report: [F; T],
     columns: Range<usize>,
+    interrupt: Interrupt,
 }
 
 /// What a block knows of the rows of its task.
@@ -92,6 +93,7 @@ where
             .into_iter()
             .partition(|&row| scale[row as usize][0] > F::ZERO);
         light.retain(|&row| shares[row as usize] > 0.0);
+        let interrupt = Interrupt::current();
         let mut report = [F::ZERO; T];
         for (own, &report) in report.iter_mut().zip(&task.report[columns.clone()]) {
             *own = F::from_f64(report);
@@ -110,6 +112,7 @@ where
             beta_sq,
             report,
             columns,
+            interrupt,
         }
     }
 
@@ -162,6 +165,11 @@ where
         &w[..if self.task.bias == Bias::Free { bias.start } else { bias.end }]
     }
 
+    /// The rows that take part; none any more once the run is interrupted.
+    fn rows(&self) -> impl Iterator<Item = &u32> {
+        self.rows.iter().take_while(|_| !self.interrupt.is_stopped())
+    }
+
     fn signed(&self, row: usize) -> &[F; T] {
         &self.signed[self.task.kinds[row] as usize]
     }
@@ -198,7 +206,7 @@ where
     fn gaps(&self, a: &[F], w: &[F]) -> [[f64; 2]; T] {
         let factors = self.balance(a);
         let (mut value, mut gap) = ([0.0; T], [0.0; T]);
-        for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
+        for (&row, a) in self.rows().zip(a.chunks_exact(T)) {
             let (row, share) = (row as usize, self.shares[row as usize]);
             let scores = self.scores64(row, w);
             for (l, &c) in self.signed(row).iter().enumerate() {
@@ -228,7 +236,7 @@ where
             return;
         }
         let factors = factors.map(|by| by.map(F::from_f64));
-        for (&row, a) in self.rows.iter().zip(a.chunks_exact_mut(T)) {
+        for (&row, a) in self.rows().zip(a.chunks_exact_mut(T)) {
             let row = row as usize;
             let rate = self.scale[row][0];
             let mut delta = [F::ZERO; T];
@@ -260,7 +268,7 @@ where
         if !self.singletons.any() {
             return;
         }
-        for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
+        for (&row, a) in self.rows().zip(a.chunks_exact(T)) {
             let row = row as usize;
             let rate = self.scale[row][0];
             let signed = self.signed(row);
@@ -299,7 +307,7 @@ where
         }
         let off = gamma(4) + compensated(self.rows.len());
         let mut sums = [[Compensated::default(); 2]; T];
-        for (&row, a) in self.rows.iter().zip(given.a.chunks_exact(T)) {
+        for (&row, a) in self.rows().zip(given.a.chunks_exact(T)) {
             let share = self.shares[row as usize];
             let signed = &given.signed[self.task.kinds[row as usize] as usize];
             for (sum, (a, c)) in sums.iter_mut().zip(a.iter().zip(signed)) {
@@ -336,7 +344,7 @@ where
                 *square += off * off;
             }
         };
-        for (&row, a) in self.rows.iter().zip(of.a.chunks_exact(T)) {
+        for (&row, a) in self.rows().zip(of.a.chunks_exact(T)) {
             let row = row as usize;
             let (share, norm) = (self.shares[row], self.norm(row));
             let mut g = [0.0; T];
@@ -379,7 +387,7 @@ where
         let [mut longest, mut most] = [0.0f64; 2];
         let zeros = [F::ZERO; T];
         let light = self.light.iter().map(|row| (row, zeros.as_slice()));
-        for (&row, a) in self.rows.iter().zip(of.a.chunks_exact(T)).chain(light) {
+        for (&row, a) in self.rows().zip(of.a.chunks_exact(T)).chain(light) {
             let row = row as usize;
             let share = self.shares[row];
             let scores = self.scores64(row, w);
@@ -433,7 +441,7 @@ where
     /// The dual variables that weights alone give: the loss's slopes.
     fn slopes(&self, w: &[F]) -> Vec<F> {
         let mut a = Vec::with_capacity(self.n_dual());
-        for &row in &self.rows {
+        for &row in self.rows() {
             let scores = self.scores64(row as usize, w);
             a.extend(self.signed(row as usize).iter().zip(scores).map(|(&c, score)| {
                 let m = if c < F::ZERO { -score } else { score };
@@ -544,7 +552,7 @@ where
             return;
         }
         let mut residual = [0.0f64; T];
-        for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
+        for (&row, a) in self.rows().zip(a.chunks_exact(T)) {
             let rate = self.scale[row as usize][0];
             for (r, (&a, &c)) in residual.iter_mut().zip(a.iter().zip(self.signed(row as usize))) {
                 *r += (rate * c * a).to_f64();
@@ -558,7 +566,7 @@ where
     /// The dual value, which needs no scores.
     fn estimate(&self, a: &[F], w: &[F]) -> Option<f64> {
         let mut value = self.norms(w).map(|norm| -0.5 * self.task.l2 * norm);
-        for (&row, a) in self.rows.iter().zip(a.chunks_exact(T)) {
+        for (&row, a) in self.rows().zip(a.chunks_exact(T)) {
             let (row, share) = (row as usize, self.shares[row as usize]);
             let alone = f64::from(self.singletons.square(row)) * 0.5 * share * share / self.task.l2;
             for (l, c) in self.signed(row).iter().enumerate() {

@@ -23,7 +23,7 @@ use lineal_linalg::{Matrix, Scalar};
 use lineal_loss::OfMargin;
 use lineal_model::Bias;
 use lineal_model::space::Columns;
-use lineal_solver::{self as solver, Outcome, Pass};
+use lineal_solver::{self as solver, Interrupt, Outcome, Pass};
 use rayon::prelude::*;
 use singleton_features::SingletonFeatures;
 use std::ops::{ControlFlow, Range};
@@ -141,8 +141,9 @@ pub fn dual<F: Scalar, L: OfMargin<F> + OfMargin<f64>>(
         (w.alone(task), vec![part])
     } else {
         let all = All::new(task);
+        let interrupt = Interrupt::current();
         let solve_and_put = |number: usize| {
-            let (part, w) = solve_block(number);
+            let (part, w) = interrupt.scope(|| solve_block(number));
             all.put(blocks[number].clone(), w);
             part
         };
@@ -170,6 +171,8 @@ pub fn certify<L: OfMargin<f64>>(task: &ColumnTask<'_>, loss: L, w: &[f64]) -> V
         }
         block.at_weights(&own)
     };
+    let interrupt = Interrupt::current();
+    let of_block = |columns: &Range<usize>| interrupt.scope(|| of_block(columns));
     by_sixteen(n).par_iter().flat_map_iter(of_block).collect()
 }
 

@@ -119,6 +119,7 @@ pub fn dual_tree<F: Scalar, L: OfMargin<F> + OfMargin<f64>>(
     let rows = rows_below(task, &spans);
     let exclusive = matches!(task.outputs, Outputs::Classes(_));
     let n_nodes = task.nodes.len();
+    let interrupt = solver::Interrupt::current();
     let fits: Vec<NodeFit<F>> = rows
         .into_par_iter()
         .enumerate()
@@ -132,7 +133,7 @@ pub fn dual_tree<F: Scalar, L: OfMargin<F> + OfMargin<f64>>(
                 })
             };
             let node = NodeTask { task, number, rows: &rows, spans: &spans, exclusive };
-            node.fit(loss, config, &see)
+            interrupt.scope(|| node.fit(loss, config, &see))
         })
         .collect();
 

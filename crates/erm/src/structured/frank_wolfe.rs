@@ -216,7 +216,7 @@ where
             let mut gold = <S as Structure<f64>>::Output::default();
             let (w, hits) = out.split_at_mut(dim);
             // Σ p α Δ, and Σ p α‖Ψ(gold) − Ψ(y)‖₁ / l2.
-            let (start, mut own) = (range.start, [0.0; 2]);
+            let (start, mut own) = (range.start(), [0.0; 2]);
             for i in range.filter(|&i| share(i) > 0.0) {
                 Structure::<f64>::gold(structure, i, &mut gold);
                 let total: f64 = active[i].iter().map(|one| one.alpha).sum();
@@ -406,6 +406,9 @@ where
         gaps.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, gaps)| {
             let mut worker = problem.worker();
             for (i, gap) in gaps.iter_mut().enumerate() {
+                if problem.interrupt.is_stopped() {
+                    return;
+                }
                 let i = chunk * CHUNK + i;
                 problem.scores(i, w, &mut worker);
                 Structure::<F>::gold(structure, i, &mut worker.gold);

@@ -13,19 +13,19 @@ use crate::risk::Penalty;
 use crate::rounding::{LowerBound, Proof};
 use lineal_linalg::{Scalar, kernels};
 use lineal_model::structure::{MaxOracle, PartVector, Structure, SumOracle};
-use lineal_solver::{self as solver, Blocks, Lbfgs, Objective, Stop};
+use lineal_solver::{self as solver, Blocks, Interrupt, Lbfgs, Objective, Stop};
 use std::ops::ControlFlow;
 
 /// Learns the weights of a structure, from zeros or from `start`, with any loss.
 ///
-/// `on_pass` sees every pass; `Break` ends the run with what there is.
+/// `on_pass` sees every pass; `Break` ends the run with what there is. An [`Interrupt`] ends it within a pass, with an error.
 pub fn learn<S: SumOracle<f32> + SumOracle<f64, Output = <S as Structure<f32>>::Output>>(
     structure: &S,
     spec: &LearnSpec,
     start: Option<&[f32]>,
     on_pass: &mut OnPass<'_>,
 ) -> Result<Learnt, LearnError> {
-    finite(run(structure, spec, (Some(Sums::new()), Some(Sums::new())), start, on_pass)?)
+    finite(run(structure, spec, (Some(Sums::new()), Some(Sums::new())), start, on_pass))
 }
 
 /// As [`learn`], for a structure without sums over its outputs: the logistic loss is refused.
@@ -35,11 +35,15 @@ pub fn learn_max<S: MaxOracle<f32> + MaxOracle<f64, Output = <S as Structure<f32
     start: Option<&[f32]>,
     on_pass: &mut OnPass<'_>,
 ) -> Result<Learnt, LearnError> {
-    finite(run(structure, spec, (None, None), start, on_pass)?)
+    finite(run(structure, spec, (None, None), start, on_pass))
 }
 
-/// Weights that no file could hold are an error of the run that made them, whether it has an objective or not.
-fn finite(learnt: Learnt) -> Result<Learnt, LearnError> {
+/// What a run that was interrupted leaves means nothing; weights that no file could hold are an error of the run that made them, whether it has an objective or not.
+fn finite(learnt: Result<Learnt, LearnError>) -> Result<Learnt, LearnError> {
+    if Interrupt::current().is_stopped() {
+        return Err(LearnError::Interrupted);
+    }
+    let learnt = learnt?;
     match learnt.w.iter().find(|w| !w.is_finite()) {
         Some(&w) => Err(LearnError::Diverged { value: f64::from(w), pass: learnt.report.passes }),
         None => Ok(learnt),
@@ -87,10 +91,11 @@ fn run<S: MaxOracle<f32> + MaxOracle<f64, Output = <S as Structure<f32>>::Output
         start
     });
     let start = start.as_deref();
+    let interrupt = Interrupt::current();
     let partial = (0..n).any(|i| !Structure::<f32>::is_whole(structure, i));
     let both = Both {
-        single: Problem { structure, spec, sums: single, partial },
-        double: Problem { structure, spec, sums: double, partial },
+        single: Problem { structure, spec, sums: single, partial, interrupt: interrupt.clone() },
+        double: Problem { structure, spec, sums: double, partial, interrupt },
     };
     if spec.may_be_newton() && dim <= newton::MOST_WEIGHTS && both.double.is_curved() {
         return by_newton(&both, start, on_pass);

@@ -99,7 +99,8 @@ pub(super) fn by_newton<S: MaxOracle<f32> + MaxOracle<f64>>(
             broken = on_pass(&pass).is_break();
         }
         let done = gap <= enough;
-        if done || broken || stuck > 2 || newton.passes > spec.passes {
+        let ends = broken || both.double.interrupt.is_stopped();
+        if done || ends || stuck > 2 || newton.passes > spec.passes {
             break done;
         }
         iterations += 1;

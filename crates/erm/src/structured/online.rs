@@ -17,7 +17,7 @@ use super::problem::{Problem, Worker, infeasible};
 use super::{LearnError, LearnPass, Loss, OnPass, Update};
 use lineal_linalg::Rng;
 use lineal_model::structure::{MaxOracle, PartVector};
-use lineal_solver::{Averaging, Iterate, Schedule, shuffle};
+use lineal_solver::{Averaging, Interrupt, Iterate, Schedule, shuffle};
 use std::ops::Range;
 
 /// What a run of epochs came to.
@@ -116,11 +116,15 @@ pub(crate) fn epochs<S: MaxOracle<f32>>(
     let mut seen =
         Epochs { w: Vec::new(), passes: 0, loss: 0.0, updates: 0, still: false, broken: false };
     let shrinks = spec.l2 > 0.0 && spec.update == Update::Gradient;
+    let interrupt = Interrupt::current();
     let mut t = 0u64;
     for epoch in 1..=steps.epochs {
         shuffle(&mut order, &mut rng);
         let (mut loss, mut moved) = (0.0, 0);
         for &i in &order {
+            if interrupt.is_stopped() {
+                return Err(LearnError::Interrupted);
+            }
             t += 1;
             let i = i as usize;
             let (value, changed) = run.step(t, i)?;

@@ -4,6 +4,7 @@ use super::{LearnError, LearnSpec, Loss};
 use crate::shards::Shards;
 use lineal_linalg::Scalar;
 use lineal_model::structure::{Ask, Infeasible, MaxOracle, PartVector, Structure, SumOracle};
+use lineal_solver::Interrupt;
 
 /// A structure, and what to learn of it.
 pub(crate) struct Problem<'a, S: MaxOracle<F>, F: Scalar> {
@@ -12,6 +13,8 @@ pub(crate) struct Problem<'a, S: MaxOracle<F>, F: Scalar> {
     pub(crate) sums: Option<Sums<S, F>>,
     /// Whether some gold output is known in part only.
     pub(crate) partial: bool,
+    /// Ends the run: examples then have no loss.
+    pub(crate) interrupt: Interrupt,
 }
 
 /// The calls of a [`SumOracle`], as pointers: the learners are compiled once for structures with sums and without, and a call per example is cheap.
@@ -53,6 +56,9 @@ pub(crate) struct ExampleLoss {
     /// The score of the gold output.
     pub(crate) gold_score: f64,
 }
+
+/// The loss of an example in a run that was interrupted, which nobody sees.
+const INTERRUPTED: Infeasible = Infeasible { at: 0 };
 
 /// No sums were asked for that are not there: requests are checked first.
 const NO_SUMS: Infeasible = Infeasible { at: 0 };
@@ -107,6 +113,9 @@ impl<'a, S: MaxOracle<F>, F: Scalar> Problem<'a, S, F> {
         i: usize,
         worker: &mut Worker<S, F>,
     ) -> Result<ExampleLoss, Infeasible> {
+        if self.interrupt.is_stopped() {
+            return Err(INTERRUPTED);
+        }
         if self.is_logistic() { self.log_loss(i, worker) } else { self.max_loss(i, worker) }
     }
 
@@ -162,6 +171,9 @@ impl<'a, S: MaxOracle<F>, F: Scalar> Problem<'a, S, F> {
         s: &mut S::Scratch,
         mu: &mut S::Parts,
     ) -> Result<f64, LearnError> {
+        if self.interrupt.is_stopped() {
+            return Err(LearnError::Interrupted);
+        }
         self.structure.load_parts(theta, s);
         let sums = self.sums.as_ref().ok_or_else(|| infeasible(i)(NO_SUMS))?;
         (sums.expect)(self.structure, i, theta, Ask::Plain, s, mu).map_err(infeasible(i))
@@ -174,6 +186,9 @@ impl<'a, S: MaxOracle<F>, F: Scalar> Problem<'a, S, F> {
         theta: &S::Parts,
         s: &mut S::Scratch,
     ) -> Result<f64, LearnError> {
+        if self.interrupt.is_stopped() {
+            return Err(LearnError::Interrupted);
+        }
         self.structure.load_parts(theta, s);
         let sums = self.sums.as_ref().ok_or_else(|| infeasible(i)(NO_SUMS))?;
         (sums.log_partition)(self.structure, i, theta, Ask::Plain, s).map_err(infeasible(i))

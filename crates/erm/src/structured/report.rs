@@ -108,6 +108,9 @@ pub enum LearnError {
         /// Position, word or other part of the example, counted from 0.
         at: usize,
     },
+    /// An [`Interrupt`](lineal_solver::Interrupt) ended the run.
+    #[error("learning was interrupted")]
+    Interrupted,
     /// The objective or a weight became infinite or NaN.
     #[error(
         "the objective or a weight became {value} in pass {pass}; try a smaller rate or a larger l2"

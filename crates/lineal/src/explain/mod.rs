@@ -172,13 +172,13 @@ impl Model {
 
     /// Winner against runner-up, or against the class asked about.
     fn about_classes(&self, data: &Dataset, class: Option<u32>) -> Result<Vec<Question>, Error> {
-        let Predicted::Classes(winners) = self.predict(data) else {
+        let Predicted::Classes(winners) = self.predict(data)? else {
             return Err(Error::request("the model does not predict classes"));
         };
         let proba = if self.has_proba() { Some(self.proba(data)?) } else { None };
         let scores = match &proba {
             Some(proba) if self.calibration().is_some() => proba,
-            _ => &self.scores(data),
+            _ => &self.scores(data)?,
         };
         let question = |(row, &winner): (usize, &u32)| {
             let best = highest(scores.row(row), 2);
@@ -196,11 +196,11 @@ impl Model {
 
     /// Each label that was predicted, the likeliest where none was, or the one asked about.
     fn about_labels(&self, data: &Dataset, class: Option<u32>) -> Result<Vec<Question>, Error> {
-        let Predicted::Labels(predicted) = self.predict(data) else {
+        let Predicted::Labels(predicted) = self.predict(data)? else {
             return Err(Error::request("the model does not predict labels"));
         };
         let proba = if self.has_proba() { Some(self.proba(data)?) } else { None };
-        let scores = self.scores(data);
+        let scores = self.scores(data)?;
         let mut questions = Vec::new();
         for (row, labels) in predicted.iter().enumerate() {
             let likeliest = || highest(scores.row(row), 1).iter().map(|b| b.0).collect();

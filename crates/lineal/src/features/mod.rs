@@ -92,7 +92,7 @@ pub struct Features {
 /// let (model, _) = Training::new(&data, &TrainSpec::for_text(2)).features(&features).run()?;
 ///
 /// let new = model.texts(&["the invoice is missing", "I cannot log in"])?;
-/// assert_eq!(model.predict(&new), Predicted::Classes(vec![1, 0]));
+/// assert_eq!(model.predict(&new)?, Predicted::Classes(vec![1, 0]));
 /// # Ok::<(), lineal::Error>(())
 /// ```
 pub fn read_features(

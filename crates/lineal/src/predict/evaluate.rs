@@ -34,11 +34,11 @@ impl Model {
         data: &Dataset,
         cost: Option<&CostMatrix>,
     ) -> Result<Metrics, Error> {
-        match (self.predict(data), &data.y) {
+        match (self.predict(data)?, &data.y) {
             (Predicted::Classes(predicted), Targets::Classes(gold)) => {
                 let proba = if self.has_proba() { Some(self.proba(data)?.values) } else { None };
                 let binary = self.classes().len() == 2;
-                let scores = binary.then(|| self.raw_scores(data).values);
+                let scores = binary.then(|| self.raw_scores(&data.x).values);
                 let rows = Classified {
                     proba: proba.as_deref(),
                     scores: scores.as_deref(),

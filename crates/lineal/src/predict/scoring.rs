@@ -6,9 +6,9 @@ use crate::predict::model::{Model, Predicted, Table};
 use crate::request::spec::{LossKind, Task, Threshold};
 use crate::train::weights::with_weights;
 use lineal_calibrate::{Calibration, Kind, couple};
-use lineal_data::{Dataset, Labels};
-use lineal_linalg::Scalar;
+use lineal_data::Labels;
 use lineal_linalg::special::{log1p_exp, sigmoid, softmax};
+use lineal_linalg::{Matrix, Scalar};
 use lineal_model::label_tree::{LabelTree, Link, Scratch};
 use lineal_model::space::{Binary, Classes, OutputSpace};
 use lineal_model::{Linear, Model as _};
@@ -30,21 +30,79 @@ impl Model {
     /// The score of every class (two columns, −f and f, for two classes; one, the prediction, for regression). For one-vs-one votes or
     /// summed scores, for output codes minus the distance from the codeword, for trees the logarithm of the probability.
     ///
-    /// # Panics
-    /// If the data was not read with this model's schema and has more features.
-    pub fn scores(&self, data: &Dataset) -> Table {
+    /// Rows are those of a dataset or of a [`Matrix`]; an error if they have not as many features as the model.
+    pub fn scores(&self, x: &impl AsRef<Matrix>) -> Result<Table, Error> {
+        let (x, k) = (self.fitting(x.as_ref())?, self.n_scores());
+        let mut values = vec![0.0; x.n_rows() * k];
+        self.write_scores(x, &mut values);
+        Ok(Table { n_rows: x.n_rows(), n_cols: k, values })
+    }
+
+    /// As [`scores`](Self::scores), into a buffer of the caller's: row by row, [`n_scores`](Self::n_scores) numbers each.
+    ///
+    /// ```
+    /// use lineal::{Dataset, Dense, Matrix, TrainSpec, train};
+    ///
+    /// let data = Dataset::from_rows(&[[1.0, 5.0], [2.0, 6.0], [7.0, 2.0], [8.0, 1.0]], &["flat", "flat", "tall", "tall"])?;
+    /// let (model, _) = train(&data, &TrainSpec::default())?;
+    /// let x = Matrix::Dense(Dense::from_array(2, 2, vec![9.0f64, 2.0, 1.0, 7.0], Default::default())?);
+    /// let mut scores = [0.0; 4];
+    /// model.scores_into(&x, &mut scores)?;
+    /// assert!(scores[1] > 0.0 && scores[3] < 0.0); // the first row is tall, the second is not
+    /// assert!(model.scores_into(&x, &mut [0.0; 3]).is_err());
+    /// # Ok::<(), lineal::Error>(())
+    /// ```
+    pub fn scores_into(&self, x: &impl AsRef<Matrix>, out: &mut [f64]) -> Result<(), Error> {
+        let x = self.fitting(x.as_ref())?;
+        self.check_room(x, out.len())?;
+        self.write_scores(x, out);
+        Ok(())
+    }
+
+    /// How many scores a row has: one for each class or label, or the number that is predicted.
+    pub fn n_scores(&self) -> usize {
+        self.classes().len().max(1)
+    }
+
+    fn write_scores(&self, x: &Matrix, out: &mut [f64]) {
         let k = self.classes().len();
         if let Some(tree) = &self.tree {
-            return self.tree_logs(tree, data);
+            return self.write_tree_logs(tree, x, out);
         }
-        let raw = self.raw_scores(data);
         match &self.decoder {
-            Decoder::Direct if k == 2 && raw.n_cols == 1 => {
-                let values = raw.values.iter().flat_map(|&f| [-f, f]).collect();
-                Table { n_cols: 2, values, ..raw }
+            Decoder::Direct if k == 2 && self.n_outputs() == 1 => {
+                let raw = self.raw_scores(x);
+                for (out, &f) in out.chunks_exact_mut(2).zip(&raw.values) {
+                    out.copy_from_slice(&[-f, f]);
+                }
             }
-            Decoder::Direct => raw,
-            decoder => by_row(&raw, k, |columns, out| decoder.class_scores(columns, out)),
+            Decoder::Direct => self.write_raw_scores(x, 0..x.n_rows(), out),
+            decoder => by_row_into(&self.raw_scores(x), k, out, |columns, out| {
+                decoder.class_scores(columns, out);
+            }),
+        }
+    }
+
+    /// The rows, if they have as many features as the model.
+    fn fitting<'x>(&self, x: &'x Matrix) -> Result<&'x Matrix, Error> {
+        match x.n_cols() == self.n_features() {
+            true => Ok(x),
+            false => Err(Error::request(format!(
+                "rows have {} features, and the model has {}; rows are read by the model (Model::read), or have its features in its order",
+                x.n_cols(),
+                self.n_features()
+            ))),
+        }
+    }
+
+    fn check_room(&self, x: &Matrix, len: usize) -> Result<(), Error> {
+        match x.n_rows().checked_mul(self.n_scores()) {
+            Some(n) if n == len => Ok(()),
+            _ => Err(Error::request(format!(
+                "out has {len} entries; {} rows of {} are needed",
+                x.n_rows(),
+                self.n_scores()
+            ))),
         }
     }
 
@@ -54,7 +112,19 @@ impl Model {
     }
 
     /// The probability of every class, which sum to one; of every label, for multilabel models.
-    pub fn proba(&self, data: &Dataset) -> Result<Table, Error> {
+    pub fn proba(&self, x: &impl AsRef<Matrix>) -> Result<Table, Error> {
+        self.proba_of_rows(self.fitting(x.as_ref())?)
+    }
+
+    /// As [`proba`](Self::proba), into a buffer of the caller's: row by row, [`n_scores`](Self::n_scores) numbers each.
+    pub fn proba_into(&self, x: &impl AsRef<Matrix>, out: &mut [f64]) -> Result<(), Error> {
+        let x = self.fitting(x.as_ref())?;
+        self.check_room(x, out.len())?;
+        out.copy_from_slice(&self.proba_of_rows(x)?.values);
+        Ok(())
+    }
+
+    fn proba_of_rows(&self, x: &Matrix) -> Result<Table, Error> {
         if !self.has_proba() {
             return Err(Error::request(format!(
                 "a model trained with the {} loss has no probabilities; train with --loss logistic, or add --calibrate platt",
@@ -63,11 +133,11 @@ impl Model {
         }
         let table = match &self.tree {
             Some(tree) => {
-                let mut logs = self.tree_logs(tree, data);
+                let mut logs = self.tree_logs(tree, x);
                 logs.values.iter_mut().for_each(|p| *p = p.exp());
                 logs
             }
-            None => self.proba_of(&self.raw_scores(data)),
+            None => self.proba_of(&self.raw_scores(x)),
         };
         Ok(self.sharpened(table))
     }
@@ -125,10 +195,33 @@ impl Model {
 
     /// The argmax, the lowest class among equals: of scores, or of probabilities where the model was calibrated. Of labels, those above their
     /// thresholds.
-    pub fn predict(&self, data: &Dataset) -> Predicted {
+    ///
+    /// Rows are those of a dataset or of a [`Matrix`]; an error if they have not as many features as the model. The same call for every strategy:
+    /// classes however they were reduced to columns, labels, numbers.
+    ///
+    /// ```
+    /// use lineal::{Csr, Dataset, Matrix, Predicted, TrainSpec, lend, train};
+    ///
+    /// let data = Dataset::from_rows(&[[1.0, 5.0], [2.0, 6.0], [7.0, 2.0], [8.0, 1.0]], &["flat", "flat", "tall", "tall"])?;
+    /// let (model, _) = train(&data, &TrainSpec::default())?;
+    /// assert_eq!(model.predict(&data)?, Predicted::Classes(vec![0, 0, 1, 1]));
+    ///
+    /// let (indptr, indices, values) = ([0i32, 1, 2], [0i32, 1], [9.0f32, 8.0]);
+    /// let predicted = lend(|loan| {
+    ///     let x = Csr::from_arrays(2, loan.buffer(&indptr), loan.buffer(&indices), loan.buffer(&values))?;
+    ///     model.predict(&Matrix::Sparse(x))
+    /// })?;
+    /// assert_eq!(predicted, Predicted::Classes(vec![1, 0]));
+    /// # Ok::<(), lineal::Error>(())
+    /// ```
+    pub fn predict(&self, x: &impl AsRef<Matrix>) -> Result<Predicted, Error> {
+        Ok(self.predict_rows(self.fitting(x.as_ref())?))
+    }
+
+    fn predict_rows(&self, data: &Matrix) -> Predicted {
         let k = self.classes().len();
         match (self.task(), &self.tree) {
-            (Task::Multilabel, _) => return Predicted::Labels(self.predict_labels(data)),
+            (Task::Multilabel, _) => return Predicted::Labels(self.labels_above(data)),
             (_, Some(tree)) => {
                 let best = self.tree_best(tree, data, 1);
                 return Predicted::Classes(
@@ -188,7 +281,7 @@ impl Model {
         }
     }
 
-    fn predict_labels(&self, data: &Dataset) -> Labels {
+    fn labels_above(&self, data: &Matrix) -> Labels {
         let above = |table: &Table, fires: &dyn Fn(usize, f64) -> bool| {
             let (mut start, mut ids) = (vec![0], Vec::new());
             for i in 0..table.n_rows {
@@ -200,23 +293,24 @@ impl Model {
         };
         let is_tree = self.tree.is_some();
         match (&self.about.thresholds, self.about.spec.threshold) {
-            (Some(thresholds), _) => above(&self.scores(data), &|l, s| s >= thresholds[l]),
-            (None, Threshold::Fixed(p)) => match self.proba(data) {
+            (Some(thresholds), _) => above(&self.scores_of_rows(data), &|l, s| s >= thresholds[l]),
+            (None, Threshold::Fixed(p)) => match self.proba_of_rows(data) {
                 Ok(proba) => above(&proba, &|_, s| s > p),
-                Err(_) => above(&self.scores(data), &|_, s| s > (p / (1.0 - p)).ln()),
+                Err(_) => above(&self.scores_of_rows(data), &|_, s| s > (p / (1.0 - p)).ln()),
             },
-            (None, _) if is_tree => above(&self.scores(data), &|_, s| s > 0.5f64.ln()),
-            (None, _) if self.about.calibration.is_some() => match self.proba(data) {
+            (None, _) if is_tree => above(&self.scores_of_rows(data), &|_, s| s > 0.5f64.ln()),
+            (None, _) if self.about.calibration.is_some() => match self.proba_of_rows(data) {
                 Ok(proba) => above(&proba, &|_, s| s > 0.5),
-                Err(_) => above(&self.scores(data), &|_, s| s > 0.0),
+                Err(_) => above(&self.scores_of_rows(data), &|_, s| s > 0.0),
             },
-            (None, _) => above(&self.scores(data), &|_, s| s > 0.0),
+            (None, _) => above(&self.scores_of_rows(data), &|_, s| s > 0.0),
         }
     }
 
     /// The `k` best classes or labels of each row with their probabilities (scores, where the model has none), best first. A tree finds them
     /// by a beam, without looking at all classes.
-    pub fn top(&self, data: &Dataset, k: usize) -> Result<Vec<Vec<(u32, f64)>>, Error> {
+    pub fn top(&self, x: &impl AsRef<Matrix>, k: usize) -> Result<Vec<Vec<(u32, f64)>>, Error> {
+        let data = self.fitting(x.as_ref())?;
         if let Some(tree) = self.tree.as_ref().filter(|_| self.about.sharpness == 1.0) {
             let mut best = self.tree_best(tree, data, k);
             if self.has_proba() {
@@ -224,19 +318,36 @@ impl Model {
             }
             return Ok(best);
         }
-        let table = if self.has_proba() { self.proba(data)? } else { self.scores(data) };
+        let table = match self.has_proba() {
+            true => self.proba_of_rows(data)?,
+            false => self.scores_of_rows(data),
+        };
         Ok((0..table.n_rows).map(|i| highest(table.row(i), k)).collect())
     }
 
     /// One number per column of the weights: f alone for two classes.
-    pub(crate) fn raw_scores(&self, data: &Dataset) -> Table {
-        self.raw_scores_of(data, 0..data.n_rows())
+    pub(crate) fn raw_scores(&self, x: &Matrix) -> Table {
+        self.raw_scores_of(x, 0..x.n_rows())
     }
 
     /// The same of some rows.
-    fn raw_scores_of(&self, data: &Dataset, rows: Range<usize>) -> Table {
+    fn raw_scores_of(&self, x: &Matrix, rows: Range<usize>) -> Table {
+        let (n_rows, n_cols) = (rows.len(), self.n_outputs());
+        let mut values = vec![0.0; n_rows * n_cols];
+        self.write_raw_scores(x, rows, &mut values);
+        Table { n_rows, n_cols, values }
+    }
+
+    fn write_raw_scores(&self, x: &Matrix, rows: Range<usize>, out: &mut [f64]) {
         let model = Linear::new(self.n_features(), Classes(self.n_outputs()), self.about.spec.bias);
-        with_weights!(self.weights, w => score_rows(w, &model, data, rows))
+        with_weights!(self.weights, w => score_rows(w, &model, x, rows, out));
+    }
+
+    fn scores_of_rows(&self, x: &Matrix) -> Table {
+        let k = self.n_scores();
+        let mut values = vec![0.0; x.n_rows() * k];
+        self.write_scores(x, &mut values);
+        Table { n_rows: x.n_rows(), n_cols: k, values }
     }
 
     fn link(&self) -> NodeLink<'_> {
@@ -247,34 +358,43 @@ impl Model {
         }
     }
 
-    fn tree_logs(&self, tree: &LabelTree, data: &Dataset) -> Table {
+    fn tree_logs(&self, tree: &LabelTree, x: &Matrix) -> Table {
+        let (n_rows, n_cols) = (x.n_rows(), tree.n_outputs());
+        let mut values = vec![0.0; n_rows * n_cols];
+        self.write_tree_logs(tree, x, &mut values);
+        Table { n_rows, n_cols, values }
+    }
+
+    fn write_tree_logs(&self, tree: &LabelTree, x: &Matrix, out: &mut [f64]) {
         fn all<F: Scalar>(
             tree: &LabelTree,
             w: &[F],
             link: &(impl Link + Sync),
-            data: &Dataset,
-        ) -> Table {
-            let (n_rows, k) = (data.n_rows(), tree.n_outputs());
-            let mut values = vec![0.0; n_rows * k];
-            values.par_chunks_mut(BLOCK * k).enumerate().for_each(|(b, out)| {
+            x: &Matrix,
+            out: &mut [f64],
+        ) {
+            by_block(tree.n_outputs(), out, &|first, out| {
                 let mut scratch = Scratch::<F>::default();
-                for (i, out) in out.chunks_exact_mut(k).enumerate() {
-                    tree.log_probas(data.x.row(b * BLOCK + i), w, link, &mut scratch, out);
+                for (i, out) in out.chunks_exact_mut(tree.n_outputs()).enumerate() {
+                    tree.log_probas(x.row(first + i), w, link, &mut scratch, out);
                 }
             });
-            Table { n_rows, n_cols: k, values }
         }
         let link = self.link();
-        with_weights!(self.weights, w => all(tree, w, &link, data))
+        with_weights!(self.weights, w => all(tree, w, &link, x, out));
     }
 
-    fn tree_best(&self, tree: &LabelTree, data: &Dataset, k: usize) -> Vec<Vec<(u32, f64)>> {
+    fn tree_best(&self, tree: &LabelTree, x: &Matrix, k: usize) -> Vec<Vec<(u32, f64)>> {
         let beam = self.about.spec.reduction.beam.max(k);
         let link = self.link();
         with_weights!(self.weights, w => {
-            (0..data.n_rows())
+            if x.n_rows() == 1 {
+                let mut scratch = Scratch::default();
+                return vec![tree.best(x.row(0), w, &link, (k, beam), &mut scratch)];
+            }
+            (0..x.n_rows())
                 .into_par_iter()
-                .map_init(Scratch::default, |s, i| tree.best(data.x.row(i), w, &link, (k, beam), s))
+                .map_init(Scratch::default, |s, i| tree.best(x.row(i), w, &link, (k, beam), s))
                 .collect()
         })
     }
@@ -346,28 +466,40 @@ pub fn highest(values: &[f64], k: usize) -> Vec<(u32, f64)> {
 /// A table of `k` columns, each row made from one of `from`.
 fn by_row(from: &Table, k: usize, make: impl Fn(&[f64], &mut [f64]) + Sync) -> Table {
     let mut values = vec![0.0; from.n_rows * k];
-    values.par_chunks_mut(BLOCK * k.max(1)).enumerate().for_each(|(b, out)| {
+    by_row_into(from, k, &mut values, make);
+    Table { n_rows: from.n_rows, n_cols: k, values }
+}
+
+fn by_row_into(from: &Table, k: usize, out: &mut [f64], make: impl Fn(&[f64], &mut [f64]) + Sync) {
+    by_block(k, out, &|first, out| {
         for (i, out) in out.chunks_exact_mut(k).enumerate() {
-            make(from.row(b * BLOCK + i), out);
+            make(from.row(first + i), out);
         }
     });
-    Table { n_rows: from.n_rows, n_cols: k, values }
+}
+
+/// Runs `f` with the first row and the numbers of each block of rows that have `k` numbers each. A single block stays on this thread: to wake another one takes longer than a few rows.
+fn by_block(k: usize, out: &mut [f64], f: &(dyn Fn(usize, &mut [f64]) + Sync)) {
+    let n = BLOCK * k.max(1);
+    match out.len() <= n {
+        true => f(0, out),
+        false => out.par_chunks_mut(n).enumerate().for_each(|(b, out)| f(b * BLOCK, out)),
+    }
 }
 
 fn score_rows<F: Scalar>(
     w: &[F],
     model: &Linear<Classes>,
-    data: &Dataset,
+    x: &Matrix,
     rows: Range<usize>,
-) -> Table {
-    let (n_rows, k) = (rows.len(), lineal_model::Model::<F>::max_parts(model));
-    let mut values = vec![0.0; n_rows * k];
-    values.par_chunks_mut(BLOCK * k).enumerate().for_each(|(b, out)| {
+    out: &mut [f64],
+) {
+    let k = lineal_model::Model::<F>::max_parts(model);
+    by_block(k, out, &|first, out| {
         let mut scores = vec![F::ZERO; k];
         for (i, out) in out.chunks_exact_mut(k).enumerate() {
-            model.scores(data.x.row(rows.start + b * BLOCK + i), w, &mut scores);
+            model.scores(x.row(rows.start + first + i), w, &mut scores);
             out.iter_mut().zip(&scores).for_each(|(o, s)| *o = s.to_f64());
         }
     });
-    Table { n_rows, n_cols: k, values }
 }

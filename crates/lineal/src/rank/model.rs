@@ -243,7 +243,7 @@ impl StructuredModel for RankModel {
         if ask.needs_proba() || ask.n_best > 0 || ask.known {
             return Err(Error::request("a ranking gives scores and orders only"));
         }
-        let scores = self.rows.scores(&data.data).values;
+        let scores = self.rows.scores(&data.data)?.values;
         let ranked = data.queries()?.iter().map(|(name, rows)| {
             let scores = scores[rows].to_vec();
             RankedQuery { query: name.to_owned(), order: order(&scores), scores }

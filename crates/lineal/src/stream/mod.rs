@@ -195,9 +195,9 @@ pub struct StreamReport {
 }
 
 /// Called after every chunk; `Break` ends the run, whose model is kept.
-pub type OnChunk<'a> = dyn FnMut(&StreamPoint) -> ControlFlow<()> + 'a;
+pub type OnChunk<'a> = dyn FnMut(&StreamPoint) -> ControlFlow<()> + Send + 'a;
 /// Called with the model so far.
-pub type OnCheckpoint<'a> = dyn FnMut(&Model) -> Result<(), Error> + 'a;
+pub type OnCheckpoint<'a> = dyn FnMut(&Model) -> Result<(), Error> + Send + 'a;
 
 /// A run over a stream that is about to start.
 ///

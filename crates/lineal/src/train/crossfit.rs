@@ -13,9 +13,11 @@ use lineal_model::label_tree::{LabelTree, Scratch};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
+use std::ops::ControlFlow;
 
-/// Called before each fold that is trained without its rows, with its number from 1 and how many there are.
-pub type OnFold<'a> = dyn FnMut(usize, usize) + 'a;
+/// Called before each fold that is trained without its rows, with its number from 1 and how many there are; `Break` ends the run with [`Error::Interrupted`]: there is no model without its
+/// calibration.
+pub type OnFold<'a> = dyn FnMut(usize, usize) -> ControlFlow<()> + Send + 'a;
 
 /// Fits the maps and thresholds that the model's spec asks for.
 pub(crate) fn calibrate(
@@ -107,7 +109,9 @@ impl HeldOut {
         let n_folds = folds_to_fit(spec, data.n_rows());
         for fold in 0..n_folds {
             if let Some(see) = &mut on_fold {
-                see(fold + 1, n_folds);
+                if see(fold + 1, n_folds).is_break() {
+                    return Err(Error::Interrupted);
+                }
             }
             let part = |inside: bool| -> Vec<usize> {
                 let mut part: Vec<usize> = (0..order.len())
@@ -128,12 +132,12 @@ impl HeldOut {
                         path_answers(tree, w, &held, &mut scores, &mut yes, &mut weights)
                     });
                     if spec.task == Task::Multilabel {
-                        logs.extend(other.scores(&held).values);
+                        logs.extend(other.scores(&held)?.values);
                     } else {
                         folds.push((other, held));
                     }
                 }
-                None => scores.extend(other.raw_scores(&held).values),
+                None => scores.extend(other.raw_scores(&held.x).values),
             }
             rows.extend(held_rows);
         }
@@ -270,11 +274,11 @@ pub(crate) fn thresholds_on(model: &Model, held_out: &Dataset) -> Result<Vec<f64
     match &held_out.y {
         Targets::Labels(labels) => {
             let truth = Truth::Labels { start: labels.starts(), ids: labels.ids() };
-            let scores = model.scores(held_out).values;
+            let scores = model.scores(held_out)?.values;
             fit_thresholds(&scores, model.classes().len(), truth, threshold)
         }
         Targets::Classes(y) => {
-            let scores = model.raw_scores(held_out).values;
+            let scores = model.raw_scores(&held_out.x).values;
             fit_thresholds(&scores, 1, Truth::Classes(y), threshold)
         }
         _ => Err(Error::request("a threshold is for labels or for two classes")),

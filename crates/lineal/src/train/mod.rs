@@ -39,6 +39,7 @@ use lineal_model::cost::{NoCost, ZeroOne};
 use lineal_model::label_tree::LabelTree;
 use lineal_model::space::{Binary, Classes, Real};
 use lineal_reduce::Code;
+use lineal_solver::Interrupt;
 
 /// Trains with nobody looking on: on a [`Dataset`], [`Sequences`](lineal_data::Sequences) or a treebank, as the spec's task says.
 pub fn train<D: Trainable>(data: &D, spec: &TrainSpec) -> Result<(D::Model, Report), Error> {
@@ -105,9 +106,27 @@ impl<'a, D: Trainable> Training<'a, D> {
     }
 
     /// Trains.
+    ///
+    /// What [`monitor`](Self::monitor) sees ends the run after a pass, with the model so far. An [`Interrupt`] ends it within a pass, with [`Error::Interrupted`]:
+    ///
+    /// ```
+    /// use lineal::{Dataset, Error, Interrupt, TrainSpec, train};
+    ///
+    /// let data = Dataset::from_rows(&[[1.0], [2.0]], &["a", "b"])?;
+    /// let interrupt = Interrupt::new();
+    /// let button = interrupt.clone(); // for another thread, or a handler of Ctrl-C
+    /// button.stop();
+    /// let trained = interrupt.scope(|| train(&data, &TrainSpec::default()));
+    /// assert!(matches!(trained, Err(Error::Interrupted)));
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn run(self) -> Result<(D::Model, Report), Error> {
         match D::is_for(self.spec.task) {
-            true => D::train(self),
+            // What a run that was interrupted leaves means nothing, be it a model or an error.
+            true => match D::train(self) {
+                _ if Interrupt::current().is_stopped() => Err(Error::Interrupted),
+                trained => trained,
+            },
             false => Err(Error::request(format!(
                 "the data is not for the task {}: rows, sequences and treebanks have tasks of their own (see TrainSpec::for_task)",
                 self.spec.task

@@ -16,6 +16,7 @@ use crate::train::watch::Watch;
 use crate::train::{self, Trained, Training};
 use lineal_data::Dataset;
 use lineal_linalg::Matrix;
+use lineal_solver::Interrupt;
 use std::borrow::Cow;
 use std::time::Instant;
 
@@ -104,10 +105,13 @@ impl<'d> Fold<'d> {
         let y = &self.data.y;
         let precision = train::precision(spec, solver);
         let trained = match precision {
-            Precision::F32 => train::fit_all::<f32>(&mut job, &request, y, None, total)?,
-            _ => train::fit_all::<f64>(&mut job, &request, y, None, total)?,
+            Precision::F32 => train::fit_all::<f32>(&mut job, &request, y, None, total),
+            _ => train::fit_all::<f64>(&mut job, &request, y, None, total),
         };
-        let Trained { fit, layout, tree, problems, rows_touched } = trained;
+        if Interrupt::current().is_stopped() {
+            return Err(Error::Interrupted);
+        }
+        let Trained { fit, layout, tree, problems, rows_touched } = trained?;
         let report = Report {
             task: spec.task,
             examples: self.x.n_rows() - self.held_out.n_rows(),

@@ -17,6 +17,7 @@ use crate::Error;
 use crate::request::spec::{LossKind, Penalty, TrainSpec};
 use fold::Fold;
 use lineal_data::{Dataset, Targets};
+use lineal_solver::Interrupt;
 use path::Walk;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -126,10 +127,11 @@ impl<'a> Tuning<'a> {
                 curve: false,
                 ..spec.base.clone()
             };
+            let interrupt = Interrupt::current();
             let folds = all[at].par_iter_mut();
             Ok(Some(
                 folds
-                    .map(|fold| fold.measure(&run, spec.metric, deadline))
+                    .map(|fold| interrupt.scope(|| fold.measure(&run, spec.metric, deadline)))
                     .collect::<Result<_, _>>()?,
             ))
         })

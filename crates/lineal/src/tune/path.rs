@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 /// Called after each step of a path; `Break` ends the search.
-pub type OnTrial<'a, L = LossKind> = dyn FnMut(&Trial<L>) -> ControlFlow<()> + 'a;
+pub type OnTrial<'a, L = LossKind> = dyn FnMut(&Trial<L>) -> ControlFlow<()> + Send + 'a;
 
 /// What a fold found at one step of the path.
 pub(super) struct Measured {

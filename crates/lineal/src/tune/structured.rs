@@ -12,6 +12,7 @@ use crate::request::spec::TrainSpec;
 use crate::structured::{Examples, Learner, StructuredModel};
 use crate::train::Training;
 use crate::train::report::Report;
+use lineal_solver::Interrupt;
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
@@ -151,8 +152,10 @@ where
         // The end of the budget is told by the table.
         let _ = walk.run(&mut table, &mut |at, learner, c, deadline| {
             let run = learner.spec(&base, Some(c));
+            let interrupt = Interrupt::current();
             let folds = parts.par_iter().zip(&mut before[at]).map(|((kept, held), before)| {
-                let (model, report) = train(kept, &run, before.as_ref(), deadline)?;
+                let trained = interrupt.scope(|| train(kept, &run, before.as_ref(), deadline));
+                let (model, report) = trained?;
                 let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
                 let values = D::Model::metric_values(&model.evaluate(held)?)?;
                 *before = run.n_epochs().is_none().then_some(model);

@@ -131,7 +131,7 @@ impl<'a> Asked<'a> {
             (Some(proba), _) if args.sample => Answers::Classes(sampler.draw(proba)),
             (Some(proba), Some(cost)) => Answers::Classes(model.least_cost_with(proba, cost)),
             (Some(proba), None) if args.min_cost => Answers::Classes(model.least_cost(proba)?),
-            _ => model.predict(data).into(),
+            _ => model.predict(data)?.into(),
         };
         let top = match args.top {
             Some(k) => Some(Top { k, best: model.top(data, k)? }),
@@ -141,7 +141,7 @@ impl<'a> Asked<'a> {
             classes: model.classes().to_vec(),
             answers,
             proba: proba.filter(|_| args.proba),
-            scores: args.scores.then(|| model.scores(data)),
+            scores: args.scores.then(|| model.scores(data)).transpose()?,
             top,
             separator: args.file.separator(),
             kept: None,
