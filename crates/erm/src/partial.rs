@@ -19,7 +19,7 @@
 //! // What a process that holds some rows knows of the gradient at w.
 //! let sums = |rows: std::ops::Range<usize>| {
 //!     let part = Matrix::Dense(Dense::new(rows.len(), 1, x[rows.clone()].to_vec()).unwrap());
-//!     let partial = Partial::new(&model, &Squared, &part, &y[rows.clone()], None, whole, rows.start)?;
+//!     let partial = Partial::new(model, Squared, &part, &y[rows.clone()], None, whole, rows.start)?;
 //!     let sum = |node: std::ops::Range<usize>| {
 //!         let mut grad = vec![0.0; 2];
 //!         let value = partial.answer(node.clone(), Question::Gradient { w: &[1.0, 0.5] }, &mut grad)?;
@@ -39,6 +39,7 @@ use lineal_loss::{Loss, SecondOrder};
 use lineal_model::Model;
 use lineal_model::space::OutputSpace;
 use lineal_solver::{CurvedObjective, Interrupt, L1, Objective};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// What every process knows of all rows.
@@ -181,57 +182,59 @@ pub struct Partial<'a> {
 impl<'a> Partial<'a> {
     /// The rows from number `first_row` on, which must begin and end where shards do. Of a loss that has no second derivatives, gradients only.
     pub fn new<M, L, Y>(
-        model: &'a M,
-        loss: &'a L,
+        model: M,
+        loss: L,
         x: &'a Matrix,
-        y: &'a [Y],
+        y: impl Into<Cow<'a, [Y]>>,
         weights: Option<&'a [f32]>,
         whole: Whole,
         first_row: usize,
     ) -> Result<Self, String>
     where
-        M: for<'x> Model<f64, Input<'x> = Row<'x>>,
+        M: for<'x> Model<f64, Input<'x> = Row<'x>> + 'a,
         M::Space: OutputSpace<f64, Output = Y>,
-        L: Loss<f64, M::Space> + Sync,
-        Y: Copy + Sync,
+        L: Loss<f64, M::Space> + Sync + 'a,
+        Y: Copy + Sync + 'a,
     {
+        let (y, dim) = (y.into(), model.dim());
         let share = shares(x, y.len(), weights, whole)?;
         let per_row =
             move |rows: Range<usize>, question: Question<'_>, out: &mut [f64]| match question {
                 Question::Gradient { w } => {
-                    gradient(model, loss, (x, y, share.as_slice()), rows, w, out)
+                    gradient(&model, &loss, (x, &*y, share.as_slice()), rows, w, out)
                 }
                 _ => f64::NAN,
             };
-        Self::of(Box::new(per_row), false, model.dim(), x.n_rows(), whole, first_row)
+        Self::of(Box::new(per_row), false, dim, x.n_rows(), whole, first_row)
     }
 
     /// The same of a loss with second derivatives.
     pub fn curved<M, L, Y>(
-        model: &'a M,
-        loss: &'a L,
+        model: M,
+        loss: L,
         x: &'a Matrix,
-        y: &'a [Y],
+        y: impl Into<Cow<'a, [Y]>>,
         weights: Option<&'a [f32]>,
         whole: Whole,
         first_row: usize,
     ) -> Result<Self, String>
     where
-        M: for<'x> Model<f64, Input<'x> = Row<'x>>,
+        M: for<'x> Model<f64, Input<'x> = Row<'x>> + 'a,
         M::Space: OutputSpace<f64, Output = Y>,
-        L: SecondOrder<f64, M::Space> + Sync,
-        Y: Copy + Sync,
+        L: SecondOrder<f64, M::Space> + Sync + 'a,
+        Y: Copy + Sync + 'a,
     {
+        let (y, dim) = (y.into(), model.dim());
         let share = shares(x, y.len(), weights, whole)?;
         let per_row = move |rows: Range<usize>, question: Question<'_>, out: &mut [f64]| {
-            let data = (x, y, share.as_slice());
+            let data = (x, &*y, share.as_slice());
             match question {
-                Question::Gradient { w } => gradient(model, loss, data, rows, w, out),
-                Question::Product { w, v } => product(model, loss, data, rows, w, v, out),
-                Question::Diagonal { w } => diagonal(model, loss, data, rows, w, out),
+                Question::Gradient { w } => gradient(&model, &loss, data, rows, w, out),
+                Question::Product { w, v } => product(&model, &loss, data, rows, w, v, out),
+                Question::Diagonal { w } => diagonal(&model, &loss, data, rows, w, out),
             }
         };
-        Self::of(Box::new(per_row), true, model.dim(), x.n_rows(), whole, first_row)
+        Self::of(Box::new(per_row), true, dim, x.n_rows(), whole, first_row)
     }
 
     fn of(

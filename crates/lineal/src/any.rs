@@ -18,7 +18,7 @@ use std::path::Path;
 ///
 /// ```no_run
 /// use lineal::AnyModel;
-/// match AnyModel::open("m.lineal".as_ref())? {
+/// match AnyModel::open("m.lineal")? {
 ///     AnyModel::Rows(model) => println!("{} features", model.n_features()),
 ///     AnyModel::Tag(model) => println!("{} labels", model.labels().len()),
 ///     AnyModel::Dependency(model) => println!("{} relations", model.relations().len()),
@@ -49,8 +49,8 @@ pub enum AnyModel {
 
 impl AnyModel {
     /// Maps a model file. Nothing in it is believed before it is checked.
-    pub fn open(path: &Path) -> Result<Self, Error> {
-        Self::from_file(ModelFile::open(path)?)
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::from_file(ModelFile::open(path.as_ref())?)
     }
 
     /// A model from the bytes of its file.

@@ -120,6 +120,7 @@ pub use train::learner::{LinearLearner, LinearScorer};
 pub use train::report::{
     CodeReport, CurvePoint, Margins, Report, StageReport, StructuredReport, TreeReport,
 };
+pub use train::shards::{partial, train_distributed};
 pub use train::watch::OnPass;
 pub use train::{Trainable, Training, train};
 pub use tune::{

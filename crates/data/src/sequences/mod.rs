@@ -15,6 +15,7 @@
 
 mod columns;
 mod jsonl;
+mod memory;
 mod options;
 mod schema;
 mod table;

@@ -56,6 +56,11 @@ impl Request {
         if self.n_classes > 2 || self.by_columns { self.n_classes } else { 1 }
     }
 
+    /// Whether the loss is differentiable.
+    pub(crate) fn is_smooth(&self) -> bool {
+        self.smooth
+    }
+
     pub(crate) fn check(data: &Dataset, spec: &TrainSpec) -> Result<Self, Error> {
         let fail = |message: String| Err(Error::Request(message));
         let n_classes = match (spec.task, &data.y) {

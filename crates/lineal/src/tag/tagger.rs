@@ -52,6 +52,22 @@ impl TagModel {
     pub fn tag(&self, data: &Sequences) -> Result<Vec<Tagged>, Error> {
         self.answer(data, &Ask::default())
     }
+
+    /// The labels of the tokens of one sequence, by name, from a model that reads words and nothing beside them. For many sequences in one thread see [`Tagger::tokens`].
+    ///
+    /// ```
+    /// use lineal::{Sequences, Task, TrainSpec, train};
+    ///
+    /// let tokens = [vec!["the", "dog", "barks"], vec!["a", "cat", "sleeps"]];
+    /// let labels = [vec!["DT", "NN", "VBZ"], vec!["DT", "NN", "VBZ"]];
+    /// let data = Sequences::from_tokens(&tokens, &labels)?;
+    /// let (model, _) = train(&data, &TrainSpec::for_task(Task::Tag))?;
+    /// assert_eq!(model.tag_tokens(&["the", "cat", "barks"])?, ["DT", "NN", "VBZ"]);
+    /// # Ok::<(), lineal::Error>(())
+    /// ```
+    pub fn tag_tokens(&self, tokens: &[impl AsRef<str>]) -> Result<Vec<&str>, Error> {
+        Tagger::new(self).tokens(tokens)
+    }
 }
 
 /// The labels of each sequence and what else is asked for, in the current thread pool.
@@ -147,6 +163,16 @@ impl<'m> Tagger<'m> {
         bench.score(model, x);
         let answer = bench.answer(model, &self.tags, ask, allowed.as_ref(), sequence.index());
         answer.map_err(|e| place(e, sequence))
+    }
+
+    /// The labels of the tokens of one sequence, by name.
+    pub fn tokens(&mut self, tokens: &[impl AsRef<str>]) -> Result<Vec<&'m str>, Error> {
+        if tokens.is_empty() {
+            return Ok(Vec::new());
+        }
+        let data = Sequences::tokens_for(self.model.schema(), &[tokens])?;
+        let tagged = self.tag(data.get(0), &Ask::default())?;
+        Ok(tagged.labels.iter().map(|&label| self.model.label(label)).collect())
     }
 
     /// Makes the rows of a sequence.

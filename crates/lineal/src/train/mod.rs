@@ -10,6 +10,7 @@ pub(crate) mod losses;
 pub(crate) mod monitor;
 pub(crate) mod prepare;
 pub(crate) mod report;
+pub(crate) mod shards;
 pub(crate) mod strategy;
 pub(crate) mod summary;
 pub(crate) mod warm;
