@@ -111,7 +111,7 @@ impl Model {
         x: Features<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        self.rows(&x, |data| match brief(py, n_threads, || Ok(self.model.predict(data)))? {
+        self.rows(&x, |data| match brief(py, n_threads, || self.model.predict(data))? {
             Predicted::Classes(ids) => Ok(ids.into_pyarray(py)),
             _ => Err(refused("the model predicts no classes")),
         })
@@ -126,7 +126,7 @@ impl Model {
         n_threads: usize,
     ) -> PyResult<(Bound<'py, PyArray1<usize>>, Bound<'py, PyArray1<u32>>)> {
         self.rows(&x, |data| {
-            let labels = match brief(py, n_threads, || Ok(self.model.predict(data)))? {
+            let labels = match brief(py, n_threads, || self.model.predict(data))? {
                 Predicted::Labels(labels) => labels,
                 _ => return Err(refused("the model predicts no labels")),
             };
@@ -146,7 +146,7 @@ impl Model {
         x: Features<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        self.rows(&x, |data| array(py, brief(py, n_threads, || Ok(self.model.scores(data)))?))
+        self.rows(&x, |data| array(py, brief(py, n_threads, || self.model.scores(data))?))
     }
 
     /// The probability of each class, or of each label.
@@ -236,7 +236,7 @@ impl Model {
         texts: Vec<PyBackedStr>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        match brief(py, n_threads, || Ok(self.model.predict(&self.model.texts(&texts)?)))? {
+        match brief(py, n_threads, || self.model.predict(&self.model.texts(&texts)?))? {
             Predicted::Classes(ids) => Ok(ids.into_pyarray(py)),
             _ => Err(refused("the model predicts no classes")),
         }
@@ -261,7 +261,7 @@ impl Model {
         texts: Vec<PyBackedStr>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        array(py, brief(py, n_threads, || Ok(self.model.scores(&self.model.texts(&texts)?)))?)
+        array(py, brief(py, n_threads, || self.model.scores(&self.model.texts(&texts)?))?)
     }
 
     /// Why texts got their answers; contributions are of words.

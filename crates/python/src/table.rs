@@ -75,8 +75,7 @@ pub(crate) fn table_classes<'py>(
     n_threads: usize,
 ) -> PyResult<Bound<'py, PyArray1<u32>>> {
     let model = &model.model;
-    let found =
-        brief(py, n_threads, || Ok(model.predict(&model.read(source(csv), &options(model))?)))?;
+    let found = brief(py, n_threads, || model.predict(&model.read(source(csv), &options(model))?))?;
     match found {
         Predicted::Classes(ids) => Ok(ids.into_pyarray(py)),
         _ => Err(refused("the model predicts no classes")),
@@ -97,7 +96,7 @@ pub(crate) fn table_scores<'py>(
     let proba = proba && model.task() != Task::Regress;
     let table = brief(py, n_threads, || {
         let data = model.read(source(csv), &options(model))?;
-        if proba { model.proba(&data) } else { Ok(model.scores(&data)) }
+        if proba { model.proba(&data) } else { model.scores(&data) }
     })?;
     array(py, table)
 }

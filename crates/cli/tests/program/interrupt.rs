@@ -230,7 +230,7 @@ fn a_full_disk() {
     world.run(&["predict", "m.lineal", "a.svm", "-o", "/dev/full"]).failed(1, full);
     world.run(&["eval", "m.lineal", "a.svm", "--report", "/dev/full"]).failed(1, full);
     // Less than a buffer, which is written at the end, and more.
-    world.file("long.svm", &TINY.repeat(5000));
+    world.file("long.svm", TINY.repeat(5000));
     for data in ["a.svm", "long.svm"] {
         let out = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let child = world
