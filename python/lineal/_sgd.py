@@ -156,7 +156,7 @@ class _Stochastic:
                 )
             curve.append({"pass": epoch, "objective": objective / max(n_train, 1), "train_loss": loss / max(n_train, 1)})
             if me.early_stopping:
-                value = score(coef, bias)
+                value = score(steps.unscaled(), bias)
                 idle = idle + 1 if tol > -np.inf and value < best_score + tol else 0
                 best_score = max(best_score, value)
             else:

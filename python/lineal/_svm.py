@@ -122,6 +122,8 @@ class LinearSVC(Classifier):
             coef = self.coef_
             self._set_weights(coef[:, :n_features].copy(), coef[:, -1] * self.intercept_scaling)
             self._model = None
+        if not self.fit_intercept:
+            self._set_weights(self.coef_, 0.0)
         self.n_iter_ = int(self.n_iter_[0])
         return self
 

@@ -333,7 +333,10 @@ class HashingVectorizer(_Vectorizer):
 
     def transform(self, X: Any) -> Any:
         """The rows of documents."""
-        return _matrix(self._encoder().encode(_texts(X, decode=self._decode), threads(self.n_jobs)), self.dtype)
+        out = _matrix(self._encoder().encode(_texts(X, decode=self._decode), threads(self.n_jobs)), self.dtype)
+        if self.binary:
+            np.abs(out.data, out=out.data)
+        return out
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """The rows of documents."""

@@ -43,8 +43,8 @@ def _attributes(item: Any, out: list[str], prefix: str = "") -> None:
             if isinstance(value, str):
                 out.append(f"{_escaped(f'{key}:{value}')}:1")
             elif isinstance(value, (bool, np.bool_)):
-                if value:
-                    out.append(f"{_escaped(key)}:1")
+                # A value of 0 counts for nothing, but it makes a feature of every label that it occurs with, as there.
+                out.append(f"{_escaped(key)}:{int(value)}")
             elif isinstance(value, Mapping) or (not isinstance(value, (int, float, np.number)) and hasattr(value, "__iter__")):
                 _attributes(value, out, f"{key}:")
             else:
@@ -107,7 +107,7 @@ def _spec(algorithm: str, params: Mapping[str, Any], n_sequences: int) -> dict[s
         "bias": False,
         "min_count": max(1, int(np.ceil(params.get("min_freq") or 0))),
     }
-    spec: dict[str, Any] = {"task": "tag", "tag": tag, "seed": 0}
+    spec: dict[str, Any] = {"task": "tag", "tag": tag, "bias": "none", "seed": 0}
     limit = params.get("max_iterations")
     n = max(n_sequences, 1)
     if algorithm in ("lbfgs", "l2sgd"):
@@ -141,8 +141,8 @@ class CRF(BaseEstimator):
     """A tagger with the interface of ``sklearn_crfsuite.CRF``: sequences are lists of dictionaries of features.
 
     With ``algorithm='lbfgs'`` the objective is CRFsuite's, −log p + c1·‖w‖₁ + c2·‖w‖², over the same features, and so is the optimum. ``'l2sgd'``
-    minimises the same objective, without c1; ``'ap'`` is the averaged perceptron and ``'pa'`` passive–aggressive updates. Transitions between all labels have weights
-    (CRFsuite's ``all_possible_transitions``).
+    minimises the same objective, without c1; ``'ap'`` is the averaged perceptron and ``'pa'`` passive–aggressive updates. Weights are of states and transitions that
+    occur, as CRFsuite's are by default; ``all_possible_states`` gives every attribute a weight for each label, and every transition one, ``all_possible_transitions`` by itself has no effect.
     """
 
     def __init__(

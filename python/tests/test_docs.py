@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import json
 import pkgutil
 import subprocess
 import sys
@@ -26,6 +27,15 @@ def test_examples_of_docstrings(name):
 def test_examples_of_pages(page):
     found = doctest.testfile(str(ROOT / page), module_relative=False)
     assert found.attempted > 0 and found.failed == 0
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("path", sorted((ROOT / "docs/notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_notebooks_run(path):
+    namespace = {}
+    for cell in json.loads(path.read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), str(path), "exec"), namespace)
 
 
 def test_what_is_public_is_documented():

@@ -137,10 +137,10 @@ def word_features(sentence):
 
 
 def test_crf_is_crfsuites():
-    """The same objective over the same features: the same marginals and weights, where all transitions have weights."""
+    """The same objective over the same features: the same marginals and weights."""
     sklearn_crfsuite = pytest.importorskip("sklearn_crfsuite")
     X = [word_features(sentence) for sentence in WORDS]
-    shared = dict(algorithm="lbfgs", c1=0.0, c2=0.3, all_possible_transitions=True)
+    shared = dict(algorithm="lbfgs", c1=0.0, c2=0.3)
     theirs = sklearn_crfsuite.CRF(**shared, epsilon=1e-9, delta=1e-12, max_iterations=2000).fit(X, LABELS)
     ours = crf.CRF(**shared, epsilon=1e-9, max_iterations=2000).fit(X, LABELS)
     assert ours.predict(X) == [list(row) for row in theirs.predict(X)]
@@ -176,7 +176,7 @@ def test_trainer_and_tagger(tmp_path):
         for sentence, labels in zip(WORDS, LABELS):
             trainer.append(word_features(sentence), labels)
         trainer.select("lbfgs")
-        trainer.set_params({"c1": 0.0, "c2": 0.3, "feature.possible_transitions": True, "max_iterations": 1000, "epsilon": 1e-9})
+        trainer.set_params({"c1": 0.0, "c2": 0.3, "max_iterations": 1000, "epsilon": 1e-9})
         path = str(tmp_path / f"model.{suffix}")
         trainer.train(path)
         tagger = module.Tagger()

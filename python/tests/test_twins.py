@@ -136,7 +136,7 @@ def test_ridge_of_a_penalty_for_each_target():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("loss,epsilon", itertools.product(["epsilon_insensitive", "squared_epsilon_insensitive"], [0.0, 0.3]))
+@pytest.mark.parametrize("loss,epsilon", list(itertools.product(["epsilon_insensitive", "squared_epsilon_insensitive"], [0.0, 0.3])))
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_linear_svr(loss, epsilon, fit_intercept, weighted):
@@ -159,8 +159,17 @@ def test_huber(epsilon, alpha, weighted, fit_intercept):
     shared = dict(epsilon=epsilon, alpha=alpha, fit_intercept=fit_intercept)
     theirs = linear_model.HuberRegressor(**shared, tol=1e-12, max_iter=100_000).fit(X, y, sample_weight=weights)
     ours = lineal.HuberRegressor(**shared).fit(X, y, sample_weight=weights)
-    same(ours, theirs, 1e-4)
-    assert abs(ours.scale_ - theirs.scale_) < 1e-4
+
+    def objective(model):
+        rest = np.abs(y - X @ model.coef_ - model.intercept_) / model.scale_
+        losses = model.scale_ * (1 + np.where(rest < epsilon, rest**2, 2 * epsilon * rest - epsilon**2))
+        return (losses if weights is None else weights * losses).sum() + alpha * (model.coef_**2).sum()
+
+    # scikit-learn's search stops before the digits of its weights are those of the optimum; its objective is never the smaller one.
+    assert objective(ours) <= objective(theirs) * (1 + 1e-12)
+    assert objective(theirs) <= objective(ours) * (1 + 1e-7)
+    same(ours, theirs, 1e-3)
+    assert abs(ours.scale_ - theirs.scale_) < 1e-3
     assert (ours.outliers_ == theirs.outliers_).mean() > 0.99
 
 

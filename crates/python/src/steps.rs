@@ -128,6 +128,12 @@ impl Steps {
         (steps.weights().into_pyarray(py), steps.bias())
     }
 
+    /// Weights but for a common factor: see `lineal_steps::Steps::unscaled`.
+    fn unscaled<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        steps.unscaled().into_pyarray(py)
+    }
+
     /// Averages of weights and bias.
     fn averages<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray1<f64>>, f64) {
         let steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);

@@ -20,23 +20,51 @@ type Parts<'py> =
 
 /// A vocabulary, or a hash, and how words weigh.
 #[pyclass(frozen, module = "lineal._lineal")]
-pub(crate) struct TextEncoder(text::TextEncoder);
+pub(crate) struct TextEncoder {
+    encoder: text::TextEncoder,
+    /// The column of each feature, where columns are in the order of names; none for hashes.
+    columns: Option<Vec<u32>>,
+}
 
-fn parts(py: Python<'_>, rows: Csr) -> Parts<'_> {
+/// Rows with their columns in the order of names.
+fn parts<'py>(py: Python<'py>, rows: Csr, order: Option<&[u32]>) -> Parts<'py> {
     let n_rows = rows.n_rows();
     let mut start = Vec::with_capacity(n_rows + 1);
     start.push(0i64);
     let nnz = Matrix::Sparse(rows.clone()).nnz();
     let (mut columns, mut values) = (Vec::with_capacity(nnz), Vec::with_capacity(nnz));
+    let mut row: Vec<(u32, f32)> = Vec::new();
     for i in 0..n_rows {
-        rows.row(i).for_each(|j, v| {
-            columns.push(j as i32);
-            values.push(v);
-        });
+        row.clear();
+        rows.row(i).for_each(|j, v| row.push((order.map_or(j as u32, |order| order[j]), v)));
+        if order.is_some() {
+            row.sort_unstable_by_key(|&(j, _)| j);
+        }
+        columns.extend(row.iter().map(|&(j, _)| j as i32));
+        values.extend(row.iter().map(|&(_, v)| v));
         start.push(columns.len() as i64);
     }
     let n_cols = rows.n_cols();
     (n_cols, start.into_pyarray(py), columns.into_pyarray(py), values.into_pyarray(py))
+}
+
+impl TextEncoder {
+    fn new(encoder: text::TextEncoder) -> Self {
+        let columns = encoder.spec().hash_bits.is_none().then(|| {
+            let by_name = by_name(&encoder);
+            let mut columns = vec![0; by_name.len()];
+            by_name.iter().enumerate().for_each(|(at, &j)| columns[j] = at as u32);
+            columns
+        });
+        Self { encoder, columns }
+    }
+}
+
+/// Features in the order of their names.
+fn by_name(encoder: &text::TextEncoder) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..encoder.n_features()).collect();
+    order.sort_by_cached_key(|&j| encoder.feature_name(j).into_owned());
+    order
 }
 
 #[pymethods]
@@ -53,14 +81,16 @@ impl TextEncoder {
         let spec: TextSpec = serde_json::from_str(spec).map_err(refused)?;
         let done = brief(py, n_threads, || Ok(text::TextEncoder::fit(spec, &texts[..])))?;
         let (encoder, rows) = done.map_err(refused)?;
-        Ok((Self(encoder), parts(py, rows)))
+        let encoder = brief(py, 1, || Ok(Self::new(encoder)))?;
+        let rows = parts(py, rows, encoder.columns.as_deref());
+        Ok((encoder, rows))
     }
 
     /// One that hashes, and so has nothing to learn.
     #[staticmethod]
     fn untrained(spec: &str) -> PyResult<Self> {
         let spec: TextSpec = serde_json::from_str(spec).map_err(refused)?;
-        text::TextEncoder::untrained(spec).map(Self).map_err(refused)
+        text::TextEncoder::untrained(spec).map(Self::new).map_err(refused)
     }
 
     /// Encodes documents.
@@ -71,18 +101,22 @@ impl TextEncoder {
         texts: Vec<PyBackedStr>,
         n_threads: usize,
     ) -> PyResult<Parts<'py>> {
-        let rows = brief(py, n_threads, || Ok(self.0.encode(&texts[..])))?;
-        Ok(parts(py, rows.map_err(refused)?))
+        let rows = brief(py, n_threads, || Ok(self.encoder.encode(&texts[..])))?;
+        Ok(parts(py, rows.map_err(refused)?, self.columns.as_deref()))
     }
 
     /// How rare each feature is; empty without tf–idf.
     fn idf(&self) -> Vec<f32> {
-        self.0.parts().idf.into_owned()
+        let idf = self.encoder.parts().idf;
+        match idf.is_empty() {
+            true => Vec::new(),
+            false => by_name(&self.encoder).into_iter().map(|j| idf[j]).collect(),
+        }
     }
 
     /// What a pickle holds: names, where each ends, idf.
     fn to_parts<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, Vec<u32>, Vec<f32>) {
-        let parts = self.0.parts();
+        let parts = self.encoder.parts();
         (PyBytes::new(py, &parts.bytes), parts.ends.into_owned(), parts.idf.into_owned())
     }
 
@@ -96,12 +130,16 @@ impl TextEncoder {
             idf: idf.into(),
             ..TextParts::default()
         };
-        text::TextEncoder::from_parts(spec, parts).map(Self).map_err(refused)
+        text::TextEncoder::from_parts(spec, parts).map(Self::new).map_err(refused)
     }
 
     /// Names of the features, in the order of the columns.
     fn names(&self) -> Vec<String> {
-        (0..self.0.n_features()).map(|j| self.0.feature_name(j).into_owned()).collect()
+        let name = |j: usize| self.encoder.feature_name(j).into_owned();
+        match &self.columns {
+            Some(_) => by_name(&self.encoder).into_iter().map(name).collect(),
+            None => (0..self.encoder.n_features()).map(name).collect(),
+        }
     }
 }
 

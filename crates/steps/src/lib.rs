@@ -229,6 +229,11 @@ impl Steps {
         self.w.to_vec()
     }
 
+    /// The weights but for a common factor above 0, which scikit-learn leaves out where it measures on held-out rows: the same stops need the same.
+    pub fn unscaled(&self) -> Vec<f64> {
+        self.w.unscaled().to_vec()
+    }
+
     /// The bias as it is now.
     pub fn bias(&self) -> f64 {
         self.bias

@@ -71,8 +71,13 @@ impl Loss {
             }
             Loss::SquaredHinge => -2.0 * y * (1.0 - y * s).max(0.0),
             Loss::Logistic => {
-                let e = (-s.abs()).exp();
-                (if s >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }) - y
+                // In the order of scikit-learn's operations: steps near a border repeat a difference of one rounding many times over.
+                if s > -37.0 {
+                    let e = (-s).exp();
+                    ((1.0 - y) - y * e) / (1.0 + e)
+                } else {
+                    s.exp() - y
+                }
             }
             Loss::ModifiedHuber => match y * s {
                 m if m >= 1.0 => 0.0,

@@ -2,8 +2,11 @@
 
 use lineal_linalg::Row;
 
-/// Below this the number is multiplied into the vector: an average that is the difference of two parts loses as many digits.
-const SMALLEST: f64 = 1e-4;
+/// Below this the number is multiplied into the vector.
+const SMALLEST: f64 = 1e-9;
+
+/// An average is a sum of two parts that grow and cancel as the number falls: below this share of what it was, the sum begins anew.
+const FALL: f64 = 1e-3;
 
 /// w = scale · v; their average is c · v + d · z.
 #[derive(Clone, Debug)]
@@ -14,6 +17,8 @@ pub(crate) struct ScaledWeights {
     /// Σ |v|.
     sum_abs: f64,
     average: Option<Average>,
+    /// The number when the average's sum began.
+    began: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -32,7 +37,7 @@ impl ScaledWeights {
     pub(crate) fn new(v: Vec<f64>) -> Self {
         let norm_sq = v.iter().map(|w| w * w).sum();
         let sum_abs = v.iter().map(|w| w.abs()).sum();
-        Self { v, scale: 1.0, norm_sq, sum_abs, average: None }
+        Self { v, scale: 1.0, norm_sq, sum_abs, average: None, began: 1.0 }
     }
 
     pub(crate) fn set_average(&mut self, z: Vec<f64>) {
@@ -72,21 +77,28 @@ impl ScaledWeights {
     pub(crate) fn scale(&mut self, by: f64) {
         self.scale *= by;
         self.norm_sq *= by * by;
+        if self.scale < FALL * self.began {
+            self.begin_average_anew();
+        }
         if self.scale < SMALLEST {
             self.multiply_in();
         }
     }
 
-    fn multiply_in(&mut self) {
-        let scale = self.scale;
+    fn begin_average_anew(&mut self) {
+        self.began = self.scale;
         if let Some(Average { c, d, z }) = &mut self.average {
-            // Both parts grow as the scale falls, and cancel: the sum begins anew.
             z.iter_mut().zip(&self.v).for_each(|(z, v)| *z = *d * *z + *c * v);
             (*c, *d) = (0.0, 1.0);
         }
+    }
+
+    fn multiply_in(&mut self) {
+        let scale = self.scale;
+        self.begin_average_anew();
         self.v.iter_mut().for_each(|v| *v *= scale);
         self.sum_abs = self.v.iter().map(|v| v.abs()).sum();
-        self.scale = 1.0;
+        (self.scale, self.began) = (1.0, 1.0);
     }
 
     /// Takes the weights, which just moved by step · x, into the average as its n-th.
@@ -108,7 +120,7 @@ impl ScaledWeights {
         }
         average.c = keep * average.c + scale / n;
         average.d *= keep;
-        if average.d < SMALLEST {
+        if average.d < FALL {
             let d = average.d;
             average.z.iter_mut().for_each(|z| *z *= d);
             average.d = 1.0;
@@ -129,6 +141,11 @@ impl ScaledWeights {
             paid[j] += scale * (v[j] - old);
             *sum_abs += v[j].abs() - old.abs();
         });
+    }
+
+    /// The vector without the number.
+    pub(crate) fn unscaled(&self) -> &[f64] {
+        &self.v
     }
 
     pub(crate) fn to_vec(&self) -> Vec<f64> {
