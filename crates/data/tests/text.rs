@@ -216,7 +216,7 @@ fn fasttext_lines() {
     let content = "__label__good so it goes\n\n__label__bad\tnot so\r\n__label__good\n";
     let options = ReadOptions::default();
     let (d, cells) = learn("t.txt", content, &options);
-    assert_eq!(d.schema.format, Format::FastText);
+    assert_eq!(d.schema.format, Some(Format::FastText));
     assert_eq!(cells, ["so it goes", "not so", ""]);
     assert_eq!((d.schema.classes.len(), d.y), (2, Targets::Classes(vec![1, 0, 1])));
     let (t, cells) = apply("t.ft", "no label here\n__label__ugly x\n", &d.schema);
