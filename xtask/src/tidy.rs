@@ -3,7 +3,7 @@
 
 use crate::docs::links;
 use crate::docs::page::Page;
-use crate::{cargo, dependencies, root};
+use crate::{cargo, dependencies, release, root};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::fs;
@@ -103,6 +103,7 @@ fn check_edges(faults: &mut Vec<String>) -> Result<()> {
         serde_json::from_slice(&output.stdout).context("cargo metadata printed no JSON")?;
     let packages = metadata["packages"].as_array().context("no packages")?;
     let ours: BTreeSet<&str> = packages.iter().filter_map(|p| p["name"].as_str()).collect();
+    release::check(packages, faults);
     for package in packages {
         let name = package["name"].as_str().unwrap_or_default();
         let Some((_, allowed)) = EDGES.iter().find(|(crate_name, _)| *crate_name == name) else {

@@ -47,6 +47,26 @@ pub(crate) fn is_packed(bytes: &[u8], name: &str) -> Result<bool, Error> {
     Ok(Packing::of(bytes, name)? != Packing::Plain)
 }
 
+#[cfg(feature = "zstd")]
+fn unzstd<'a>(
+    raw: impl BufRead + Send + 'a,
+    name: &str,
+) -> Result<Box<dyn Read + Send + 'a>, Error> {
+    match zstd::stream::read::Decoder::with_buffer(raw) {
+        Ok(decoder) => Ok(Box::new(decoder)),
+        Err(e) => Err(Error::new(ErrorKind::Archive, name, explain(&e))),
+    }
+}
+
+#[cfg(not(feature = "zstd"))]
+fn unzstd<'a>(
+    _raw: impl BufRead + Send + 'a,
+    name: &str,
+) -> Result<Box<dyn Read + Send + 'a>, Error> {
+    let message = "the file is compressed by zstd, and this program was built without the feature `zstd`; decompress it first (zstd -d)";
+    Err(Error::new(ErrorKind::Archive, name, message))
+}
+
 /// The content of a source, decompressed on the way.
 pub(crate) struct Reader<'a> {
     name: String,
@@ -63,10 +83,7 @@ impl<'a> Reader<'a> {
         let from: Box<dyn Read + Send + 'a> = match packing {
             Packing::Plain => Box::new(raw),
             Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
-            Packing::Zstd => Box::new(
-                zstd::stream::read::Decoder::with_buffer(raw)
-                    .map_err(|e| Error::new(ErrorKind::Archive, name, explain(&e)))?,
-            ),
+            Packing::Zstd => unzstd(raw, name)?,
         };
         Ok(Self { name: name.to_owned(), packing, from, n_read: 0 })
     }

@@ -43,6 +43,7 @@ impl Schema {
             feature_ids: None,
             no_header: false,
             delimiter: None,
+            decimal_comma: false,
             encoding: None,
             image: None,
         }

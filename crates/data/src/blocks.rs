@@ -4,7 +4,7 @@
 //! the block's start. So a file, its archive and the same bytes in memory are cut alike.
 
 use std::cell::RefCell;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use memchr::{memchr, memchr2};
 
@@ -73,10 +73,9 @@ impl Input {
                 while !rest.is_empty() {
                     let end = block_end(rest, ends).unwrap_or(rest.len());
                     let (text, after) = rest.split_at(end);
-                    if f(Block { text, n_lines_before })?.is_break() {
+                    if give(text, &mut n_lines_before, f)?.is_break() {
                         break;
                     }
-                    n_lines_before += count_lines(text);
                     rest = after;
                 }
                 Ok(())
@@ -203,15 +202,12 @@ fn walk_arrivals(
             false => Some(n_filled),
         };
         if let Some(end) = end.filter(|&end| end > start && !at_start) {
-            let text = &buffer[start..end];
-            if f(Block { text, n_lines_before })?.is_break() {
+            if give(&buffer[start..end], &mut n_lines_before, f)?.is_break() {
                 return Ok(());
             }
-            n_lines_before += count_lines(text);
             start = end;
         }
-        buffer.copy_within(start..n_filled, 0);
-        n_filled -= start;
+        n_filled = keep_rest(&mut buffer, start..n_filled);
         // A blank line may have begun: its newline is looked at again.
         looked_at = memchr::memrchr(b'\n', &buffer[..n_filled]).unwrap_or(0);
         if n_filled > LONGEST_ROW {
@@ -287,20 +283,31 @@ fn walk_reader(
                 None if more => break,
                 None => rest.len(),
             };
-            let text = &rest[..end];
-            if f(Block { text, n_lines_before })?.is_break() {
+            if give(&rest[..end], &mut n_lines_before, f)?.is_break() {
                 return Ok(());
             }
-            n_lines_before += count_lines(text);
             start += end;
         }
-        buffer.copy_within(start..n_filled, 0);
-        n_filled -= start;
+        n_filled = keep_rest(&mut buffer, start..n_filled);
         if n_filled > LONGEST_ROW {
             return Err(too_long(file, n_lines_before));
         }
     }
     Ok(())
+}
+
+/// Gives a block, and counts its lines.
+fn give(text: &[u8], n_lines_before: &mut usize, f: &mut dyn FnMut(Block<'_>) -> Step) -> Step {
+    let step = f(Block { text, n_lines_before: *n_lines_before })?;
+    *n_lines_before += count_lines(text);
+    Ok(step)
+}
+
+/// Moves what has not been given to the start of the buffer, and says how much it is.
+fn keep_rest(buffer: &mut [u8], rest: Range<usize>) -> usize {
+    let n = rest.len();
+    buffer.copy_within(rest, 0);
+    n
 }
 
 fn count_lines(text: &[u8]) -> usize {

@@ -42,7 +42,8 @@ pub fn guess_target(source: &Source, options: &ReadOptions) -> GuessedTarget {
 fn why_numbers(schema: &Schema, n_rows: usize) -> Option<String> {
     let label = schema.columns.iter().flatten().find(|column| column.kind == ColumnKind::Label);
     let name = label.map_or("the label".to_owned(), |column| format!("{:?}", column.name));
-    let values: Option<Vec<f64>> = schema.classes.iter().map(|c| parse_number(c, false)).collect();
+    let value = |class: &String| parse_number(class, schema.decimal_comma);
+    let values: Option<Vec<f64>> = schema.classes.iter().map(value).collect();
     let values = values?;
     let n_values = values.len();
     if n_values <= 2 || values.iter().any(|v| !v.is_finite()) {

@@ -58,6 +58,7 @@ pub(crate) fn read(
         image: Some([images.height, images.width]),
         no_header: false,
         delimiter: None,
+        decimal_comma: false,
         encoding: None,
     };
     let x = images.matrix(file)?;

@@ -46,9 +46,11 @@ mod declared;
 mod encoding;
 mod error;
 mod format;
+#[cfg(feature = "segment")]
 mod graphs;
 mod guess_target;
 mod idx;
+#[cfg(feature = "segment")]
 mod images;
 mod label_lists;
 mod labels;
@@ -81,11 +83,13 @@ pub use declared::{
 pub use encoding::Encoding;
 pub use error::{Error, ErrorKind};
 pub use format::Format;
+#[cfg(feature = "segment")]
 pub use graphs::{
     FeatureNames, Graph, GraphReadOptions, GraphSchema, Graphs, LeftOut, read_graphs,
     read_graphs_with, stream_graphs,
 };
 pub use guess_target::{GuessedTarget, guess_target};
+#[cfg(feature = "segment")]
 pub use images::{
     ImageReadOptions, ImageSet, MaskLabel, MaskSchema, MaskValue, RgbPixels, VOID, is_image, png,
 };

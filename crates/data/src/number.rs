@@ -1,7 +1,7 @@
 //! Decimal numbers from bytes, eight digits at a time.
 //!
 //! A file of features is mostly short numbers like `1037` and `0.0403446`. A load of eight bytes tells by
-//! arithmetic how many digits it starts with and what they are worth (SWAR), without a branch a digit.
+//! arithmetic how many digits it starts with and what they are worth (SWAR), without a branch per digit.
 //! Longer numbers and exponents go to `fast-float2`. Every result has the bits of `str::parse`.
 
 /// 10⁰ … 10⁸, padded so that an index below 16 needs no check.

@@ -63,17 +63,9 @@ fn read_any(
 ) -> Result<Dataset, Error> {
     let opened = Opened::new(source, options)?;
     let (file, format) = (opened.file.as_str(), opened.format);
-    if let Some(name) = options.text.first() {
-        if !format.is_table() {
-            let message = format!(
-                "there is no column {name:?}: {format} has no columns with names; say --format if it is \
-                 another one"
-            );
-            return Err(Error::new(ErrorKind::Columns, file, message));
-        }
-        if sink.is_none() {
-            return Err(table::needs_sink(file, name));
-        }
+    check_columns(file, format, options)?;
+    if let (Some(name), None) = (options.text.first(), &sink) {
+        return Err(table::needs_sink(file, name));
     }
     match &opened.content {
         Content::Table(input) => {
@@ -96,6 +88,7 @@ fn read_any_with(
     let opened = Opened::with(source, options, schema)?;
     let (file, format) = (opened.file.as_str(), opened.format);
     check_schema(file, format, schema)?;
+    check_columns(file, format, options)?;
     match &opened.content {
         Content::Table(input) => {
             let replaced = &Replaced::new(may_replace_with(schema, options));
@@ -106,6 +99,31 @@ fn read_any_with(
         }
         Content::Bytes(bytes) => svmlight::read_with(bytes, file, schema),
     }
+}
+
+/// Refuses names of columns where there are none.
+pub(crate) fn check_columns(
+    file: &str,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<(), Error> {
+    if format.is_table() {
+        return Ok(());
+    }
+    let one = |flag, name: &Option<String>| name.as_ref().map(|name| (flag, name.clone()));
+    let first = |flag, names: &[String]| names.first().map(|name| (flag, name.clone()));
+    let said = one("--label", &options.label)
+        .or_else(|| one("--weight", &options.weight))
+        .or_else(|| one("--query", &options.query))
+        .or_else(|| first("--numeric", &options.numeric))
+        .or_else(|| first("--categorical", &options.categorical))
+        .or_else(|| first("--text", &options.text))
+        .or_else(|| first("--ignore", &options.ignore));
+    let Some((flag, name)) = said else { return Ok(()) };
+    let message = format!(
+        "there is no column {name:?}: {format} has no columns with names; leave {flag} out, or say --format if it is another one"
+    );
+    Err(Error::new(ErrorKind::Columns, file, message))
 }
 
 /// A source whose format is known.

@@ -33,6 +33,9 @@ pub struct Schema {
     /// For tables: the separator of cells that was said when it was learnt. It is tried first in other files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<u8>,
+    /// For tables: whether a comma in a number stands before its fraction, as in `12,5`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub decimal_comma: bool,
     /// The encoding that was said when it was learnt. Other files that are not UTF-8 are read so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<Encoding>,
@@ -258,7 +261,11 @@ impl Schema {
         match kind {
             ColumnKind::Numeric { .. } => "numeric".to_owned(),
             ColumnKind::Categorical { values, .. } => {
-                let shown: Vec<&str> = values.iter().take(3).map(String::as_str).collect();
+                let show = |value: &String| match value.as_str() {
+                    "" => "(missing)".to_owned(),
+                    _ => value.clone(),
+                };
+                let shown: Vec<String> = values.iter().take(3).map(show).collect();
                 let more = if values.len() > 3 { ", …" } else { "" };
                 let n = count(values.len(), "value");
                 format!("categorical, {n}: {}{more}", shown.join(", "))
@@ -381,6 +388,7 @@ mod tests {
             image: None,
             no_header: false,
             delimiter: None,
+            decimal_comma: false,
             encoding: None,
         }
     }

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::format::Format;
 use crate::lossy::Replaced;
 use crate::options::ReadOptions;
-use crate::read::{HEAD, check_schema, may_replace, may_replace_with, tell_format};
+use crate::read::{HEAD, check_columns, check_schema, may_replace, may_replace_with, tell_format};
 use crate::schema::Schema;
 use crate::source::Source;
 use crate::svmlight;
@@ -71,6 +71,7 @@ pub fn stream(
     let input = &source.streamed()?;
     let format = tell_format(file, options, &input.head(HEAD)?)?;
     check_schema(file, format, schema)?;
+    check_columns(file, format, options)?;
     let rows_per_chunk = rows_per_chunk.max(1);
     match format {
         Format::Idx => Err(not_streamed(file)),
@@ -104,6 +105,7 @@ pub fn learn_schema(
         return Err(comes_once(file));
     }
     let format = tell_format(file, options, &input.head(HEAD)?)?;
+    check_columns(file, format, options)?;
     let sample_rows = sample_rows.max(1);
     match format {
         Format::Idx => Err(not_streamed(file)),

@@ -1,14 +1,21 @@
 //! A model of any task, opened once.
 
 use crate::Error;
+#[cfg(feature = "constituency")]
 use crate::constituency::ConstituencyModel;
+#[cfg(feature = "declared")]
 use crate::declare::DeclaredModel;
+#[cfg(feature = "dependency")]
 use crate::dependency::DependencyModel;
 use crate::predict::model::{Model, Provenance};
+#[cfg(feature = "rank")]
 use crate::rank::RankModel;
 use crate::request::spec::{Task, TrainSpec};
+#[cfg(feature = "segment")]
 use crate::segment::SegmentModel;
+#[cfg(feature = "structured")]
 use crate::structured::StructuredModel;
+#[cfg(feature = "tag")]
 use crate::tag::TagModel;
 use crate::train::report::Report;
 use lineal_model::file::ModelFile;
@@ -34,16 +41,22 @@ pub enum AnyModel {
     /// Classes, labels or a number for each row.
     Rows(Box<Model>),
     /// A label for each position of a sequence.
+    #[cfg(feature = "tag")]
     Tag(Box<TagModel>),
     /// A head and a relation for each word of a sentence.
+    #[cfg(feature = "dependency")]
     Dependency(Box<DependencyModel>),
     /// A bracketed tree over the words of a sentence.
+    #[cfg(feature = "constituency")]
     Constituency(Box<ConstituencyModel>),
     /// The order of the documents of a query.
+    #[cfg(feature = "rank")]
     Rank(Box<RankModel>),
     /// A label for each pixel of an image, or each node of a graph.
+    #[cfg(feature = "segment")]
     Segment(Box<SegmentModel>),
     /// Labels of variables that the user declares.
+    #[cfg(feature = "declared")]
     Declared(Box<DeclaredModel>),
 }
 
@@ -59,16 +72,24 @@ impl AnyModel {
     }
 
     fn from_file(file: ModelFile) -> Result<Self, Error> {
-        Ok(match file.model()["task"].as_str() {
-            Some("tag") => Self::Tag(Box::new(TagModel::from_file(file)?)),
-            Some("dependency") => Self::Dependency(Box::new(DependencyModel::from_file(file)?)),
-            Some("constituency") => {
-                Self::Constituency(Box::new(ConstituencyModel::from_file(file)?))
-            }
-            Some("declared") => Self::Declared(Box::new(DeclaredModel::from_file(file)?)),
-            Some("segment") => Self::Segment(Box::new(SegmentModel::from_file(file)?)),
-            _ if file.model()["spec"]["task"] == "rank" => {
-                Self::Rank(Box::new(RankModel::from_file(file)?))
+        let (own, of_rows) = (&file.model()["task"], &file.model()["spec"]["task"]);
+        Ok(match own.as_str().or(of_rows.as_str()).unwrap_or_default() {
+            #[cfg(feature = "tag")]
+            "tag" => Self::Tag(Box::new(TagModel::from_file(file)?)),
+            #[cfg(feature = "dependency")]
+            "dependency" => Self::Dependency(Box::new(DependencyModel::from_file(file)?)),
+            #[cfg(feature = "constituency")]
+            "constituency" => Self::Constituency(Box::new(ConstituencyModel::from_file(file)?)),
+            #[cfg(feature = "declared")]
+            "declared" => Self::Declared(Box::new(DeclaredModel::from_file(file)?)),
+            #[cfg(feature = "segment")]
+            "segment" => Self::Segment(Box::new(SegmentModel::from_file(file)?)),
+            #[cfg(feature = "rank")]
+            "rank" => Self::Rank(Box::new(RankModel::from_file(file)?)),
+            task if Task::named(task).is_some_and(Task::is_structured) => {
+                return Err(Error::request(format!(
+                    "the model is of the task {task}, and this program was built without it: enable the feature `{task}` of the crate lineal"
+                )));
             }
             _ => Self::Rows(Box::new(Model::from_file(file)?)),
         })
@@ -78,11 +99,17 @@ impl AnyModel {
     pub fn report(&self) -> &Report {
         match self {
             Self::Rows(model) => model.report(),
+            #[cfg(feature = "tag")]
             Self::Tag(model) => model.report(),
+            #[cfg(feature = "dependency")]
             Self::Dependency(model) => model.report(),
+            #[cfg(feature = "constituency")]
             Self::Constituency(model) => model.report(),
+            #[cfg(feature = "rank")]
             Self::Rank(model) => model.report(),
+            #[cfg(feature = "segment")]
             Self::Segment(model) => model.report(),
+            #[cfg(feature = "declared")]
             Self::Declared(model) => model.report(),
         }
     }
@@ -91,11 +118,17 @@ impl AnyModel {
     pub fn spec(&self) -> &TrainSpec {
         match self {
             Self::Rows(model) => model.spec(),
+            #[cfg(feature = "tag")]
             Self::Tag(model) => model.spec(),
+            #[cfg(feature = "dependency")]
             Self::Dependency(model) => model.spec(),
+            #[cfg(feature = "constituency")]
             Self::Constituency(model) => model.spec(),
+            #[cfg(feature = "rank")]
             Self::Rank(model) => model.spec(),
+            #[cfg(feature = "segment")]
             Self::Segment(model) => model.spec(),
+            #[cfg(feature = "declared")]
             Self::Declared(model) => model.spec(),
         }
     }
@@ -104,11 +137,17 @@ impl AnyModel {
     pub fn provenance(&self) -> &Provenance {
         match self {
             Self::Rows(model) => model.provenance(),
+            #[cfg(feature = "tag")]
             Self::Tag(model) => model.provenance(),
+            #[cfg(feature = "dependency")]
             Self::Dependency(model) => model.provenance(),
+            #[cfg(feature = "constituency")]
             Self::Constituency(model) => model.provenance(),
+            #[cfg(feature = "rank")]
             Self::Rank(model) => model.provenance(),
+            #[cfg(feature = "segment")]
             Self::Segment(model) => model.provenance(),
+            #[cfg(feature = "declared")]
             Self::Declared(model) => model.provenance(),
         }
     }

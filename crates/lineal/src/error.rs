@@ -17,9 +17,11 @@ pub enum Error {
     #[error(transparent)]
     ModelFile(#[from] lineal_model::file::Error),
     /// The solver.
+    #[cfg(feature = "train")]
     #[error(transparent)]
     Solver(#[from] lineal_solver::Error),
     /// The exact solver.
+    #[cfg(feature = "train")]
     #[error(transparent)]
     Exact(#[from] lineal_erm::ExactError),
     /// Metrics of nothing.
@@ -29,12 +31,15 @@ pub enum Error {
     #[error(transparent)]
     Templates(#[from] lineal_features::sequence::Error),
     /// Sequences: schemes, constraints.
+    #[cfg(feature = "tag")]
     #[error(transparent)]
     Chain(#[from] lineal_chain::Error),
     /// Documents that do not form queries.
+    #[cfg(feature = "rank")]
     #[error(transparent)]
     Queries(#[from] lineal_ranking::QueryError),
     /// Learning from sequences.
+    #[cfg(feature = "train")]
     #[error(transparent)]
     Learning(#[from] lineal_erm::structured::LearnError),
     /// The request does not fit the data, or contradicts itself.

@@ -21,27 +21,68 @@
 //! functions of your own: see its example. [`reduce`] makes multiclass models from any binary learner, linear or not.
 //!
 //! Nothing here reads a flag, prints, or opens a socket.
+//!
+//! # Features
+//!
+//! All are on by default. A small app builds what it uses: `default-features = false` and, of these,
+//!
+//! | feature | brings |
+//! |---|---|
+//! | none of them | models of rows (classes, labels, numbers; of tables and text): load, predict, explain |
+//! | `train` | [`train`](fn@train), [`Tuning`], [`Streaming`]: learning from rows |
+//! | `tag` | sequences of labels |
+//! | `dependency`, `constituency` | trees over sentences |
+//! | `rank` | orders of documents |
+//! | `segment` | images and graphs |
+//! | `declared` | structures that a user declares |
+//!
+//! The tasks with structured outputs bring `train` along. [`TrainSpec`] has a field for each task that was built, so write `..TrainSpec::default()`.
+
+// Code that only some features use lies idle in a build of the others; the build of all of them is the one that is searched for dead code.
+#![cfg_attr(
+    not(all(
+        feature = "train",
+        feature = "tag",
+        feature = "dependency",
+        feature = "constituency",
+        feature = "rank",
+        feature = "segment",
+        feature = "declared"
+    )),
+    allow(dead_code, unused_imports, rustdoc::broken_intra_doc_links)
+)]
 
 mod any;
+#[cfg(feature = "constituency")]
 mod constituency;
+#[cfg(feature = "declared")]
 mod declare;
+#[cfg(feature = "dependency")]
 mod dependency;
 mod error;
 mod explain;
 mod features;
 mod predict;
+#[cfg(feature = "rank")]
 mod rank;
 mod request;
+#[cfg(feature = "segment")]
 mod segment;
 mod stream;
+#[cfg(feature = "structured")]
 mod structured;
+#[cfg(feature = "tag")]
 mod tag;
 mod train;
+#[cfg(feature = "train")]
 mod tune;
 
 pub use lineal_calibrate as calibrate;
+#[cfg(feature = "tag")]
 pub use lineal_chain as chain;
+#[cfg(feature = "constituency")]
 pub use lineal_constituents as constituents;
+#[cfg(feature = "constituency")]
 pub use lineal_constituents::parser::{ParsedTree, PhraseExplanation, RankedPhrases};
 pub use lineal_data as data;
 pub use lineal_data::{
@@ -50,17 +91,23 @@ pub use lineal_data::{
     TargetKind, Targets, Treebank, TreebankOptions, TreebankSchema, UNLABELLED, UNSEEN,
     guess_target, parse_forbidden_arcs, read_forbidden_arcs,
 };
+#[cfg(feature = "declared")]
 pub use lineal_declared as declared;
+#[cfg(feature = "dependency")]
 pub use lineal_dependencies as dependencies;
+#[cfg(feature = "dependency")]
 pub use lineal_dependencies::parser::{ArcExplanation, Parsed, RankedParse};
+#[cfg(feature = "train")]
 pub use lineal_erm as erm;
 pub use lineal_features::map;
 pub use lineal_features::sequence;
 pub use lineal_features::templates;
 pub use lineal_features::text;
+#[cfg(feature = "segment")]
 pub use lineal_graph as graph;
 pub use lineal_linalg as linalg;
 pub use lineal_linalg::{Buffer, Csr, Dense, Matrix, Order, lend};
+#[cfg(feature = "train")]
 pub use lineal_loss as loss;
 pub use lineal_metrics as metrics;
 pub use lineal_model::Bias;
@@ -71,17 +118,23 @@ pub use lineal_model::file::{
     Disk, SystemDisk, remove_temporaries, write_atomically, write_atomically_on,
 };
 pub use lineal_model::space;
+#[cfg(feature = "rank")]
 pub use lineal_ranking as ranking;
 pub use lineal_reduce as reduce;
+#[cfg(feature = "train")]
 pub use lineal_solver as solver;
+#[cfg(feature = "train")]
 pub use lineal_solver::Interrupt;
 
 pub use any::AnyModel;
+#[cfg(feature = "constituency")]
 pub use constituency::{ConstituencyModel, ConstituencySpec, constituency_options};
+#[cfg(feature = "declared")]
 pub use declare::{
     DeclaredAnswer, DeclaredData, DeclaredExplanation, DeclaredMetrics, DeclaredModel,
     DeclaredOptions, DeclaredSpec, RankedLabels, declaration,
 };
+#[cfg(feature = "dependency")]
 pub use dependency::{DecoderKind, DependencyModel, DependencySpec, LabellerKind};
 pub use error::Error;
 pub use explain::highlight::Lit;
@@ -91,6 +144,7 @@ pub use predict::arrays::Answer;
 pub use predict::evaluate::Metrics;
 pub use predict::model::{Model, Predicted, Provenance, Sampler, Table};
 pub use predict::scoring::highest;
+#[cfg(feature = "rank")]
 pub use rank::{
     RankExplanation, RankKind, RankMetrics, RankModel, RankReason, RankSpec, RankedQuery,
     RankedQueryScores, RankedRows, rank_options, read_ranking,
@@ -101,32 +155,44 @@ pub use request::spec::{
     ReductionSpec, ScheduleKind, SgdSpec, SolverKind, Standardize, Strategy, Task, Threshold,
     TrainSpec, TreeKind, UpdateKind,
 };
+#[cfg(feature = "segment")]
 pub use segment::{
     Scene, SceneGraph, SceneKind, SceneOptions, SceneSchema, SceneScores, Scenes,
     SegmentExplanation, SegmentMetrics, SegmentModel, SegmentReason, SegmentSpec, Segmented,
 };
-pub use stream::{
-    OnCheckpoint, OnChunk, Progressive, StreamPoint, StreamReport, StreamSpec, Streaming,
-};
-pub use structured::{Ask, Examples, Header, Learner, StructuredModel, TagsKind};
+#[cfg(feature = "train")]
+pub use stream::{OnCheckpoint, OnChunk, StreamPoint, StreamReport, Streaming};
+pub use stream::{Progressive, StreamSpec};
+#[cfg(feature = "tag")]
+pub use structured::TagsKind;
+#[cfg(feature = "structured")]
+pub use structured::{Ask, Examples, Header, Learner, StructuredModel};
+#[cfg(feature = "tag")]
 pub use tag::{
     Border, Notable, Ranking, Reason, SchemeKind, TagExplanation, TagFeatures, TagMetrics,
     TagModel, TagSpec, TagWeight, Tagged, TaggedSpan, Tagger, TypeMetrics, WeightsKind, WordList,
     check_rules, least_model_bytes, parse_forbidden, read_forbidden, read_word_clusters,
     read_word_list,
 };
+#[cfg(feature = "train")]
 pub use train::crossfit::{OnFold, folds_to_fit};
+#[cfg(feature = "train")]
 pub use train::learner::{LinearLearner, LinearScorer};
 pub use train::report::{
     CodeReport, CurvePoint, Margins, Report, StageReport, StructuredReport, TreeReport,
 };
+#[cfg(feature = "train")]
 pub use train::shards::{partial, train_distributed};
+#[cfg(feature = "train")]
 pub use train::watch::OnPass;
+#[cfg(feature = "train")]
 pub use train::{Trainable, Training, train};
+#[cfg(feature = "train")]
 pub use tune::{
-    Choice, OnTrial, Shuffle, StructuredTuneSpec, StructuredTuned, StructuredTuning, Trial,
-    TuneMetric, TuneSpec, TuneTable, Tuning, folds, stop_at,
+    Choice, OnTrial, Shuffle, Trial, TuneMetric, TuneSpec, TuneTable, Tuning, folds, stop_at,
 };
+#[cfg(feature = "structured")]
+pub use tune::{StructuredTuneSpec, StructuredTuned, StructuredTuning};
 
 /// Reads a file and learns its schema. For files with running text see [`read_features`].
 pub fn read(source: impl Into<Source>, options: &ReadOptions) -> Result<Dataset, Error> {

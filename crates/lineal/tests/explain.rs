@@ -27,6 +27,7 @@ fn dataset(x: Matrix, y: Targets, k: usize) -> Dataset {
         image: None,
         no_header: false,
         delimiter: None,
+        decimal_comma: false,
         encoding: None,
     };
     Dataset {

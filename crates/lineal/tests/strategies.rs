@@ -21,6 +21,7 @@ fn schema(target: TargetKind, k: usize, n_features: usize) -> Schema {
         image: None,
         no_header: false,
         delimiter: None,
+        decimal_comma: false,
         encoding: None,
     }
 }

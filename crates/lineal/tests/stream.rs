@@ -32,7 +32,7 @@ fn rows(n: usize, k: usize, seed: u64) -> String {
 }
 
 fn spec(update: UpdateKind) -> StreamSpec {
-    StreamSpec { update: Some(update), rows_per_chunk: 64, ..StreamSpec::default() }
+    StreamSpec { update: Some(update), rows_per_chunk: Some(64), ..StreamSpec::default() }
 }
 
 const UPDATES: [UpdateKind; 3] = [UpdateKind::Plain, UpdateKind::AdaGrad, UpdateKind::Normalised];
@@ -133,7 +133,7 @@ fn same_bytes_at_any_thread_count_and_another_seed_another_order() {
     let other = StreamSpec { seed: 1, ..spec.clone() };
     assert_ne!(run(&text, &other, 2).to_bytes().unwrap(), one);
     let in_order = StreamSpec { shuffle: false, ..spec.clone() };
-    let moved = StreamSpec { shuffle: false, rows_per_chunk: 7, ..spec };
+    let moved = StreamSpec { shuffle: false, rows_per_chunk: Some(7), ..spec };
     let weights = |m: &Model| (0..10).map(|j| m.weight(j, 0)).collect::<Vec<_>>();
     assert_eq!(weights(&run(&text, &in_order, 2)), weights(&run(&text, &moved, 2)));
 }
@@ -287,7 +287,7 @@ fn text_is_hashed_and_has_names() {
 #[test]
 fn rows_that_come_grouped_by_class_are_told() {
     let warned = |text: &str| {
-        let spec = StreamSpec { rows_per_chunk: 300, ..StreamSpec::default() };
+        let spec = StreamSpec { rows_per_chunk: Some(300), ..StreamSpec::default() };
         let source = memory("a.svm", text);
         let (_, report) = Streaming::new(source, &ReadOptions::default(), &spec).run().unwrap();
         report.warnings.iter().any(|w| w.contains("grouped by class"))

@@ -40,6 +40,7 @@ fn dataset(rows: &[Vec<f32>], y: Targets, target: TargetKind, classes: Vec<Strin
             image: None,
             no_header: false,
             delimiter: None,
+            decimal_comma: false,
             encoding: None,
         },
         warnings: Vec::new(),

@@ -11,7 +11,7 @@
 //! | [`SquaredHinge`], [`SumSquaredHinge`] | binary, classes | binary and sum form | water level |
 //! | [`HardMargin`] (0 or ∞) | binary, classes | no | water level |
 //! | [`Logistic`] | any with marginals | yes | Newton in log space |
-//! | [`Columnwise`], any [`OfMargin`] in every column | columns | as its columns | one number a column |
+//! | [`Columnwise`], any [`OfMargin`] in every column | columns | as its columns | one number per column |
 //! | [`Squared`], [`Huber`], [`Epsilon`] | real numbers; `Squared` also binary, classes | yes, yes, no | one division |
 //!
 //! ```

@@ -2,7 +2,7 @@
 //!
 //! Binary: ln(1 + e^{Δ − yf}). The dual block is g = p − e_y with p inside the simplex and ℓ*(g) = Σ p ln p − ⟨p, Δ⟩. Its exact step
 //! solves ln p'_r + q(p'_r − p_r) = θ_r + Δ_r + ν with Σ p' = 1, here by Newton's method on ln p' and ν together: each
-//! iteration is one exponential a class, quadratically convergent (Yu, Huang & Lin 2011 solve the same block by
+//! iteration is one exponential per class, quadratically convergent (Yu, Huang & Lin 2011 solve the same block by
 //! two classes at a time).
 
 use crate::{Domain, DualLoss, Loss, SecondOrder, clamp_flows, entropy_sensitivity, others};

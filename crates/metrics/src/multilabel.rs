@@ -167,7 +167,7 @@ fn f1(right: u64, gold: u64, predicted: u64) -> f64 {
     if gold + predicted == 0 { 0.0 } else { 2.0 * right as f64 / (gold + predicted) as f64 }
 }
 
-/// Sums over rows. A row's set is kept as a stamp a label, so that a row costs as much as it has labels, not L.
+/// Sums over rows. A row's set is kept as one stamp per label, so that a row costs as much as it has labels, not L.
 struct Counts {
     /// Right, gold and predicted, by label.
     per_label: Vec<[u64; 3]>,

@@ -25,7 +25,7 @@ pub struct OutputCode<S> {
 }
 
 impl<S: BinaryScorer> OutputCode<S> {
-    /// Learns a problem a column, over the rows of the classes that are not 0 in it.
+    /// Learns one problem per column, over the rows of the classes that are not 0 in it.
     pub fn fit<L: BinaryLearner<Scorer = S>>(
         learner: &L,
         examples: &Examples<'_, InputsOf<S>>,

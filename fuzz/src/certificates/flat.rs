@@ -72,6 +72,7 @@ pub(super) fn case(dice: &mut Dice) -> Option<Case> {
         no_header: false,
         delimiter: None,
         encoding: None,
+        decimal_comma: false,
     };
     let data = Dataset {
         x,

@@ -170,7 +170,7 @@ pub fn stream(input: &[u8]) -> Signature {
         rate: [None, Some(c.one(SIZES))][c.below(2)],
         average: flags & 4 != 0,
         shuffle: flags & 8 != 0,
-        rows_per_chunk: c.one(&[1, 3, 4096]),
+        rows_per_chunk: c.one(&[Some(1), Some(3), Some(4096), None]),
         sample_rows: c.one(&[1, 2, 20_000]),
         ..StreamSpec::default()
     };

@@ -34,7 +34,7 @@ pub struct StreamArgs {
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive, help_heading = HEADING)]
     pub checkpoint: Option<f64>,
 
-    /// Rows that are in memory at a time [default: 4096]
+    /// Rows that are in memory, and are shuffled, at a time [default: 16384 for text, else 4096]
     #[arg(long, value_name = "ROWS", value_parser = at_least_one, help_heading = HEADING)]
     pub chunk: Option<usize>,
 

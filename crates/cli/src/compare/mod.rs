@@ -217,11 +217,7 @@ fn check_data(data: &Dataset, task: Task) -> anyhow::Result<()> {
 /// The flags for numbers, where nobody said what is predicted and labels look like them.
 fn guessed(args: &CompareArgs, source: &Source, talk: Talk) -> anyhow::Result<Option<CompareArgs>> {
     let losses = LossName::losses(&args.losses)?;
-    if !guess::is_open(&args.train()?) || losses.iter().any(|&loss| guess::is_of_classes(loss)) {
-        return Ok(None);
-    }
-    let options = args.file.learning(&args.columns, &args.text, args.task.target());
-    let task = guess::task(source, &options, talk);
+    let task = guess::task_of_losses(&args.train()?, &losses, source, talk);
     Ok(task.map(|task| CompareArgs { task, ..args.clone() }))
 }
 

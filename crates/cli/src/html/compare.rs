@@ -28,7 +28,7 @@ pub fn compare_page(found: &Comparison) -> String {
         count(found.n_examples[1], found.example)
     ));
     let what = if structured { "Learners" } else { "Strategies and losses" };
-    let mut page = Page::new(&format!("{what} on {}", found.data), &sizes.join(", "));
+    let mut page = Page::new(&format!("{what} on"), &found.data, &sizes.join(", "));
     page.facts(&cards(found));
     let stopped = unconverged(found);
     if !stopped.is_empty() {

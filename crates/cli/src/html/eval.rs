@@ -35,7 +35,7 @@ pub fn eval_page(model: &Model, found: &Measured, data: &str) -> String {
     }
     lead.push(format!("trained on {}", model.provenance().source));
     let lead = lead.join("; ");
-    let mut page = Page::new(&format!("Evaluation on {data}"), &lead);
+    let mut page = Page::new("Evaluation on", data, &lead);
     let rows = crate::rows::eval::rows(metrics);
     // With one class per row micro F1 is the accuracy once more.
     let again = if model.task() == Task::Classify { "micro_f1" } else { "" };
@@ -77,13 +77,13 @@ pub fn eval_page(model: &Model, found: &Measured, data: &str) -> String {
             vec![by_class(m, model.classes(), ["class", "rows"]), confusion(m, model.classes())];
         tables.retain(|table| !table.is_empty());
         // Something stands beside the metrics: without probabilities, the classes.
-        let few = model.classes().len() < MANY;
-        if blocks.len() == 1 && few {
+        let lists_all = model.classes().len() < MANY;
+        if blocks.len() == 1 && lists_all {
             blocks.push(tables.remove(0));
         }
         page.grid(&blocks);
         page.section(&details.as_ref().map_or(String::new(), |d| thresholds(d, model.classes())));
-        if few && tables.len() > 1 {
+        if lists_all && tables.len() > 1 {
             page.grid(&tables);
         } else {
             tables.iter().for_each(|table| page.section(table));

@@ -16,7 +16,7 @@ pub fn explain_page(found: &Explained<'_>) -> String {
         model.report().loss,
         model.provenance().source
     );
-    let mut page = Page::new(&format!("Why, for {}", found.data.source), &lead);
+    let mut page = Page::new("Why, for", &found.data.source, &lead);
     for explanation in &found.explanations {
         let title = format!("Row {}: {}", explanation.row + 1, headline(explanation, found));
         let html = format!("{}{}", texts(explanation, found), bars(explanation, found));

@@ -1,5 +1,7 @@
 //! The frame of a page, and its blocks. Everything that comes from a user is escaped here.
 
+use std::path::Path;
+
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
@@ -10,10 +12,13 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page with a title and a line under it.
-    pub fn new(title: &str, lead: &str) -> Self {
-        let body = format!("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", escape(title), escape(lead));
-        Self { title: title.to_owned(), body }
+    /// A page about a file, whose name is in the title, and whose path is shown where the pointer rests.
+    pub fn new(what: &str, file: &str, lead: &str) -> Self {
+        let name = Path::new(file).file_name().map_or(file.into(), |name| name.to_string_lossy());
+        let title = format!("{what} {name}");
+        let (heading, path, lead) = (escape(&title), escape(file), escape(lead));
+        let body = format!("<h1 title=\"{path}\">{heading}</h1>\n<p class=\"lead\">{lead}</p>\n");
+        Self { title, body }
     }
 
     /// Large numbers with their names.
@@ -122,7 +127,7 @@ mod tests {
 
     #[test]
     fn names_cannot_become_markup() {
-        let mut page = Page::new("<script>", "a & b");
+        let mut page = Page::new("On", "<script>", "a & b");
         page.facts(&[("x", "<b>".to_owned())]);
         page.section(&section("'\"", &pairs(&[("<i>", "<u>".to_owned())]), "<p>"));
         let html = page.finish();

@@ -15,7 +15,7 @@ pub fn train_page<M: Learns>(model: &M, outcome: &Outcome<M>) -> String {
     let report = &outcome.report;
     let facts = model.facts();
     let source = facts.iter().find(|fact| fact.0 == "trained on").map_or("", |fact| &fact.1);
-    let mut page = Page::new(&format!("Training on {source}"), &report.certificate());
+    let mut page = Page::new("Training on", source, &report.certificate());
     page.facts(&cards(outcome));
     report.warnings.iter().for_each(|warning| page.warning(warning));
     let mut blocks = curves(report.task, &report.curve, report.best_pass);

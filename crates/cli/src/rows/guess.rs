@@ -19,6 +19,19 @@ pub fn task(source: &Source, options: &ReadOptions, talk: Talk) -> Option<Task> 
     Some(Task::Regress)
 }
 
+/// The same for a command that tries several losses: if one of them is of classes, so are the labels.
+pub fn task_of_losses(
+    args: &TrainArgs,
+    losses: &[LossKind],
+    source: &Source,
+    talk: Talk,
+) -> Option<Task> {
+    if !is_open(args) || losses.iter().any(|&loss| is_of_classes(loss)) {
+        return None;
+    }
+    task(source, &args.file.learning(&args.columns, &args.text, args.task.target()), talk)
+}
+
 /// Whether the flags leave open what is predicted.
 pub fn is_open(args: &TrainArgs) -> bool {
     args.task_said.is_none() && args.task == Task::Classify && !speaks_of_classes(args)

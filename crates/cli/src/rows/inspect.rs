@@ -40,7 +40,7 @@ pub fn facts(model: &Model) -> Vec<(&'static str, String)> {
         ("penalty", format!("l2 {}{l1}", rough(report.l2))),
         ("solver", format!("{}, {}", report.solver, report.precision)),
         ("certificate", report.certificate()),
-        ("passes", format!("{}, {converged}{best}", thousands(report.passes))),
+        ("passes", format!("{} over all the data, {converged}{best}", thousands(report.passes))),
         ("examples", thousands(report.examples)),
         (
             "features",

@@ -54,7 +54,7 @@ impl Request {
             delta: args.delta.unwrap_or(defaults.delta),
             epsilon: args.epsilon.unwrap_or(defaults.epsilon),
             seed: args.seed,
-            rows_per_chunk: stream.chunk.unwrap_or(defaults.rows_per_chunk),
+            rows_per_chunk: stream.chunk,
             sample_rows: stream.sample.unwrap_or(defaults.sample_rows),
         };
         let features = text::features(&args.text)?;

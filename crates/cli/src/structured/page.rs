@@ -11,7 +11,7 @@ use crate::talk::{count, thousands};
 /// Metrics, and tables of finer ones.
 pub fn eval<M: StructuredTask>(model: &M, found: &Measured<M>, data: &str) -> String {
     let lead = format!("{} loss; trained on {}", model.report().loss, model.provenance().source);
-    let mut page = Page::new(&format!("Evaluation on {data}"), &lead);
+    let mut page = Page::new("Evaluation on", data, &lead);
     let rows = M::metric_rows(&found.metrics);
     let cards: Vec<_> = rows.iter().filter(|row| M::CARDS.contains(&row.0)).cloned().collect();
     page.facts(&cards);
@@ -45,7 +45,7 @@ pub fn explain<M: StructuredTask>(model: &M, explained: &Explained<M>, top: usiz
         model.report().loss,
         model.provenance().source
     );
-    let mut page = Page::new(&format!("Why, for {}", data.source()), &lead);
+    let mut page = Page::new("Why, for", data.source(), &lead);
     for (i, part) in found.iter().flat_map(|(i, parts)| parts.iter().map(move |p| (*i, p))) {
         let (reasons, n_others, rest) = shown::<M>(part, top);
         let name = |what: &str, place: &str| format!("{what} ({place})");

@@ -192,11 +192,7 @@ fn tune(args: &TuneArgs) -> anyhow::Result<Found<LossKind>> {
 /// The flags for numbers, where nobody said what is predicted and labels look like them.
 fn guessed(args: &TuneArgs, source: &Source, talk: Talk) -> anyhow::Result<Option<TuneArgs>> {
     let losses = LossName::losses(&args.losses)?;
-    if !guess::is_open(&args.train()?) || losses.iter().any(|&loss| guess::is_of_classes(loss)) {
-        return Ok(None);
-    }
-    let options = args.file.learning(&args.columns, &args.text, args.task.target());
-    let task = guess::task(source, &options, talk);
+    let task = guess::task_of_losses(&args.train()?, &losses, source, talk);
     Ok(task.map(|task| TuneArgs { task, ..args.clone() }))
 }
 
@@ -247,6 +243,6 @@ fn measure(
 }
 
 /// A way to make features, and what was made.
-type Made = (Dataset, Features);
+type Prepared = (Dataset, Features);
 /// A name and a way.
 type Setting = (String, FeatureSpec);

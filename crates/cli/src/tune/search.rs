@@ -10,7 +10,7 @@ use lineal::{
     TuneTable, Tuning,
 };
 
-use super::{Made, Setting, table};
+use super::{Prepared, Setting, table};
 use crate::args::{Lengths, LossName, TuneArgs};
 use crate::exit::usage;
 use crate::progress::Series;
@@ -74,7 +74,7 @@ pub struct Search<'a> {
     options: ReadOptions,
     settings: Vec<Setting>,
     /// The last features that were made, and which.
-    made: Option<(usize, Made)>,
+    prepared: Option<(usize, Prepared)>,
     talk: Talk,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Search<'a> {
         }
         let options = args.file.learning(&args.columns, &args.text, args.task.target());
         let talk = Talk::new(args.run.quiet);
-        Ok(Self { args, source, options, settings, made: None, talk })
+        Ok(Self { args, source, options, settings, prepared: None, talk })
     }
 
     pub fn options(&self) -> &ReadOptions {
@@ -116,7 +116,7 @@ impl<'a> Search<'a> {
 
     /// Rows and classes of what was read last.
     pub fn size(&self) -> (usize, usize) {
-        self.made
+        self.prepared
             .as_ref()
             .map_or((0, 0), |(_, (data, _))| (data.n_rows(), data.schema.classes.len()))
     }
@@ -130,7 +130,7 @@ impl<'a> Search<'a> {
         let mut series: Option<Series> = None;
         for at in 0..n_settings {
             self.make(at)?;
-            let Some((_, (data, features))) = &self.made else { break };
+            let Some((_, (data, features))) = &self.prepared else { break };
             let has_text = features.text().is_some();
             if at == 0 {
                 text::check(&args.text, data, features)?;
@@ -195,25 +195,25 @@ impl<'a> Search<'a> {
     }
 
     /// What is made the way of that name.
-    pub fn features_of(&mut self, name: &str) -> anyhow::Result<Made> {
+    pub fn features_of(&mut self, name: &str) -> anyhow::Result<Prepared> {
         let at = self.settings.iter().position(|s| s.0 == name).unwrap_or(0);
         self.make(at)?;
-        match self.made.take() {
-            Some((_, made)) => Ok(made),
+        match self.prepared.take() {
+            Some((_, prepared)) => Ok(prepared),
             None => bail!("{}: the data went away", self.args.data.display()),
         }
     }
 
     fn make(&mut self, at: usize) -> anyhow::Result<()> {
-        if self.made.as_ref().is_some_and(|(made, _)| *made == at) {
+        if self.prepared.as_ref().is_some_and(|(which, _)| *which == at) {
             return Ok(());
         }
-        self.made = None;
+        self.prepared = None;
         let begun = Instant::now();
         let features = &self.settings[at].1;
         let (data, features) = lineal::read_features(&self.source, &self.options, features)?;
         self.talk.say_all(&summary::data(&data, &features, begun.elapsed().as_secs_f64()));
-        self.made = Some((at, (data, features)));
+        self.prepared = Some((at, (data, features)));
         Ok(())
     }
 

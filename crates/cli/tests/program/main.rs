@@ -17,6 +17,7 @@ mod learners;
 mod limits;
 mod maps;
 mod multilabel;
+mod odd_tables;
 mod output;
 mod predict;
 mod rank;

@@ -371,3 +371,23 @@ fn a_stream_of_text_takes_the_loss_of_text_and_has_probabilities() {
     let json = world.run(&said).done().json();
     assert_eq!((&json["loss"], &json["strategy"]), (&"logistic".into(), &"joint".into()));
 }
+
+#[test]
+fn a_stream_of_text_that_is_sorted_by_class_is_shuffled_and_else_said() {
+    let world = World::new();
+    let text = topics(20, 8000);
+    let mut lines: Vec<&str> = text.lines().skip(1).collect();
+    lines.sort_by_key(|line| line.rsplit_once(',').map(|(_, label)| label.to_owned()));
+    world.file("t.csv", format!("text,label\n{}\n", lines.join("\n")));
+    let stream = |flags: &[&str]| {
+        let command = ["train", "t.csv", "--text", "text", "--stream", "-o", "m.lineal"];
+        let run = world.run(&[&command[..], flags].concat()).done();
+        let json = world.run(&["eval", "m.lineal", "t.csv", "--json", "-q"]).done().json();
+        (run, json["accuracy"].as_f64().unwrap())
+    };
+    let (run, whole) = stream(&[]);
+    assert!(!run.err.contains("grouped by class"), "{}", run.err);
+    let (run, in_parts) = stream(&["--chunk", "2000"]);
+    run.says(&["rows come grouped by class: 5.", "of 20 classes in 2000 rows", "--chunk"]);
+    assert!(whole > in_parts + 0.1, "{whole} {in_parts}");
+}

@@ -8,8 +8,8 @@
 //! | `conll` | a line of fields between tabs, or between spaces if the first line has no tab | those of the file; the last is the label |
 //! | `conllu` | a line of ten fields; comments, `1-2` and `1.1` are no tokens | `id` 0, `form` 1, `lemma` 2, `upos` 3, … `misc` 9 |
 //! | `crfsuite` | a line `label<tab>attribute[:value]…` | one, the attributes as they stand |
-//! | `jsonl` | an entry of each list of an object a line | `tokens` 0, then the other lists; `labels` is the label |
-//! | `jsonl` | a word of the `text` of an object a line | the word; its label follows from `spans` of characters |
+//! | `jsonl` | an entry of each list of the object on a line | `tokens` 0, then the other lists; `labels` is the label |
+//! | `jsonl` | a word of the `text` of the object on a line | the word; its label follows from `spans` of characters |
 //!
 //! A blank line ends a sequence. A position without a label is [`UNLABELLED`]: it has the marker that the options name, or null in JSON.
 

@@ -29,7 +29,7 @@ use scan::{Piece, Slots};
 
 pub(crate) use stream::{learn_schema, stream};
 
-/// Bytes a piece. Fixed, so that the work is cut the same at any number of threads.
+/// Bytes per piece. Fixed, so that the work is cut the same at any number of threads.
 const PIECE: usize = 1 << 20;
 
 /// Reads and learns the schema.
@@ -51,6 +51,7 @@ pub(crate) fn read(bytes: &[u8], file: &str, target: TargetKind) -> Result<Datas
         image: None,
         no_header: false,
         delimiter: None,
+        decimal_comma: false,
         encoding: None,
     };
     if schema.n_features == 0 {

@@ -92,6 +92,7 @@ pub(crate) fn learn_schema(
         image: None,
         no_header: false,
         delimiter: None,
+        decimal_comma: false,
         encoding: None,
     };
     let warnings = parsed.odd.warnings(file);

@@ -21,6 +21,7 @@ pub(super) struct DelimitedRows<'a> {
     has_header: bool,
     /// Whether that was told by the rows, not by the user or the schema.
     is_guessed: bool,
+    decimal_comma: bool,
 }
 
 /// A row before it is known to be as wide as the header.
@@ -45,11 +46,22 @@ impl<'a> DelimitedRows<'a> {
                 }
             }
         };
-        let mut rows =
-            Self { table, delimiter, names: Vec::new(), has_header: true, is_guessed: false };
+        let mut rows = Self {
+            table,
+            delimiter,
+            names: Vec::new(),
+            has_header: true,
+            is_guessed: false,
+            decimal_comma: false,
+        };
         let mut all = rows.first_rows()?.into_iter();
         let Some(first) = all.next() else {
             return Err(Error::new(ErrorKind::Empty, table.file, "the file is empty"));
+        };
+        rows.decimal_comma = match schema {
+            _ if delimiter == b';' => true,
+            Some(schema) => schema.decimal_comma,
+            None => layout::has_decimal_commas(all.as_slice()),
         };
         rows.has_header = match (table.options.header, schema) {
             (Some(said), _) => said,
@@ -169,7 +181,7 @@ impl Rows for DelimitedRows<'_> {
     }
 
     fn decimal_comma(&self) -> bool {
-        self.delimiter == b';'
+        self.decimal_comma
     }
 
     fn no_header(&self) -> bool {

@@ -75,7 +75,8 @@ impl<'a> Encoder<'a> {
             found: Vec::new(),
             hashed: Vec::new(),
             x: FeatureRows::new(schema.n_read(), only_numbers && width == schema.n_read()),
-            target: TargetColumn::new(schema, table.options.label_separator, mode),
+            target: TargetColumn::new(schema, table.options.label_separator, mode)
+                .with_decimal_comma(rows.decimal_comma()),
             weights: Vec::new(),
             queries: Queries::default(),
             seen_queries: QueryIndex::default(),
@@ -200,14 +201,17 @@ impl<'a> Encoder<'a> {
             }
             ColumnKind::Categorical { at, values } => {
                 let name = self.single(row, column, cell, "a category")?;
-                match values.binary_search_by(|v| v.as_str().cmp(&name)) {
-                    Ok(k) => self.x.push(at + k, 1.0),
-                    Err(_) => self.unseen(column, &name),
+                let find = |name: &str| values.binary_search_by(|v| v.as_str().cmp(name)).ok();
+                let missing = || if is_missing(&name) { find("") } else { None };
+                match find(&name).or_else(missing) {
+                    Some(k) => self.x.push(at + k, 1.0),
+                    None => self.unseen(column, &name),
                 }
             }
             ColumnKind::Hashed { at, bits, .. } => {
                 let name = self.single(row, column, cell, "a category")?;
-                let bucket = bucket_of(&self.names[column], &name, *bits);
+                let name = if is_missing(&name) { "" } else { &*name };
+                let bucket = bucket_of(&self.names[column], name, *bits);
                 self.hashed.push(at + bucket);
             }
             ColumnKind::Text { .. } => match cell {

@@ -112,6 +112,22 @@ pub(super) fn is_text(name: &str, profile: &Profile) -> bool {
             || (name.eq_ignore_ascii_case("text") && 2 * n_distinct > n_values))
 }
 
+/// What to say of numbers that lie so close together for their size that 32 bits hold few of their digits.
+pub(super) fn coarse(name: &str, profile: &Profile, file: &str) -> Option<String> {
+    const TOO_MUCH: f64 = 1e-4;
+    if profile.n_names > 0 {
+        return None;
+    }
+    let (lowest, highest) = profile.range()?;
+    let rounding = lowest.abs().max(highest.abs()) * f64::from(f32::EPSILON) / 2.0;
+    (rounding > TOO_MUCH * (highest - lowest) && highest > lowest).then(|| {
+        format!(
+            "{file}: numbers of column {name:?} run from {lowest} to {highest}, and 32 bits hold them to about {rounding:.1e} only; \
+             write them as differences from {lowest}"
+        )
+    })
+}
+
 /// A column of numbers with a few words in it is often a typing error.
 pub(super) fn mixed(name: &str, profile: &Profile, file: &str) -> Option<String> {
     let (word, line) = profile.first_name.as_ref()?;

@@ -60,6 +60,22 @@ fn n_cells(text: &[u8], delimiter: u8) -> Option<usize> {
     (first > 1 && counts.iter().all(|&n| n == first)).then_some(first)
 }
 
+/// Whether commas stand before the fractions of numbers: there are some that could not be written so otherwise (`12,5`, `0,125`), and none with a point where these have
+/// their comma.
+pub(super) fn has_decimal_commas(rows: &[Vec<String>]) -> bool {
+    let cells = || rows.iter().flatten().map(String::as_str);
+    let is_plain = |cell: &str| cell.bytes().all(|b| b.is_ascii_digit() || b".,+-".contains(&b));
+    let only_with_comma = |cell: &str| {
+        let unsigned = cell.trim_start_matches(['+', '-']);
+        let is_fraction = unsigned.starts_with("0,") && !unsigned.contains('.');
+        (parse_number(cell, false).is_none() || is_fraction) && parse_number(cell, true).is_some()
+    };
+    let has_point = |cell: &str| {
+        cell.contains('.') && parse_number(cell, false).is_some_and(|v| v.fract() != 0.0)
+    };
+    cells().any(|cell| is_plain(cell) && only_with_comma(cell)) && !cells().any(has_point)
+}
+
 /// Whether the first row names the columns of the rows after it, as far as these tell.
 ///
 /// A word above numbers is a name. Without such a column, a number above numbers is data, and so is a word that comes again below.
@@ -72,7 +88,8 @@ pub(super) fn has_header(first: &[String], rows: &[Vec<String>]) -> bool {
         if n_values == 0 || cell.is_empty() {
             continue;
         }
-        let is_number = |cell: &str| parse_number(cell, false).is_some();
+        let is_number =
+            |cell: &str| parse_number(cell, false).or_else(|| parse_number(cell, true)).is_some();
         if values.clone().all(|cell| is_number(cell)) {
             if is_number(cell) { data += 1 } else { named += 1 }
         } else if !is_missing(cell) && values.filter(|below| *below == cell).count() >= 2 {
@@ -102,6 +119,22 @@ mod tests {
         assert!(
             is_table(b"a,b\n1,2\n") && !is_table(b"just words\nand more\n") && !is_table(b"a,b\n")
         );
+    }
+
+    #[test]
+    fn commas_before_fractions_are_told_from_those_between_thousands() {
+        for (cells, expected) in [
+            (&["1,5", "2"][..], true),
+            (&["-0,125", "word"], true),
+            (&["1,234", "2,500"], false),
+            (&["1,5", "2.5"], false),
+            (&["1.234,5"], true),
+            (&["1,234.5"], false),
+            (&["a,b", "1, 2"], false),
+        ] {
+            let rows = [cells.iter().map(|cell| cell.to_string()).collect()];
+            assert_eq!(has_decimal_commas(&rows), expected, "{cells:?}");
+        }
     }
 
     #[test]

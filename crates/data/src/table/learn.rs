@@ -1,7 +1,7 @@
 //! Which column is what: the user's word first, then a guess from the whole column.
 
 use super::columns::{list, no_column};
-use super::guess::{guess, is_id, is_id_name, is_text, mixed, open_dates};
+use super::guess::{coarse, guess, is_id, is_id_name, is_text, mixed, open_dates};
 use super::profile::{Look, MOST_VALUES, Profile, profile};
 use super::{Rows, Table};
 use crate::error::{Error, ErrorKind};
@@ -73,8 +73,11 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
     let mut classes = Vec::new();
     let mut columns = Vec::new();
     let (mut at, mut slot) = (0, 0);
-    let (mut not_numeric, mut open) = (Vec::new(), Vec::new());
+    let (mut not_numeric, mut open, mut rounded) = (Vec::new(), Vec::new(), Vec::new());
     for ((name, role), profile) in names.iter().zip(roles).zip(profiles) {
+        if matches!(role, Role::Numeric | Role::Guess) {
+            rounded.extend(coarse(name, &profile, file));
+        }
         let kind = match role {
             Role::Label => {
                 classes = profile.distinct.and_then(|d| d.sorted()).unwrap_or_default();
@@ -123,6 +126,7 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
     }
     warnings.extend(first_and_count(not_numeric));
     warnings.extend(first_and_count(open));
+    warnings.extend(first_and_count(rounded));
     at = place_hashed(&mut columns, at);
     if at + slot == 0 {
         let message = "no column became a feature; see --numeric, --categorical and --text";
@@ -139,6 +143,7 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
         image: None,
         no_header: rows.no_header(),
         delimiter: table.options.delimiter,
+        decimal_comma: rows.decimal_comma(),
         encoding: table.options.encoding,
     };
     schema.check().map_err(|e| Error::new(ErrorKind::Schema, file, e))?;

@@ -32,6 +32,8 @@ pub(super) struct Profile {
     /// Of finite numbers.
     sum: f64,
     n_finite: usize,
+    /// The least and the largest, as they were written.
+    range: Option<(f64, f64)>,
     /// Whole numbers with a zero in front, as codes have it.
     pub(super) n_codes: usize,
     /// Whether each is the one before and 1.
@@ -149,16 +151,17 @@ impl Profile {
                 match parse_number(text, comma) {
                     // An infinity is a number that is too large: encoding says so.
                     Some(number) if !number.is_nan() => {
-                        self.number(Some(f64::from(number as f32)));
+                        self.number(Some(number));
                         self.n_codes += usize::from(is_code(text));
                     }
                     _ if is_missing(text) => {}
                     _ => self.name(text, line),
                 }
-                Some(text.into())
+                // Marks of what is missing are one value.
+                Some(if is_missing(text) { "".into() } else { text.into() })
             }
             Cell::Json(value @ (Json::Number(_) | Json::Big(_))) => {
-                self.number(value.number().map(|v| f64::from(v as f32)));
+                self.number(value.number());
                 // To spell a number takes longer than to read it.
                 self.distinct.as_ref().and_then(|_| value.name())
             }
@@ -195,8 +198,13 @@ impl Profile {
         }
     }
 
-    fn number(&mut self, value: Option<f64>) {
+    fn number(&mut self, written: Option<f64>) {
         self.n_numbers += 1;
+        if let Some(written) = written.filter(|v| v.is_finite()) {
+            let (low, high) = self.range.unwrap_or((written, written));
+            self.range = Some((low.min(written), high.max(written)));
+        }
+        let value = written.map(|v| f64::from(v as f32));
         let follows = self.last.is_none_or(|last| value == Some(last + 1.0));
         self.counts = follows && (self.counts || self.n_numbers == 1);
         self.last = value;
@@ -204,6 +212,11 @@ impl Profile {
             self.sum += value;
             self.n_finite += 1;
         }
+    }
+
+    /// The least and the largest number, before they are rounded to 32 bits.
+    pub(super) fn range(&self) -> Option<(f64, f64)> {
+        self.range
     }
 
     /// The mean of the numbers; 0 without any.

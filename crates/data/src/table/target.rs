@@ -28,6 +28,8 @@ pub(super) struct TargetColumn {
     kind: TargetKind,
     mode: Mode,
     separator: char,
+    /// Whether a comma in a number stands before its fraction.
+    decimal_comma: bool,
     classes: ClassIndex,
     ids: Vec<u32>,
     reals: Vec<f64>,
@@ -51,6 +53,7 @@ impl TargetColumn {
             kind: schema.target,
             mode,
             separator,
+            decimal_comma: false,
             classes: match mode {
                 Mode::Stream { grow: true } => ClassIndex::growing(&schema.classes),
                 _ => ClassIndex::new(&schema.classes),
@@ -63,6 +66,12 @@ impl TargetColumn {
             first_missing: None,
             n_labelled: 0,
         }
+    }
+
+    /// Numbers are written with a comma before their fraction, or not.
+    pub(super) fn with_decimal_comma(mut self, decimal_comma: bool) -> Self {
+        self.decimal_comma = decimal_comma;
+        self
     }
 
     /// Takes the label of the next row.
@@ -96,7 +105,7 @@ impl TargetColumn {
             self.ids.push(self.classes.id(&name));
             return Ok(());
         }
-        let value = parse_number(&name, false);
+        let value = parse_number(&name, self.decimal_comma);
         if self.kind == TargetKind::Grades {
             check_grade(name.as_bytes(), value).map_err(|message| (ErrorKind::Label, message))?;
         }

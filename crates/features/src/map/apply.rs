@@ -1,4 +1,4 @@
-//! Rows with made features beside their own.
+//! Rows with computed features beside their own.
 
 use super::learnt::{FeatureMap, Ready};
 use crate::Error;
@@ -25,7 +25,7 @@ struct Rows {
 struct Work {
     numbers: Vec<(u32, f32)>,
     angles: Vec<f64>,
-    made: Vec<f32>,
+    mapped: Vec<f32>,
 }
 
 impl FeatureMap {
@@ -84,7 +84,7 @@ impl FeatureMap {
     /// Calls `f(column, value)` for each value of a row with all its features, columns rising.
     fn row(&self, x: Row<'_>, work: &mut Work, mut f: impl FnMut(usize, f32)) {
         let columns = self.columns();
-        let Work { numbers, angles, made } = work;
+        let Work { numbers, angles, mapped } = work;
         numbers.clear();
         positions(x, &columns.numbers, |at, v| numbers.push((at, v)));
         let replaces = self.replaces();
@@ -108,9 +108,9 @@ impl FeatureMap {
             Ready::Plain => {}
             Ready::Poly(order) => order.for_each(numbers, &mut |at, v| f(start + at as usize, v)),
             Ready::Rff(fourier) => {
-                made.resize(self.n_computed() - self.n_crossed(), 0.0);
-                fourier.fill(numbers, angles, made);
-                made.iter().enumerate().for_each(|(at, &v)| f(start + at, v));
+                mapped.resize(self.n_computed() - self.n_crossed(), 0.0);
+                fourier.fill(numbers, angles, mapped);
+                mapped.iter().enumerate().for_each(|(at, &v)| f(start + at, v));
             }
         }
     }
@@ -133,8 +133,9 @@ impl FeatureMap {
                 .sum();
             let mapped = match (self.ready(), columns.map) {
                 (Ready::Poly(_), Some(super::MapSpec::Poly { degree })) => {
-                    let made = super::monomials::Monomials::count(n_in(&columns.numbers), degree);
-                    made.map_or(usize::MAX, |made| made as usize)
+                    let n_products =
+                        super::monomials::Monomials::count(n_in(&columns.numbers), degree);
+                    n_products.map_or(usize::MAX, |n| n as usize)
                 }
                 _ => mapped,
             };
@@ -225,9 +226,15 @@ mod tests {
         let name = |j| map.name(j, |i| names[i].into());
         assert_eq!(map.n_computed(), 6);
         assert_eq!((name(1), name(2)), ("age*city=Rome".into(), "city=Oslo*pet=cat".into()));
-        let made = map.apply(&x).unwrap();
-        assert_eq!(Some(made.row(0)), Row::sparse(&[0, 2, 3, 6, 9], &[30.0, 1.0, 1.0, 30.0, 1.0]));
-        assert_eq!(Some(made.row(1)), Row::sparse(&[0, 1, 4, 5, 8], &[40.0, 1.0, 1.0, 40.0, 1.0]));
+        let mapped = map.apply(&x).unwrap();
+        assert_eq!(
+            Some(mapped.row(0)),
+            Row::sparse(&[0, 2, 3, 6, 9], &[30.0, 1.0, 1.0, 30.0, 1.0])
+        );
+        assert_eq!(
+            Some(mapped.row(1)),
+            Row::sparse(&[0, 1, 4, 5, 8], &[40.0, 1.0, 1.0, 40.0, 1.0])
+        );
     }
 
     #[test]
@@ -259,8 +266,8 @@ mod tests {
             ..Columns::default()
         };
         let map = FeatureMap::learn(columns, &x).unwrap();
-        let made = map.apply(&x).unwrap();
-        let row = made.row(0).values();
+        let mapped = map.apply(&x).unwrap();
+        let row = mapped.row(0).values();
         assert_eq!(row[..2], [0.0, 7.0]);
         assert!((row[2] * row[2] + row[3] * row[3] - 1.0).abs() < 1e-6);
         assert_eq!(map.name(1, |_| String::new()), "sin 1");

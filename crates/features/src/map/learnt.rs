@@ -84,11 +84,11 @@ impl FeatureMap {
         }
         match *map {
             MapSpec::Poly { degree } => {
-                if Monomials::count(n, degree).is_none_or(|made| made > MOST) {
-                    let made = Monomials::count(n, degree)
-                        .map_or("over 2^64".to_owned(), |made| made.to_string());
+                if Monomials::count(n, degree).is_none_or(|n| n > MOST) {
+                    let products = Monomials::count(n, degree)
+                        .map_or("over 2^64".to_owned(), |n| n.to_string());
                     let remedy = format!(
-                        "{n} columns of numbers would make {made} products, more than {MOST}: take a lower degree, \
+                        "{n} columns of numbers would make {products} products, more than {MOST}: take a lower degree, \
                          fewer columns, or rff:D"
                     );
                     return Err(Error::setting("map", map, remedy));
@@ -109,14 +109,14 @@ impl FeatureMap {
     }
 
     fn check_number(&self, what: &'static str) -> Result<(), Error> {
-        let mut made = self.n_mapped() as u64;
+        let mut n_features = self.n_mapped() as u64;
         for [a, b] in &self.columns.crosses {
-            made = made.saturating_add(a.len() as u64 * b.len() as u64);
+            n_features = n_features.saturating_add(a.len() as u64 * b.len() as u64);
         }
-        if made > MOST {
+        if n_features > MOST {
             let remedy =
                 format!("more than {MOST} features would be made; take columns of fewer values");
-            return Err(Error::setting(what, made, remedy));
+            return Err(Error::setting(what, n_features, remedy));
         }
         Ok(())
     }

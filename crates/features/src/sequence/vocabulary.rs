@@ -127,13 +127,12 @@ struct Item<'a> {
 impl<'a> Item<'a> {
     fn parse(text: &'a str) -> Result<Self, Error> {
         let error = |problem: String| Error::Feature { item: text.to_string(), problem };
-        let number = |digits: &str, least: u32, most: u32| {
-            digits
-                .parse::<u32>()
-                .ok()
-                .filter(|n| (least..=most).contains(n))
-                .ok_or_else(|| error(format!("`{digits}` is no number from {least} to {most}")))
-        };
+        let number =
+            |digits: &str, least: u32, most: u32| {
+                digits.parse::<u32>().ok().filter(|n| (least..=most).contains(n)).ok_or_else(|| {
+                    error(format!("`{digits}` is not a number from {least} to {most}"))
+                })
+            };
         let (head, at) = match text.split_once('@') {
             Some((head, at)) => (head, Some(number(at, 0, 20)?)),
             None => (text, None),
@@ -306,9 +305,9 @@ mod tests {
             ("word,upper", "feature `upper`: unknown"),
             ("prefix", "feature `prefix`: write `prefix:2`"),
             ("prefix:4-1", "feature `prefix:4-1`: from 4 to 1"),
-            ("prefix:0", "feature `prefix:0`: `0` is no number from 1 to 99"),
+            ("prefix:0", "feature `prefix:0`: `0` is not a number from 1 to 99"),
             ("word:2", "feature `word:2`: `word` takes no number"),
-            ("word,window:x", "feature `window:x`: `x` is no number"),
+            ("word,window:x", "feature `window:x`: `x` is not a number"),
             ("window:2", "feature `window:2`: nothing to read"),
             ("", "nothing to read"),
             ("word,window:1,window:2", "window is given twice"),

@@ -41,7 +41,7 @@ pub(crate) struct Found {
 }
 
 impl Expression {
-    /// Appends what is found in a row; an empty cell has nothing. The error is a cell that is no number.
+    /// Appends what is found in a row; an empty cell has nothing. The error is a cell that is not a number.
     pub(crate) fn find<'a>(
         &self,
         cell: &impl Fn(usize) -> &'a str,

@@ -129,7 +129,7 @@ impl ConstituencyModel {
         let GrammarTables { labels, tags, numbers } = self.grammar.to_tables();
         let about = About { tables: tables.infos(), labels, tags, ..self.about.clone() };
         let numbers = (GRAMMAR, vec![numbers.len()], TensorData::U32(&numbers));
-        tables.encode(&about, Some(&self.tagger), vec![numbers])
+        tables.encode_with_tagger(&about, Some(&self.tagger), vec![numbers])
     }
 
     /// Explains each phrase of a sentence's tree, or those that begin with a word (from 0).

@@ -201,7 +201,7 @@ impl DeclaredModel {
             .flat_map(|&hash| [hash as u32, (hash >> 32) as u32])
             .collect();
         let hashes = (HASHES, vec![hashes.len()], TensorData::U32(&hashes));
-        tables.encode(&about, None, vec![hashes])
+        tables.encode(&about, vec![hashes])
     }
 }
 

@@ -193,7 +193,7 @@ impl DependencyModel {
 
     fn bytes_with(&self, tables: &Tables) -> Result<Vec<u8>, Error> {
         let about = About { tables: tables.infos(), ..self.about.clone() };
-        tables.encode(&about, self.tagger(), Vec::new())
+        tables.encode_with_tagger(&about, self.tagger(), Vec::new())
     }
 }
 

@@ -56,7 +56,7 @@ mod tests {
         let csr = Csr::new(2, vec![0, 2, 2, 4], vec![0, 1, 0, 1], vec![1.0, 7.0, 5.0, 7.0]);
         let sparse = Matrix::Sparse(csr.unwrap());
         let numbers = Numbers(vec![ColumnScale { at: 0, mean: 2.0, scale: 0.5 }]);
-        let made = numbers.apply(Cow::Borrowed(&sparse)).into_owned();
+        let scaled = numbers.apply(Cow::Borrowed(&sparse)).into_owned();
         let values = |x: &Matrix, j: usize| -> Vec<f32> {
             let mut column = vec![0.0; x.n_rows()];
             (0..x.n_rows()).for_each(|i| {
@@ -68,10 +68,10 @@ mod tests {
             });
             column
         };
-        assert_eq!(values(&made, 0), [-0.5, -1.0, 1.5]);
-        assert_eq!(values(&made, 1), [7.0, 0.0, 7.0]);
+        assert_eq!(values(&scaled, 0), [-0.5, -1.0, 1.5]);
+        assert_eq!(values(&scaled, 1), [7.0, 0.0, 7.0]);
         let of_dense = numbers.apply(Cow::Borrowed(&dense));
-        assert_eq!(values(&of_dense, 0), values(&made, 0));
+        assert_eq!(values(&of_dense, 0), values(&scaled, 0));
         assert!(numbers.fits(1) && !numbers.fits(0));
     }
 }

@@ -1,6 +1,6 @@
 //! What segmentation alone can choose, with its defaults.
 
-use crate::request::spec::Penalty;
+use crate::request::spec::{IMAGE_PENALTY, Penalty};
 use lineal_graph::features::{EdgeOptions, PixelOptions};
 use serde::{Deserialize, Serialize};
 
@@ -36,9 +36,9 @@ impl SegmentSpec {
         self.contrast.check()
     }
 
-    /// The penalty of images where none is said: C is per pixel, and pixels of an image are far from independent. Chosen on held-out images of the horses, where 1e-4 to 1e-3 are about as good.
+    /// The penalty of images where none is said.
     pub fn penalty() -> Penalty {
-        Penalty::C(3e-4)
+        IMAGE_PENALTY
     }
 
     /// The penalty of graphs where none is said: C is per node. Chosen on eight synthetic sets of chains, grids and random graphs with two to four labels, by the accuracy on others like

@@ -7,22 +7,22 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::SyncSender;
 
 /// A chunk that is ready to be learnt from; and the features, when they have just been learnt.
-pub(super) type Made = Result<(Option<Features>, Dataset), Error>;
+pub(super) type Prepared = Result<(Option<Features>, Dataset), Error>;
 
 /// Makes features of the text of chunks, and hands them on.
 pub(super) struct Maker {
     pub features: Features,
     pub sampling: Option<Sampling>,
     pub schema: Schema,
-    pub to_learn: SyncSender<Made>,
+    pub to_learn: SyncSender<Prepared>,
 }
 
 impl Maker {
     pub(super) fn take(&mut self, mut chunk: Dataset, text: Option<&TextBatch>) -> ControlFlow<()> {
         match &mut self.sampling {
             None => {
-                let made = self.features.encode(&mut chunk, text);
-                self.hand_on(made.map(|()| (None, chunk)))
+                let encoded = self.features.encode(&mut chunk, text);
+                self.hand_on(encoded.map(|()| (None, chunk)))
             }
             Some(sampling) => match sampling.push(chunk, text) {
                 Ok(false) => ControlFlow::Continue(()),
@@ -45,9 +45,9 @@ impl Maker {
         }
     }
 
-    fn hand_on(&self, made: Made) -> ControlFlow<()> {
-        let failed = made.is_err();
-        match self.to_learn.send(made) {
+    fn hand_on(&self, prepared: Prepared) -> ControlFlow<()> {
+        let failed = prepared.is_err();
+        match self.to_learn.send(prepared) {
             Ok(()) if !failed => ControlFlow::Continue(()),
             _ => ControlFlow::Break(()),
         }

@@ -5,6 +5,7 @@ mod model;
 mod request;
 mod run;
 mod tables;
+#[cfg(feature = "tag")]
 pub(crate) mod tags;
 
 pub use learner::Learner;
@@ -13,4 +14,5 @@ pub(crate) use model::{check_word, description, encode, in_chunks, unfit};
 pub(crate) use request::Learning;
 pub(crate) use run::{Counts, Metric, TreeCounts, fit, learn_pruner, stage, train_and_held_out};
 pub(crate) use tables::{PRUNER, TREES, TableInfo, Tables};
+#[cfg(feature = "tag")]
 pub use tags::TagsKind;

@@ -51,6 +51,7 @@ pub trait Examples: Trainable + Clone + Send + Sync {
     fn n_parts(&self, example: usize) -> usize;
 }
 
+#[cfg(feature = "tag")]
 macro_rules! examples {
     ($($data:ty),*) => {$(
         impl Examples for $data {
@@ -70,7 +71,12 @@ macro_rules! examples {
     )*};
 }
 
-examples!(Sequences, Treebank, BracketTreebank);
+#[cfg(feature = "tag")]
+examples!(Sequences);
+#[cfg(feature = "dependency")]
+examples!(Treebank);
+#[cfg(feature = "constituency")]
+examples!(BracketTreebank);
 
 /// What the file of every model says of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]

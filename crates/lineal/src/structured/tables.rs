@@ -6,6 +6,7 @@
 
 use super::{Ask, StructuredModel, encode, unfit};
 use crate::Error;
+#[cfg(feature = "tag")]
 use crate::tag::TagModel;
 use lineal_model::file::{ModelFile, TensorData};
 use lineal_model::packed::{PackedTable, PackedValues, ValuesOf};
@@ -71,21 +72,33 @@ impl Tables {
         wanted.then(|| self.trees().iter().map(|&w| f64::from(w)).collect())
     }
 
-    /// The file of a parser with these tables, its tagger, and what else it has.
+    /// The file of a model with these tables and what else it has.
     pub(crate) fn encode(
+        &self,
+        about: &impl Serialize,
+        more: Vec<(&str, Vec<usize>, TensorData<'_>)>,
+    ) -> Result<Vec<u8>, Error> {
+        let packed = self.pack();
+        let mut all = tensors(&packed);
+        all.extend(more);
+        encode(about, &all)
+    }
+
+    /// The file of a parser with these tables, what else it has, and its tagger.
+    #[cfg(feature = "tag")]
+    pub(crate) fn encode_with_tagger(
         &self,
         about: &impl Serialize,
         tagger: Option<&TagModel>,
         more: Vec<(&str, Vec<usize>, TensorData<'_>)>,
     ) -> Result<Vec<u8>, Error> {
-        let (packed, tagger) = (self.pack(), tagger.map(TagModel::to_bytes).transpose()?);
-        let mut all = tensors(&packed);
-        all.extend(more);
-        all.extend(tagger.iter().map(|t| (TAGGER, vec![t.len()], TensorData::U8(t))));
-        encode(about, &all)
+        let tagger = tagger.map(TagModel::to_bytes).transpose()?;
+        let tagger = tagger.iter().map(|t| (TAGGER, vec![t.len()], TensorData::U8(t)));
+        self.encode(about, more.into_iter().chain(tagger).collect())
     }
 
     /// The tagger in a parser's file.
+    #[cfg(feature = "tag")]
     pub(crate) fn tagger(file: &ModelFile) -> Result<Option<Box<TagModel>>, Error> {
         Ok(file.u8(TAGGER)?.map(TagModel::from_bytes).transpose()?.map(Box::new))
     }

@@ -53,7 +53,7 @@ pub(super) fn grammar(spec: &TagSpec, names: &[String]) -> Result<Grammar, Error
         Border::Label(name) => {
             names.iter().position(|known| known == name).map(Some).ok_or_else(|| {
                 Error::request(format!(
-                    "the forbidden transitions name `{name}`, which is no label of the data: {}",
+                    "the forbidden transitions name `{name}`, which is not a label of the data: {}",
                     names.iter().take(20).cloned().collect::<Vec<_>>().join(", ")
                 ))
             })

@@ -29,7 +29,7 @@ pub(super) enum Vectorizer {
 /// The name of the attribute that every token has.
 const BIAS: &str = "(bias)";
 
-/// Attributes of labels and of transitions, a row a token.
+/// Attributes of labels and of transitions, one row per token.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     pub(super) unary: SparseRows,

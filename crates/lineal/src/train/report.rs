@@ -56,7 +56,7 @@ pub struct Report {
     pub updates: Option<u64>,
     /// The pass whose weights were kept, if that was not the last one (early stopping).
     pub best_pass: Option<usize>,
-    /// One entry a pass, where recorded.
+    /// One entry per pass, where recorded.
     pub curve: Vec<CurvePoint>,
     /// Margins of the training rows, score of the gold class minus the best other one.
     pub margins: Option<Margins>,

@@ -1,6 +1,6 @@
 //! What is computed once the weights are known: margins, warnings, and weights in the units of the data.
 
-use crate::request::spec::{SolverKind, TrainSpec};
+use crate::request::spec::{Penalty, SolverKind, Standardize, TrainSpec};
 use crate::train::report::{Margins, Report};
 use crate::train::weights::{Number, Weights, with_weights};
 use lineal_data::{Standardizer, Targets};
@@ -78,13 +78,20 @@ pub(crate) fn unconverged(report: &Report, spec: &TrainSpec) -> Option<String> {
     if partial && report.solver == SolverKind::Sgd {
         return None;
     }
-    let remedy = match (report.solver, &report.structured) {
-        (SolverKind::Sgd, _) if report.l2 > 0.0 => {
-            "raise --epochs or use --solver dual, which ends with a proof"
+    let weaker = match spec.penalty {
+        Penalty::C(c) => format!("lower -C, which is {c:?}"),
+        Penalty::L2(l2) => format!("raise --l2, which is {l2:?}"),
+    };
+    let is_raw = spec.standardize == Standardize::Never && report.structured.is_none();
+    let remedy = match report.solver {
+        SolverKind::Sgd if report.l2 > 0.0 => {
+            "raise --epochs or use --solver dual, which ends with a proof".to_owned()
         }
-        (SolverKind::Sgd, _) => "raise --epochs",
-        (_, Some(_)) => "raise --max-passes, --tol or the penalty",
-        (_, None) => "raise --max-passes, --tol or the penalty, or try --standardize",
+        SolverKind::Sgd => "raise --epochs".to_owned(),
+        _ if is_raw => {
+            format!("raise --max-passes or --tol, leave out --no-standardize, or {weaker}")
+        }
+        _ => format!("raise --max-passes or --tol, or {weaker}"),
     };
     // As progress counts them, and `--max-passes`: a pass of newton takes the work of several.
     let passes = match (report.solver, report.curve.last()) {

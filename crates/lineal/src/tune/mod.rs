@@ -10,6 +10,7 @@ mod fold;
 mod folds;
 mod metric;
 mod path;
+#[cfg(feature = "structured")]
 mod structured;
 mod table;
 
@@ -26,6 +27,7 @@ use std::time::Duration;
 pub use folds::{Shuffle, folds};
 pub use metric::TuneMetric;
 pub use path::{OnTrial, stop_at};
+#[cfg(feature = "structured")]
 pub use structured::{StructuredTuneSpec, StructuredTuned, StructuredTuning};
 pub use table::{Choice, Trial, TuneTable};
 

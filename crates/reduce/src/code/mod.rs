@@ -27,7 +27,7 @@ pub struct Code {
 }
 
 impl Code {
-    /// Takes one row a class, of entries −1, 0 and 1.
+    /// Takes one row per class, of entries −1, 0 and 1.
     pub fn from_rows(rows: &[impl AsRef<[i8]>]) -> Result<Self, Error> {
         let n_columns = rows.first().map_or(0, |row| row.as_ref().len());
         let mut entries = Vec::with_capacity(rows.len() * n_columns);

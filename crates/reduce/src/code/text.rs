@@ -1,4 +1,4 @@
-//! Codes as text: a line a class, of `+` (or `1`, `+1`), `-` (or `-1`) and `0`, with or without blanks and commas between;
+//! Codes as text: one line per class, of `+` (or `1`, `+1`), `-` (or `-1`) and `0`, with or without blanks and commas between;
 //! `#` starts a comment.
 
 use super::Code;

@@ -50,7 +50,7 @@ impl MarginLoss {
 }
 
 impl Code {
-    /// The class for given answers, one score a column (log-odds for [`Decoding::Probability`]); answers that are
+    /// The class for given answers, one score per column (log-odds for [`Decoding::Probability`]); answers that are
     /// missing are not used. To decode many, fit an [`OutputCode`](crate::OutputCode).
     pub fn decode(&self, scores: &[f64], decoding: Decoding) -> u32 {
         let asked: Vec<bool> = (0..self.n_columns()).map(|l| l < scores.len()).collect();
@@ -99,7 +99,7 @@ impl Decoder {
         &self.seen
     }
 
-    /// Decodes `scratch.scores`: a score a column, or for probabilities ln P(+) and ln P(−) side by side.
+    /// Decodes `scratch.scores`: one score per column, or for probabilities ln P(+) and ln P(−) side by side.
     pub(super) fn decode(&self, code: &Code, decoding: Decoding, scratch: &mut Scratch) -> u32 {
         match decoding {
             Decoding::Hamming => self.nearest(code, scratch),

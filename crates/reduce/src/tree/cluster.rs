@@ -11,7 +11,7 @@ use lineal_linalg::{Csr, Matrix, ShapeError};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// The mean row of each class, weighted, scaled to length 1: a row a class, empty for a class without rows.
+/// The mean row of each class, weighted, scaled to length 1: one row per class, empty for a class without rows.
 pub fn class_centroids(examples: &Examples<'_, Matrix>) -> Result<Csr, ShapeError> {
     let n_cols = examples.inputs().n_cols();
     let mut sum = SparseSum::new(n_cols);

@@ -1,6 +1,6 @@
 //! Sums over all label sequences in log space, in f64: slower, but no score is too large for it.
 //!
-//! a[t, y] = log of the sum over beginnings that end in y, less a constant a row; b[t, y] the same of the ends that follow y. Each step takes the
+//! a[t, y] = log of the sum over beginnings that end in y, less a constant per row; b[t, y] the same of the ends that follow y. Each step takes the
 //! largest term out first: K² exponentials a position. See [`sums`](crate::sums) for when this is needed.
 
 use crate::steps::{self, refill};

@@ -3,7 +3,7 @@
 use crate::{Error, Grammar};
 use std::str::FromStr;
 
-/// How spans are written as one label a token.
+/// How spans are written as one label per token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     /// `B-X` begins a span, `I-X` goes on (IOB2).

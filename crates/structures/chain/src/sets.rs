@@ -1,6 +1,6 @@
 //! Which labels may stand where: bitsets, and the grammar of a label set.
 
-/// Rows of label sets, one bit a label: the labels allowed at each position, or those that may follow each label.
+/// Rows of label sets, one bit per label: the labels allowed at each position, or those that may follow each label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelSets {
     n_labels: usize,
