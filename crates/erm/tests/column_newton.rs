@@ -19,7 +19,7 @@ fn rows(sparse: bool) -> (Matrix, Vec<u32>) {
     let kinds: Vec<u32> = (0..N as u32).map(|i| i % 3).collect();
     let value = |i: usize, j: usize, noise: f32| {
         let centre = f32::from(u8::from(kinds[i] as usize == j));
-        if sparse && (i + j) % 3 == 0 { 0.0 } else { centre + noise }
+        if sparse && (i + j).is_multiple_of(3) { 0.0 } else { centre + noise }
     };
     let all: Vec<f32> = (0..N * D).map(|at| value(at / D, at % D, number())).collect();
     let x = if sparse {

@@ -100,6 +100,7 @@ fn specs() -> Vec<(Dataset, TrainSpec)> {
         let spec = TrainSpec { loss: Some(loss), ..TrainSpec::for_task(Task::Regress) };
         (data(Task::Regress, 0), spec)
     };
+    let labels = TrainSpec { task: Task::Multilabel, ..TrainSpec::default() };
     vec![
         classes(2, LossKind::Logistic, Strategy::Joint, false),
         classes(2, LossKind::SquaredHinge, Strategy::Joint, false),
@@ -109,7 +110,7 @@ fn specs() -> Vec<(Dataset, TrainSpec)> {
         classes(4, LossKind::SquaredHinge, Strategy::Ova, false),
         regress(LossKind::Squared),
         regress(LossKind::Huber),
-        (data(Task::Multilabel, 3), TrainSpec::for_task(Task::Multilabel)),
+        (data(Task::Multilabel, 3), labels),
     ]
 }
 
