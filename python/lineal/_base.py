@@ -64,6 +64,12 @@ def features(X: Any) -> Any:
     return np.ascontiguousarray(X)
 
 
+def readable(path: Any) -> str:
+    """The path of a file that can be opened, as a string; else the system's own exception."""
+    with open(path, "rb"):
+        return os.fspath(path)
+
+
 def threads(n_jobs: Any) -> int:
     """The number of threads that ``n_jobs`` means; 0 for all cores."""
     if n_jobs is None or n_jobs == -1:
@@ -351,6 +357,12 @@ class Linear(Rows):
             scores = scores.toarray()
         return np.asarray(scores) + self.intercept_
 
+
+class SparseWeights:
+    """``coef_`` as a sparse matrix and back."""
+
+    coef_: Any
+
     def sparsify(self) -> Any:
         """Makes ``coef_`` a sparse matrix."""
         from scipy.sparse import csr_matrix
@@ -367,11 +379,12 @@ class Linear(Rows):
         return self
 
 
-class Classifier(ClassifierMixin, Linear):
+class Classifier(SparseWeights, ClassifierMixin, Linear):
     """Classes by the highest linear score."""
 
     classes_: np.ndarray
     n_iter_: Any
+    _shift = 0.0
 
     def _targets(self, X: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> tuple:
         """Checked features, numbers of classes, weights of rows, factors of classes."""
@@ -395,9 +408,9 @@ class Classifier(ClassifierMixin, Linear):
         self._keep(model)
         coef, bias = model.weights, model.bias
         intercept = bias if len(bias) else np.zeros(len(coef))
-        if centre and len(coef) > 1:
-            intercept = intercept - intercept.mean()
-        self._set_weights(coef, intercept)
+        # The same number added to the scores of all classes changes nothing, so where it ends up depends on the way there.
+        self._shift = float(intercept.mean()) if centre and len(coef) > 1 else 0.0
+        self._set_weights(coef, intercept - self._shift)
         self.n_iter_ = np.array([self.report_["passes"]], dtype=np.int32)
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -406,7 +419,7 @@ class Classifier(ClassifierMixin, Linear):
             scores = self._linear(X)
             return scores[:, 0] if scores.shape[1] == 1 else scores
         scores = self._model.scores(self._ready(X))
-        return scores[:, 1].copy() if scores.shape[1] == 2 else scores
+        return scores[:, 1].copy() if scores.shape[1] == 2 else scores - self._shift
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row."""
@@ -433,6 +446,8 @@ class Regressor(RegressorMixin, Linear):
 
     def predict(self, X: Any) -> np.ndarray:
         """The number of each row."""
-        if self._is_own() and np.ndim(self.coef_) == 1:
-            return self._model.scores(self._ready(X))[:, 0].copy()
-        return self._linear(X)
+        if self._is_own() and (np.ndim(self.coef_) == 1 or len(self.coef_) == 1):
+            scores = self._model.scores(self._ready(X))
+            return scores[:, 0].copy() if np.ndim(self.coef_) == 1 else scores
+        out = self._linear(X)
+        return out.ravel() if issparse(self.coef_) else out

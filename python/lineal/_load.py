@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 
 from . import _lineal
-from ._base import Classifier, Regressor, Rows
+from ._base import Classifier, Regressor, Rows, readable
 from ._report import parse
 
 
@@ -60,7 +59,7 @@ def load(path: Any) -> Rows:
 
     Names of classes that are whole numbers become whole numbers. Models of texts and of structures have classes of their own, with ``load`` of their own.
     """
-    model = _lineal.Model.load(os.fspath(path))
+    model = _lineal.Model.load(readable(path))
     classes = model.classes
     out: Any = LoadedClassifier() if classes else LoadedRegressor()
     if classes:

@@ -61,7 +61,9 @@ class _ByColumns(ClassifierMixin, Rows):
         """The score of each class; of two classes, that of the second."""
         check_is_fitted(self)
         scores = self._model.scores(self._ready(X))
-        return scores[:, 1].copy() if scores.shape[1] == 2 else scores
+        if scores.shape[1] == 2:
+            return scores[:, 1].copy()
+        return scores - self._model.bias.mean() if self._strategy == "joint" and len(self._model.bias) else scores
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row."""

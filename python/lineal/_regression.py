@@ -13,6 +13,12 @@ from ._base import Regressor, atomic, choice, features, number, passes, seed_of
 class _LeastSquares(Regressor):
     """½‖y − Xw‖² + (α/2)‖w‖², one number or several for each row."""
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        return tags
+
     def _solve(self, X: Any, y: np.ndarray, weights: np.ndarray, alphas: np.ndarray, *, tol: float, verbose: Any = 0, n_jobs: Any = None) -> None:
         rows = features(X)
         columns = y.reshape(len(y), -1)
@@ -81,7 +87,7 @@ class Ridge(_LeastSquares):
         if alphas.size not in (1, n_targets):
             raise ValueError(f"Number of targets and number of penalties do not correspond: {n_targets} != {alphas.size}")
         self._solve(X, y, weights, alphas.ravel(), tol=number(self, "tol", closed=True) * 1e-6 or 1e-12)
-        self.n_iter_ = None
+        self.n_iter_ = max(1, int(self.report_["passes"]))
         self.solver_ = self.report_["solver"]
         return self
 

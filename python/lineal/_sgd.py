@@ -14,6 +14,7 @@ from ._base import (
     ConvergenceWarning,
     NotFittedError,
     Regressor,
+    SparseWeights,
     _check_sample_weight,
     atomic,
     check_classification_targets,
@@ -535,7 +536,7 @@ class PassiveAggressiveClassifier(_StochasticClassifier):
         return self._partial(X, y, 1, classes, None, None, None)
 
 
-class SGDRegressor(_Stochastic, Regressor):
+class SGDRegressor(_Stochastic, SparseWeights, Regressor):
     """Stochastic gradient descent with the parameters, and step by step the weights, of ``sklearn.linear_model.SGDRegressor``."""
 
     def __init__(

@@ -9,7 +9,7 @@ from typing import Any, Iterable, Sequence
 import numpy as np
 
 from . import _lineal
-from ._base import BaseEstimator, Rows, atomic, check_is_fitted, choice, features, number, progress, seed_of, threads
+from ._base import BaseEstimator, Rows, atomic, check_is_fitted, choice, features, number, progress, readable, seed_of, threads
 from ._report import Certificate, Report, estimator_html, parse
 
 
@@ -45,7 +45,7 @@ class _Structured(BaseEstimator):
     @classmethod
     def load(cls, path: Any) -> Any:
         """A model from a file that ``save`` or the program wrote."""
-        model = _lineal.Structured.load(os.fspath(path))
+        model = _lineal.Structured.load(readable(path))
         if model.task != cls._task:
             raise ValueError(f"{path}: it is a model of the task {model.task}, not of {cls._task}")
         out = cls()

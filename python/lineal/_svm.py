@@ -192,7 +192,7 @@ class _Joint(Classifier):
             "max_passes": None if limit is None else max(limit, 1) * 10,
         }
         model = self._train(features(X), ids, spec, classes=self.classes_, weights=weights, n_jobs=self.n_jobs, verbose=self.verbose)
-        self._keep_linear(model)
+        self._keep_linear(model, centre=True)
         return self
 
 

@@ -19,7 +19,7 @@ from typing import Any, Iterable, Mapping
 import numpy as np
 
 from . import _lineal
-from ._base import BaseEstimator, check_is_fitted, progress, threads
+from ._base import BaseEstimator, check_is_fitted, progress, readable, threads
 from ._report import Certificate, Report, estimator_html, parse
 
 ItemSequence = list
@@ -409,7 +409,7 @@ class Tagger:
 
     def open(self, name: Any) -> _Closing:
         """Opens a model file."""
-        model = _lineal.Structured.load(os.fspath(name))
+        model = _lineal.Structured.load(readable(name))
         if model.task != "tag":
             raise ValueError(f"{name}: it is a model of the task {model.task}, not a tagger")
         self._model = model

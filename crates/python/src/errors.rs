@@ -7,6 +7,13 @@ use std::any::Any;
 
 /// `OSError` for files that cannot be read or written, else `ValueError`.
 pub(crate) fn exception(error: Error) -> PyErr {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    while let Some(inner) = cause {
+        if inner.is::<std::io::Error>() {
+            return PyOSError::new_err(error.to_string());
+        }
+        cause = inner.source();
+    }
     match &error {
         Error::Io { .. } | Error::Write(_) => PyOSError::new_err(error.to_string()),
         _ => PyValueError::new_err(in_python(&error.to_string())),
