@@ -155,6 +155,9 @@ impl FromStr for Format {
 
 /// The format by name, else by content where that leaves no doubt.
 pub(crate) fn guess(name: &str, bytes: &[u8]) -> Result<Format, Error> {
+    if let Some(message) = foreign(bytes) {
+        return Err(Error::new(ErrorKind::Format, name, message));
+    }
     if let Some(format) = Format::from_name(name) {
         return Ok(format);
     }
@@ -171,6 +174,10 @@ pub(crate) fn guess(name: &str, bytes: &[u8]) -> Result<Format, Error> {
     match start.first() {
         None => return Err(Error::new(ErrorKind::Empty, name, "the file is empty")),
         Some(b'{') => return Ok(Format::Jsonl),
+        Some(b'[') if matches!(start[1..].trim_ascii_start().first(), Some(b'{')) => {
+            let message = "the file is one JSON array; write one object per line, for instance by jq -c '.[]'";
+            return Err(Error::new(ErrorKind::Format, name, message));
+        }
         Some(_) if is_table(start) => return Ok(Format::Csv),
         Some(_) => {}
     }
@@ -178,6 +185,23 @@ pub(crate) fn guess(name: &str, bytes: &[u8]) -> Result<Format, Error> {
         "the name does not tell the format and neither does the content; say which with --format: {KNOWN}"
     );
     Err(Error::new(ErrorKind::Format, name, message))
+}
+
+/// What to do with a file of a format that is known but not read.
+fn foreign(bytes: &[u8]) -> Option<String> {
+    let save = "save the sheet as CSV";
+    let pandas = "write it as CSV, for instance by pandas (to_csv with index=False)";
+    let known: [(&[u8], &str, &str); 7] = [
+        (b"PK\x03\x04", "an Excel workbook or another zip archive", save),
+        (b"\xd0\xcf\x11\xe0", "an Excel workbook", save),
+        (b"PAR1", "Parquet", pandas),
+        (b"ARROW1", "Arrow", pandas),
+        (b"\x93NUMPY", "a NumPy array", "write it as CSV (numpy.savetxt)"),
+        (b"\x89HDF", "HDF5", pandas),
+        (b"SQLite format 3", "an SQLite database", "write the table as CSV"),
+    ];
+    let (_, what, remedy) = known.iter().find(|(magic, ..)| bytes.starts_with(magic))?;
+    Some(format!("the file is {what}, which is not read; {remedy}"))
 }
 
 /// Is the first line with more than a label made of `index:value` from its second (or first) word on?

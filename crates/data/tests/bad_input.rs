@@ -45,7 +45,7 @@ const CASES: &[Case] = &[
     ("a.csv", b"label,a\nx,1\ny,inf\n", "a.csv:3:3: ", "`inf` is not finite"),
     ("a.csv", b"label,a\nx,1\ny,nan\n", "a.csv:3:3: ", "`nan`"),
     ("a.csv", b"a,b\n1,x\n", "a.csv: ", "--label NAME; the columns are a, b"),
-    ("a.csv", b"label,y\n1,x\n", "a.csv: ", "could be the label"),
+    ("a.csv", b"label,class\n1,x\n", "a.csv: ", "could be the label"),
     ("a.csv", b"a,a,label\n1,2,x\n", "a.csv:1: ", "`a`"),
     ("a.csv", b"0,0,1\n1,2,3\n", "a.csv: ", "--header"),
     ("a.csv", b"a,label\n1,x\n2,\n", "a.csv:3:3: ", "label is missing"),

@@ -43,7 +43,7 @@ fn types_are_guessed_over_the_whole_column() {
     assert_eq!(d.x.row(2), Row::sparse(&[0, 1, 3], &[2.0, 2.5, 1.0]).unwrap());
     assert_eq!(d.warnings.len(), 1);
     assert!(d.warnings[0].starts_with("t.csv:52: column \"late\" is not numeric because of `x`"));
-    assert_eq!(d.schema.describe()[3], "color  categorical, 3 values: , blue, red");
+    assert_eq!(d.schema.describe()[3], "color  categorical, 3 values: (missing), blue, red");
 }
 
 #[test]

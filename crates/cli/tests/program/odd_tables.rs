@@ -122,3 +122,28 @@ fn a_penalty_that_is_next_to_none_is_named_where_nothing_converges() {
         "{warning}"
     );
 }
+
+#[test]
+fn files_of_other_programs_are_named_with_what_to_do() {
+    let world = World::new();
+    world.file("a.xlsx", b"PK\x03\x04 and so on");
+    // The name does not help.
+    world.file("a.csv", b"PAR1 and so on PAR1");
+    world.file("a.json", "[\n {\"x\": 1, \"label\": \"a\"},\n {\"x\": 2, \"label\": \"b\"}\n]\n");
+    for (file, parts) in [
+        ("a.xlsx", ["Excel", "save the sheet as CSV"]),
+        ("a.csv", ["Parquet", "to_csv"]),
+        ("a.json", ["one JSON array", "one object per line"]),
+    ] {
+        world.run(&["train", file, "-o", "m.lineal"]).failed(1, &parts);
+    }
+}
+
+#[test]
+fn y_is_a_coordinate_beside_a_label() {
+    let world = World::new();
+    let row = |i: usize| format!("{},{},{}\n", i % 7, i % 5, if i % 7 > 3 { "a" } else { "b" });
+    world.file("points.csv", format!("x,y,label\n{}", (0..60).map(row).collect::<String>()));
+    let run = world.run(&["train", "points.csv", "-o", "m.lineal"]).done();
+    run.says(&["y      numeric", "label  label, 2 classes"]);
+}

@@ -249,7 +249,12 @@ fn usual_label(names: &[String], file: &str, target: TargetKind) -> Result<Strin
         TargetKind::Grades => &["label", "class", "target", "y", "grade", "relevance"],
         TargetKind::Classes | TargetKind::Real => &["label", "class", "target", "y"],
     };
-    usual_column(names, usual, ("label", "--label"), file)
+    // Beside one of the other names, y is a coordinate.
+    let is_y = |name: &str| name.eq_ignore_ascii_case("y");
+    let is_named = |name: &String| usual.iter().any(|u| !is_y(u) && u.eq_ignore_ascii_case(name));
+    let named = names.iter().any(is_named);
+    let usual: Vec<&str> = usual.iter().copied().filter(|u| !(named && is_y(u))).collect();
+    usual_column(names, &usual, ("label", "--label"), file)
 }
 
 /// The one column whose name is usual for queries.
