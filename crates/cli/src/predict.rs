@@ -52,14 +52,14 @@ fn write(
 ) -> anyhow::Result<()> {
     let mut failed = None;
     let written = files::write_output(path, |out| {
-        answer(out).or_else(|error| {
+        answer(out).map_err(|error| {
             // What the place itself says is told by who knows its name; a closed pipe is not a failure, and must stay recognisable as one.
             let is_bare = error.chain().len() == 1;
             match error.downcast_ref::<io::Error>().map(io::Error::kind) {
-                Some(_) if is_bare => Err(error.downcast().unwrap_or_else(io::Error::other)),
+                Some(_) if is_bare => error.downcast().unwrap_or_else(io::Error::other),
                 kind => {
                     failed = Some(error);
-                    Err(io::Error::new(kind.unwrap_or(io::ErrorKind::Other), "not written"))
+                    io::Error::new(kind.unwrap_or(io::ErrorKind::Other), "not written")
                 }
             }
         })
