@@ -90,7 +90,7 @@ fn written_out<S: Max>(
         // The gold output is in the list, once, and the minimiser has it of itself.
         let own = rivals.iter().position(|(d, c)| *c == 0.0 && d.values().all(|&v| v == 0.0));
         own.map(|at| rivals.swap_remove(at));
-        rivals.iter().flat_map(|(d, _)| d.keys()).for_each(|&at| drop(places.insert(at, 0)));
+        places.extend(rivals.iter().flat_map(|(d, _)| d.keys()).map(|&at| (at, 0)));
         sparse.push(rivals);
     }
     places.values_mut().enumerate().for_each(|(k, place)| *place = k);
