@@ -198,7 +198,8 @@ impl Steps {
                 }
                 _ => -eta * loss.gradient(y, score).clamp(-MAX_GRADIENT, MAX_GRADIENT),
             };
-            let of_class = if y > 0.0 { settings.weight_positive } else { settings.weight_negative };
+            let of_class =
+                if y > 0.0 { settings.weight_positive } else { settings.weight_negative };
             step *= of_class * weights.map_or(1.0, |weights| weights[i]);
             if settings.l1_ratio.is_some() {
                 self.w.scale((1.0 - (1.0 - l1_ratio) * eta * alpha).max(0.0));
