@@ -75,6 +75,9 @@ impl Model {
     }
 }
 
+/// Where each row's labels begin, and the labels of one row after the other.
+type Lists<'py> = (Bound<'py, PyArray1<usize>>, Bound<'py, PyArray1<u32>>);
+
 /// What a feature is called in an explanation.
 #[derive(IntoPyObject)]
 enum FeatureName {
@@ -124,7 +127,7 @@ impl Model {
         py: Python<'py>,
         x: Features<'py>,
         n_threads: usize,
-    ) -> PyResult<(Bound<'py, PyArray1<usize>>, Bound<'py, PyArray1<u32>>)> {
+    ) -> PyResult<Lists<'py>> {
         self.rows(&x, |data| {
             let labels = match brief(py, n_threads, || self.model.predict(data))? {
                 Predicted::Labels(labels) => labels,

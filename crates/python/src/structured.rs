@@ -22,6 +22,9 @@ pub(crate) struct Structured {
     report: String,
 }
 
+/// A kind, an attribute, labels, and their weight.
+type TagWeight = (&'static str, String, Vec<String>, f32);
+
 fn source(bytes: &[u8]) -> Source {
     Source::Memory { name: "examples".into(), bytes: bytes.to_vec() }
 }
@@ -333,12 +336,7 @@ impl Structured {
     }
 
     /// All weights of a tagger, as (kind, attribute, labels, weight). Attributes have the names that they have in this text.
-    fn tag_weights(
-        &self,
-        py: Python<'_>,
-        text: &[u8],
-        format: &str,
-    ) -> PyResult<Vec<(&'static str, String, Vec<String>, f32)>> {
+    fn tag_weights(&self, py: Python<'_>, text: &[u8], format: &str) -> PyResult<Vec<TagWeight>> {
         let AnyModel::Tag(model) = &self.model else {
             return Err(refused("the model is not a tagger"));
         };
