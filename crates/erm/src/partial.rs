@@ -252,7 +252,7 @@ impl<'a> Partial<'a> {
                 whole.n_rows
             ));
         }
-        if first_row % size != 0 || (end % size != 0 && end != whole.n_rows) {
+        if !first_row.is_multiple_of(size) || !(end.is_multiple_of(size) || end == whole.n_rows) {
             return Err(format!(
                 "rows {first_row} to {end} do not begin and end where shards of {size} rows do"
             ));

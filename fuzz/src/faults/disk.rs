@@ -1,9 +1,10 @@
 //! A disk that fails, or ends the process, at its n-th operation.
 
-use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use lineal::{Disk, SystemDisk};
 
@@ -29,38 +30,37 @@ pub enum Fault {
 pub struct FaultyDisk {
     fault: Fault,
     at: usize,
-    n: Cell<usize>,
-    is_full: Cell<bool>,
+    n: AtomicUsize,
+    is_full: AtomicBool,
     /// A temporary file could not be removed.
-    kept: Cell<bool>,
+    kept: AtomicBool,
 }
 
 impl FaultyDisk {
     /// The operation `at`, counted from 0, meets this fault.
     pub fn new(fault: Fault, at: usize) -> Self {
-        Self { fault, at, n: Cell::new(0), is_full: Cell::new(false), kept: Cell::new(false) }
+        Self { fault, at, n: 0.into(), is_full: false.into(), kept: false.into() }
     }
 
     /// Whether the fault has come.
     pub fn was_hit(&self) -> bool {
-        self.n.get() > self.at
+        self.n.load(Relaxed) > self.at
     }
 
     /// Whether a temporary file may be left because removing it failed.
     pub fn may_leave_files(&self) -> bool {
-        self.kept.get()
+        self.kept.load(Relaxed)
     }
 
     fn fault(&self) -> Option<Fault> {
-        let n = self.n.get();
-        self.n.set(n + 1);
+        let n = self.n.fetch_add(1, Relaxed);
         (n == self.at).then_some(self.fault)
     }
 
     /// An operation that takes no bytes.
     fn run<R>(&self, needs_room: bool, go: impl Fn() -> io::Result<R>) -> io::Result<R> {
         match self.fault() {
-            Some(Fault::NoSpace) => self.is_full.set(true),
+            Some(Fault::NoSpace) => self.is_full.store(true, Relaxed),
             Some(Fault::Io) => return Err(error(Fault::Io)),
             Some(Fault::Interrupted) => return Err(error(Fault::Interrupted)),
             Some(Fault::KilledBefore) => die(),
@@ -70,7 +70,7 @@ impl FaultyDisk {
             }
             Some(Fault::Short) | None => {}
         }
-        if needs_room && self.is_full.get() { Err(error(Fault::NoSpace)) } else { go() }
+        if needs_room && self.is_full.load(Relaxed) { Err(error(Fault::NoSpace)) } else { go() }
     }
 }
 
@@ -83,7 +83,7 @@ impl Disk for FaultyDisk {
         let some = &bytes[..bytes.len().div_ceil(2)];
         match self.fault() {
             Some(Fault::NoSpace) => {
-                self.is_full.set(true);
+                self.is_full.store(true, Relaxed);
                 return SystemDisk.write(file, some);
             }
             Some(Fault::Short) => return SystemDisk.write(file, some),
@@ -95,7 +95,11 @@ impl Disk for FaultyDisk {
             Some(fault) => return Err(error(fault)),
             None => {}
         }
-        if self.is_full.get() { Err(error(Fault::NoSpace)) } else { SystemDisk.write(file, bytes) }
+        if self.is_full.load(Relaxed) {
+            Err(error(Fault::NoSpace))
+        } else {
+            SystemDisk.write(file, bytes)
+        }
     }
 
     fn sync(&self, file: &File) -> io::Result<()> {
@@ -109,7 +113,7 @@ impl Disk for FaultyDisk {
     fn remove(&self, path: &Path) -> io::Result<()> {
         let done = self.run(false, || SystemDisk.remove(path));
         if done.as_ref().is_err_and(|e| e.kind() != io::ErrorKind::Interrupted) {
-            self.kept.set(true);
+            self.kept.store(true, Relaxed);
         }
         done
     }
