@@ -89,7 +89,7 @@ impl World {
     /// Streams over all rows with a checkpoint after every chunk.
     fn stream(&self, disk: &dyn Disk, from: Option<Model>) -> Result<Model, Error> {
         let source = Source::Memory { name: "a.svm".into(), bytes: self.rows.clone().into_bytes() };
-        let spec = StreamSpec { rows_per_chunk: 64, average: true, ..StreamSpec::default() };
+        let spec = StreamSpec { rows_per_chunk: Some(64), average: true, ..StreamSpec::default() };
         let mut save = |model: &Model| {
             let write = |out: &mut dyn std::io::Write| model.write_to(out).map(|_| ());
             write_atomically_on(disk, &self.file(), write).map_err(Error::Write)

@@ -166,7 +166,7 @@ pub fn stream(input: &[u8]) -> Signature {
         rate: [None, Some(c.one(SIZES))][c.below(2)],
         average: flags & 4 != 0,
         shuffle: flags & 8 != 0,
-        rows_per_chunk: c.one(&[1, 3, 4096]),
+        rows_per_chunk: Some(c.one(&[1, 3, 4096])),
         sample_rows: c.one(&[1, 2, 20_000]),
         ..StreamSpec::default()
     };
