@@ -225,6 +225,8 @@ def all_tables(checks, program, sets):
     ours, theirs = sum(row[1] for row in seconds), sum(row[2] for row in seconds)
     start = seconds_of([program.path, "--version"])
     peer_start = seconds_of([sys.executable, "-c", "import sklearn.linear_model, sklearn.preprocessing"])
+    slower = [row[0] for row in seconds if row[1] > row[2]]
+    print(f"  slower than the peer's fit alone, reading and start included: {len(slower)} of {len(seconds)} tables ({', '.join(slower)})")
     print(f"  CPU seconds of {len(seconds)} tables: {ours:.2f} by the program ({start:.3f} of each to start), {theirs:.2f} by the peer's fits (and {peer_start:.2f} to start)")
 
 

@@ -71,6 +71,7 @@ pub(super) fn case(dice: &mut Dice) -> Option<Case> {
         image: None,
         no_header: false,
         delimiter: None,
+        decimal_comma: false,
         encoding: None,
         decimal_comma: false,
     };
