@@ -73,7 +73,6 @@ pub(super) fn case(dice: &mut Dice) -> Option<Case> {
         delimiter: None,
         decimal_comma: false,
         encoding: None,
-        decimal_comma: false,
     };
     let data = Dataset {
         x,
