@@ -66,6 +66,7 @@ def to_same_objective(name, kind, peer, objective, X, y):
 def newsgroups(folder):
     X, y = load_svmlight_file(str(folder / "newsgroups/tfidf-train.svm.gz"), dtype=np.float32)
     X.sort_indices()
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     y = y.astype(int)
     to_same_objective("LogisticRegression, newsgroups", lineal.LogisticRegression, linear_model.LogisticRegression(max_iter=1000), softmax_objective, X, y)
     to_same_objective("LinearSVC, newsgroups", lineal.LinearSVC, svm.LinearSVC(), svc_objective, X, y)

@@ -40,7 +40,7 @@ class _LeastSquares(Regressor):
             biases.append(float(model.bias[0]) if len(model.bias) else 0.0)
         self._keep(model)
         if y.ndim == 1:
-            self._set_weights(coefs[0], biases[0])
+            self._set_weights(coefs[0], np.float64(biases[0]))
         else:
             self._set_weights(np.array(coefs), np.array(biases))
             if not self.fit_intercept:

@@ -228,3 +228,40 @@ def test_search_has_gridsearchs_attributes():
     assert found.best_estimator_.score(X, y) > 0.93
     splits = np.column_stack([found.cv_results_[f"split{f}_test_score"] for f in range(5)])
     np.testing.assert_allclose(splits.mean(axis=1), found.cv_results_["mean_test_score"])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic", "temperature"])
+def test_calibration(method):
+    X, y = load_iris(return_X_y=True)
+    model = lineal.CalibratedClassifierCV(lineal.LinearSVC(), method=method, cv=5).fit(X, y)
+    proba = model.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert model.score(X, y) > 0.9
+    assert -np.log(proba[np.arange(150), y].clip(1e-12)).mean() < 0.4
+    around = lineal.CalibratedClassifierCV(DecisionTreeClassifier(max_depth=2, random_state=0)).fit(X, y)
+    assert around.predict_proba(X).shape == (150, 3)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_frames_with_mixed_columns(kind, tmp_path):
+    library = pytest.importorskip(kind)
+    n = 60
+    columns = {
+        "months": [float(i % 12) if i % 7 else None for i in range(n)],
+        "plan": ["basic" if i % 3 else "gold" for i in range(n)],
+        "city": [f"city {i % 4}" for i in range(n)],
+    }
+    y = np.array(["left" if i % 3 == 0 else "stayed" for i in range(n)])
+    table = library.table(columns) if kind == "pyarrow" else library.DataFrame(columns)
+    model = lineal.TableClassifier().fit(table, y)
+    assert model.score(table, y) == 1.0
+    assert model.predict_proba(table).shape == (n, 2)
+    assert (pickle.loads(pickle.dumps(model)).predict(table) == y).all()
+    numbers = lineal.TableRegressor().fit(table, np.arange(n) % 3)
+    assert numbers.predict(table).shape == (n,)
+    if kind == "pyarrow":
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(table, tmp_path / "table.parquet")
+        assert (model.predict(tmp_path / "table.parquet") == y).all()
