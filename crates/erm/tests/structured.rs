@@ -54,15 +54,6 @@ macro_rules! registry {
             }
 
             #[test]
-            fn certificates_withstand_their_adversary() {
-                $make(&mut |s| {
-                    let outputs = |i, ask| $outputs(s, i, ask);
-                    let (learn, losses) = (registry!(@learn $with), registry!(@losses $with));
-                    registry::adversary::certificates_withstand(s, &outputs, learn, losses);
-                });
-            }
-
-            #[test]
             fn runs_are_what_they_say() {
                 $make(&mut |s| {
                     let (learn, losses) = (registry!(@learn $with), registry!(@losses $with));

@@ -1,6 +1,5 @@
 //! What every structure must do, by enumeration of the outputs of small instances and by comparing learners with each other.
 
-pub mod adversary;
 pub mod classes;
 pub mod constituents;
 pub mod declared;
