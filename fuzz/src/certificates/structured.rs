@@ -1,5 +1,4 @@
-//! Random problems of structures: chains of labels, pairs of documents, and lists of outputs with features of any kind, which is what every other structure is once it is written out. (The other structures themselves
-//! meet this adversary's minimiser in `crates/erm/tests/registry/adversary.rs`.)
+//! Random problems of structures: chains of labels, pairs of documents, and lists of outputs with features of any kind, which is what every other structure is once it is written out.
 
 use super::convex::{Convex, Kind, Term};
 use super::{Case, Claim, Dice};
