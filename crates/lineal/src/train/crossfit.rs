@@ -108,10 +108,10 @@ impl HeldOut {
         let (mut weights, mut folds) = (Vec::new(), Vec::new());
         let n_folds = folds_to_fit(spec, data.n_rows());
         for fold in 0..n_folds {
-            if let Some(see) = &mut on_fold {
-                if see(fold + 1, n_folds).is_break() {
-                    return Err(Error::Interrupted);
-                }
+            if let Some(see) = &mut on_fold
+                && see(fold + 1, n_folds).is_break()
+            {
+                return Err(Error::Interrupted);
             }
             let part = |inside: bool| -> Vec<usize> {
                 let mut part: Vec<usize> = (0..order.len())
