@@ -1,7 +1,7 @@
 //! Work without the interpreter's lock, on a pool of its own, while the caller's thread waits for signals.
 
 use crate::errors::{exception, fault};
-use lineal::Error;
+use lineal::{Error, Interrupt};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -14,17 +14,20 @@ use std::time::Duration;
 /// How often signals are looked for while a long call runs.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Whether a run is to end.
+/// Whether a run is to end: after a pass, with what it has, or at once, because of a signal.
 #[derive(Default)]
-pub(crate) struct Stop(AtomicBool);
+pub(crate) struct Stop {
+    after_pass: AtomicBool,
+    at_once: Interrupt,
+}
 
 impl Stop {
     pub(crate) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.after_pass.load(Ordering::Relaxed) || self.at_once.is_stopped()
     }
 
     pub(crate) fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.after_pass.store(true, Ordering::Relaxed);
     }
 }
 
@@ -80,7 +83,7 @@ pub(crate) fn long<R: Send>(
             let stop = &stop;
             scope.spawn(move || {
                 // Nobody waits only if the caller is gone.
-                let _ = done.send(guarded(n_threads, || f(stop)));
+                let _ = done.send(guarded(n_threads, || stop.at_once.scope(|| f(stop))));
             });
             let mut interrupted = None;
             loop {
@@ -91,7 +94,7 @@ pub(crate) fn long<R: Send>(
                     }
                     Err(RecvTimeoutError::Timeout) => {
                         if let Err(signal) = Python::attach(|py| py.check_signals()) {
-                            stop.set();
+                            stop.at_once.stop();
                             interrupted = Some(signal);
                         }
                     }
