@@ -20,7 +20,7 @@ use crate::rounding::total;
 use lineal_linalg::{Matrix, Row, Scalar, dense, kernels};
 use lineal_loss::OfMargin;
 use lineal_model::Bias;
-use lineal_solver::Stop;
+use lineal_solver::{Interrupt, Stop};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 
@@ -69,7 +69,7 @@ pub fn newton<F: Scalar, L: OfMargin<f64>>(
     let all = total((0..task.x.n_rows()).map(weight));
     let shares: Vec<f64> = (0..task.x.n_rows()).map(|i| weight(i) / all).collect();
     let n_columns = task.space.len();
-    let problem = Problem { task, loss, stop, shares: &shares };
+    let problem = Problem { task, loss, stop, shares: &shares, interrupt: Interrupt::current() };
     let start = problem.start();
     let solve = |column: usize| {
         let see = |pass: usize, gap: f64, done: bool| {
@@ -99,6 +99,7 @@ struct Problem<'p, L> {
     loss: L,
     stop: Stop,
     shares: &'p [f64],
+    interrupt: Interrupt,
 }
 
 struct Solved {
@@ -165,7 +166,7 @@ impl<L: OfMargin<f64>> Problem<'_, L> {
         let (dim, d) = (self.dim(), self.task.x.n_cols());
         out.fill(0.0);
         let mut gathered = Gathered::new(dim, d);
-        for (row, curvature) in rows {
+        for (row, curvature) in rows.take_while(|_| !self.interrupt.is_stopped()) {
             gathered.add(self.task.x.row(row as usize), curvature, out);
         }
         gathered.flush(out);
@@ -194,6 +195,9 @@ impl<L: OfMargin<f64>> Problem<'_, L> {
         loop {
             let value = self.value_grad(&examples, &scores, &w, &mut grad);
             passes += 1;
+            if self.interrupt.is_stopped() {
+                return Solved { w, passes, converged: false };
+            }
             let gap = self.gap(&w, &grad);
             let enough = 0.5 * self.stop.enough(value);
             let converged = gap <= enough;
@@ -220,7 +224,8 @@ impl<L: OfMargin<f64>> Problem<'_, L> {
                 passes += 1;
                 dense::cholesky_solve(&hessian, dim, &mut direction);
             }
-            for (along, e) in along.iter_mut().zip(&examples) {
+            let listening = |_: &_| !self.interrupt.is_stopped();
+            for (along, e) in along.iter_mut().zip(&examples).take_while(listening) {
                 *along = score(task.x.row(e.row as usize), &direction, task.x.n_cols());
             }
             let t = self.search(&examples, &scores, &along, &w, &direction);
@@ -234,7 +239,8 @@ impl<L: OfMargin<f64>> Problem<'_, L> {
         let (x, d) = (self.task.x, self.task.x.n_cols());
         grad.fill(0.0);
         let (mut value, mut bias) = (0.0, 0.0);
-        for (e, &score) in examples.iter().zip(scores) {
+        let listening = |_: &_| !self.interrupt.is_stopped();
+        for (e, &score) in examples.iter().zip(scores).take_while(listening) {
             let (loss, slope) = self.loss.value_slope(e.sign * score);
             value += e.weight * loss;
             let slope = -e.sign * e.weight * slope;
