@@ -404,6 +404,8 @@ pub(super) fn certified<S: MaxOracle<f32> + MaxOracle<f64>>(
     let reach = w_norm + bound.map_or(0.0, |bound| 2.0 * bound.reach);
     let mut lost = LOST * (objective.abs() + reach * norm);
     if problem.is_logistic() {
+        // The logarithm of a sum near 1 is off by the sum's own rounding, however small it is.
+        lost += LOST;
         let by_gradient = batch.gap(&wide, &grad, f64::INFINITY);
         gap = match (gap, by_gradient) {
             (Some(a), Some(b)) => Some(a.min(b)),
