@@ -128,13 +128,15 @@ pub fn foresee(what: &str, bytes: u64, used: u64) -> Result<(), String> {
 }
 
 /// Whether the system has that many addresses for us: asked for and given back.
+///
+/// An optimiser may drop a request that is given back unused, and take it as granted, so the block is hidden from it.
 pub fn can_reserve(bytes: u64) -> bool {
     let layout =
         usize::try_from(bytes.max(1)).ok().and_then(|n| Layout::from_size_align(n, 8).ok());
     layout.is_some_and(|layout| {
         // SAFETY: the layout has a size above 0, and what is given is given back with the same layout.
         unsafe {
-            let block = System.alloc(layout);
+            let block = std::hint::black_box(System.alloc(layout));
             if !block.is_null() {
                 System.dealloc(block, layout);
             }
