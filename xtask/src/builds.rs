@@ -16,6 +16,9 @@ pub(crate) fn run() -> Result<()> {
     for features in FEATURES {
         check(&["-p", "lineal", "--no-default-features", "--features", features])?;
     }
+    // Models of what was left out are refused.
+    let test = ["test", "--quiet", "--locked", "-p", "lineal", "--no-default-features"];
+    call(&cargo(), &[&test[..], &["--test", "features"]].concat())?;
     let installed = installed()?;
     for target in TARGETS {
         if !installed.lines().any(|line| line == target) {

@@ -44,7 +44,10 @@ impl Tests {
             call(&inputs, &["--seconds", seconds, "--jobs", "2", "--folder", &folder])?;
         }
         if self.peers {
-            call(&cargo, &["build", "--release", "--package", "lineal-cli"])?;
+            // In one call, so that the features of what both use are the same and it is compiled once.
+            let both = ["--package", "lineal-cli", "--package", "lineal-python"];
+            let extension = ["--features", "lineal-python/extension-module"];
+            call(&cargo, &[&["build", "--release"], &both[..], &extension].concat())?;
             let program = target.join("release/lineal");
             docs::check_commands(&program)?;
             let program = program.display().to_string();

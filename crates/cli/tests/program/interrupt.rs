@@ -199,6 +199,36 @@ fn a_model_that_is_truncated_in_use() {
     run.failed(1, &["m.lineal was cut short", "run it again"]);
 }
 
+/// A file of rows that is cut short while it is read. Reading may win the race, so it is tried again.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_training_file_that_is_truncated_in_use() {
+    let world = World::new();
+    for _ in 0..20 {
+        world.file("a.svm", TINY.repeat(200_000));
+        let child = world
+            .child()
+            .args(["train", "a.svm", "-o", "m.lineal", "-q", "--max-passes", "1"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let maps = format!("/proc/{}/maps", child.id());
+        while !std::fs::read_to_string(&maps).is_ok_and(|maps| maps.contains("a.svm")) {
+            std::thread::yield_now();
+        }
+        std::fs::OpenOptions::new().write(true).truncate(true).open(world.path("a.svm")).unwrap();
+        let run: Run = child.wait_with_output().unwrap().into();
+        if run.code != 0 {
+            run.failed(1, &["a.svm was cut short", "run it again"]);
+            assert_eq!(world.names(), ["a.svm"]);
+            return;
+        }
+        std::fs::remove_file(world.path("m.lineal")).unwrap();
+    }
+    panic!("it read faster than the file could be cut, twenty times");
+}
+
 #[test]
 fn a_broken_pipe_is_success() {
     let world = World::new();
