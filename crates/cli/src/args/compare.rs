@@ -38,7 +38,7 @@ Examples:
   lineal compare train.conll --task tag --test test.conll
   lineal compare train.letor --task rank --losses hinge,squared-hinge,logistic";
 
-/// Train every strategy × loss, or every learner of a structure, on the same split, and show what each takes and gives
+/// Train every strategy × loss, or every learner of a structure, on the same split, and compare time and accuracy
 #[derive(Args, Clone, Debug)]
 #[command(after_help = HELP)]
 pub struct CompareArgs {
@@ -79,7 +79,7 @@ pub struct CompareArgs {
           conflicts_with = "test")]
     pub holdout: Option<f64>,
 
-    /// What is predicted [default: classify, or regress if the labels are numbers of many or fractional values]
+    /// What is predicted [default: classify; regress if labels are fractions or many different numbers]
     #[arg(long = "task", value_name = "T", help_heading = MODEL, value_parser = task(&[
         ("classify", "one of two or more classes"),
         ("multilabel", "any number of labels per row, none included"),

@@ -27,7 +27,7 @@ pub struct ModelArgs {
     ]))]
     pub bias: Option<BiasArg>,
 
-    /// Factors on classes: `balanced`, or name=weight,…
+    /// Weights of classes: `balanced` (all classes count the same, however rare), or name=weight,…
     #[arg(long, value_name = "W", allow_hyphen_values = true, help_heading = MODEL)]
     pub class_weight: Option<ClassWeight>,
 
@@ -36,18 +36,18 @@ pub struct ModelArgs {
     #[arg(long, value_name = "FILE", help_heading = MODEL)]
     pub cost: Option<PathBuf>,
 
-    /// Bring all features but categories to one scale for training: divided by their standard deviation, and centred where the
-    /// data is dense. Columns of numbers in tables (csv, tsv, jsonl) are without asking; the model takes values as they are
+    /// Scale all features but categories for training: divided by their standard deviation, and centred where the
+    /// data is dense. The default for columns of numbers in tables (csv, tsv, jsonl). The model itself takes unscaled values
     #[arg(long, help_heading = MODEL)]
     pub standardize: bool,
 
-    /// Train on the columns of a table as they are
+    /// Do not scale the columns of a table
     #[arg(long, help_heading = MODEL, conflicts_with = "standardize")]
     pub no_standardize: bool,
 }
 
 impl ModelArgs {
-    /// Which features are brought to one scale.
+    /// Which features are scaled.
     pub fn standardized(&self) -> Standardize {
         match (self.standardize, self.no_standardize) {
             (true, _) => Standardize::All,

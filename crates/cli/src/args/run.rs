@@ -32,8 +32,8 @@ Examples:
   echo 'where is my invoice?' | lineal predict text.lineal -
 
 The data needs the columns that the model was trained with (matched by name, in any order); a label column may \
-be absent. For a model of one text column and no other, a line of a file whose name tells no format is a text. Standard \
-input is answered as it comes. A row without features is legal and gets a prediction. A multilabel model gives the labels of a row between \
+be absent. If a model has one text column and no other, each line of a file whose name shows no format is one text. Rows of standard \
+input are answered as soon as they arrive. A row without features gets a prediction, too. A multilabel model gives the labels of a row between \
 --label-separator (csv: a column labels; jsonl: a list labels).";
 
 /// Predict a class, labels or a number for each row of DATA, or labels, trees and orders
@@ -63,11 +63,11 @@ pub struct PredictArgs {
           conflicts_with_all = ["sample", "min_cost"])]
     pub threshold: Option<f64>,
 
-    /// Draw the class from the probabilities in place of taking the likeliest
+    /// Draw the class at random by its probability instead of taking the most probable
     #[arg(long, conflicts_with = "min_cost", help_heading = "What to give")]
     pub sample: bool,
 
-    /// Take the class of least expected cost (by --cost, or by the costs that the model was trained with)
+    /// Predict the class of least expected cost (by --cost, or by the costs that the model was trained with)
     #[arg(long, help_heading = "What to give")]
     pub min_cost: bool,
 
@@ -75,7 +75,7 @@ pub struct PredictArgs {
     #[arg(long, value_name = "FILE", requires = "min_cost", help_heading = "What to give")]
     pub cost: Option<PathBuf>,
 
-    /// constituency: draw each tree in place of writing it in a line
+    /// constituency: draw each tree instead of writing it in a line
     #[arg(long, help_heading = "What to give")]
     pub draw: bool,
 
@@ -96,7 +96,7 @@ pub struct PredictArgs {
     #[arg(short, value_name = "OUT", help_heading = "Output")]
     pub out: Option<PathBuf>,
 
-    /// Carry these columns of the data into the output, before the answer: an id, a name; all for all of them
+    /// Copy these columns of the data into the output, before the answer: an id, a name; all copies all of them
     #[arg(long, value_name = "COL,…", value_delimiter = ',', help_heading = "Output")]
     pub keep: Vec<String>,
 

@@ -43,7 +43,7 @@ and l1 > 0 needs lbfgs.
 where there is no dual, the gradient norm relative to that at the start. sgd runs its epochs and then certifies \
 what it reached.
 
---stream keeps no rows: each is scored, judged (progressive validation) and learnt from as it goes by, so files may be larger than \
+--stream keeps no rows in memory: each row is predicted, compared with its label (progressive validation) and learnt from, so files may be larger than \
 memory. Ctrl-C keeps what was learnt so far, and --resume goes on from there.
 
 Examples:
@@ -78,8 +78,8 @@ Examples:
 
 /// Train a model on DATA and write it to MODEL
 ///
-/// Without flags: logistic regression with C = 1, to within 0.1 % of the optimum. Types of columns are guessed and
-/// shown; progress and the certificate go to stderr.
+/// Without flags: for tables, logistic regression; for text, a linear SVM with calibrated probabilities; both with C = 1,
+/// to within 0.1 % of the optimum. Types of columns are guessed and shown; progress and the certificate go to stderr.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = HELP)]
 pub struct TrainArgs {
@@ -90,7 +90,7 @@ pub struct TrainArgs {
     #[arg(short, value_name = "MODEL", required = true)]
     pub out: PathBuf,
 
-    /// What is predicted [default: classify; regress where the label is a fraction, or one of many whole numbers]
+    /// What is predicted [default: classify; regress if labels are fractions or many different numbers]
     #[arg(long = "task", value_name = "T", help_heading = MODEL, value_parser = task(&[
         ("classify", "one of two or more classes"),
         ("multilabel", "any number of labels per row, none included"),
@@ -108,7 +108,7 @@ pub struct TrainArgs {
     #[arg(skip = Task::Classify)]
     pub task: Task,
 
-    /// The loss [default: logistic; squared-hinge for classes of text; tag: what does best in a short trial, where no flag names a learner; squared with --task regress; hinge with --task dependency, constituency, segment and declared; with --task rank squared-hinge, logistic for softmax and plackett-luce, hinge for ndcg and map]
+    /// The loss [default: logistic; squared-hinge for classes of text; tag: the best of a short trial, unless a flag names a learner; squared with --task regress; hinge with --task dependency, constituency, segment and declared; with --task rank squared-hinge, logistic for softmax and plackett-luce, hinge for ndcg and map]
     #[arg(long, value_name = "L", help_heading = MODEL, value_parser = choice::<LossKind>(&[
         ("perceptron", "0 unless the argmax is wrong; no penalty unless asked for"),
         ("hinge", "the large margin: support vector machines; Crammer–Singer with several classes"),
@@ -120,7 +120,7 @@ pub struct TrainArgs {
     ]))]
     pub loss: Option<LossKind>,
 
-    /// Sum over all violating classes in place of the worst one (perceptron, hinge, squared-hinge: Weston–Watkins)
+    /// Sum over all violating classes instead of the worst one (perceptron, hinge, squared-hinge: Weston–Watkins)
     #[arg(long, help_heading = MODEL)]
     pub sum: bool,
 
@@ -162,7 +162,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "λ", allow_negative_numbers = true, value_parser = not_negative, help_heading = PENALTY)]
     pub l1: Option<f64>,
 
-    /// Who minimises
+    /// The algorithm that minimises the objective
     #[arg(long, value_name = "V", default_value = "auto", help_heading = SOLVER,
           value_parser = choice::<SolverKind>(&[
         ("auto", "the fastest that certifies"),

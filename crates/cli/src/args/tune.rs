@@ -54,7 +54,7 @@ pub struct TuneArgs {
     /// Labelled data, as for train; - is standard input
     pub data: PathBuf,
 
-    /// Train the chosen one on everything and write it here
+    /// Train the chosen setting on all rows and write the model here
     #[arg(short, value_name = "MODEL")]
     pub out: Option<PathBuf>,
 
@@ -88,15 +88,15 @@ pub struct TuneArgs {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = at_least_two, help_heading = SEARCH)]
     pub folds: usize,
 
-    /// Deal rows or examples to folds as they come, as scikit-learn's StratifiedKFold does, not at random
+    /// Deal rows or examples to folds in the order of the file, as scikit-learn's StratifiedKFold does, not at random
     #[arg(long, help_heading = SEARCH)]
     pub no_shuffle: bool,
 
-    /// What counts: a metric of eval --json, such as macro_f1, mcc, pr_auc, log_loss, mae, span_f1 [default: accuracy; multilabel: micro_f1; regress: rmse; structures: the first that the task has]
+    /// Metric to optimise, by its name in eval --json: such as macro_f1, mcc, pr_auc, log_loss, mae, span_f1 [default: accuracy; multilabel: micro_f1; regress: rmse; structures: the main metric of the task]
     #[arg(long, value_name = "M", default_value = "usual", hide_default_value = true, help_heading = SEARCH)]
     pub metric: MetricArg,
 
-    /// Which to take
+    /// Which setting to choose
     #[arg(long, value_name = "W", default_value = "best", help_heading = SEARCH,
           value_parser = choice::<ChoiceArg>(&[
         ("best", "the best mean"),
@@ -108,7 +108,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "TIME", default_value = "10m", help_heading = SEARCH)]
     pub budget: Budget,
 
-    /// What is predicted [default: classify, or regress if the labels are numbers of many or fractional values]
+    /// What is predicted [default: classify; regress if labels are fractions or many different numbers]
     #[arg(long = "task", value_name = "T", help_heading = MODEL, value_parser = task(&[
         ("classify", "one of two or more classes"),
         ("multilabel", "any number of labels per row, none included"),
@@ -142,7 +142,7 @@ pub struct TuneArgs {
     #[command(flatten)]
     pub reduction: ReductionArgs,
 
-    /// Make probabilities from the scores of the chosen one [default: as train]
+    /// Turn the scores of the final model into probabilities [default: as train]
     #[arg(long, value_name = "M", help_heading = CLASSES, value_parser = calibration())]
     pub calibrate: Option<CalibrateArg>,
 
