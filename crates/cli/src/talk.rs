@@ -3,6 +3,8 @@
 use std::fmt::Display;
 use std::io::Write;
 
+use crate::fields::as_flags;
+
 /// Who is told things: nobody, with `--quiet`.
 #[derive(Clone, Copy, Debug)]
 pub struct Talk {
@@ -38,9 +40,9 @@ impl Talk {
     }
 }
 
-/// A line on stderr, said even with `--quiet`. A closed stderr is nobody's problem.
+/// A line on stderr, said even with `--quiet`, in which fields of the library are flags. A closed stderr is nobody's problem.
 pub fn line(text: impl Display) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", as_flags(&text.to_string()));
 }
 
 /// The message of a failure.

@@ -108,7 +108,7 @@ fn decode(bytes: &[u8], encoding: Encoding, name: &str) -> Result<String, Error>
     let (text, _, damaged) = encoding.0.decode(bytes);
     if damaged {
         let message =
-            format!("the file is not valid {encoding:?}; say another --encoding, or mend it");
+            format!("the file is not valid {encoding:?}; say another options.encoding, or mend it");
         return Err(Error::new(ErrorKind::Encoding, name, message));
     }
     Ok(text.into_owned())

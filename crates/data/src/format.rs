@@ -110,7 +110,7 @@ impl Format {
     }
 }
 
-const KNOWN: &str = "libsvm, csv, tsv, jsonl, fasttext, vw, idx; conll, conllu, crfsuite with --task tag; conllu with --task dependency; brackets, sentences with --task constituency; letor with --task rank";
+const KNOWN: &str = "libsvm, csv, tsv, jsonl, fasttext, vw, idx; conll, conllu, crfsuite with read_sequences; conllu with read_treebank; brackets, sentences with read_brackets; letor with read_ranking";
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -182,7 +182,7 @@ pub(crate) fn guess(name: &str, bytes: &[u8]) -> Result<Format, Error> {
         Some(_) => {}
     }
     let message = format!(
-        "the name does not tell the format and neither does the content; say which with --format: {KNOWN}"
+        "the name does not tell the format and neither does the content; say which with options.format: {KNOWN}"
     );
     Err(Error::new(ErrorKind::Format, name, message))
 }
@@ -270,7 +270,7 @@ mod tests {
         }
         for text in ["12:30 late\n", "1 a:b\n", "1\n2\n", "a, b\nc\n"] {
             let error = guess("a9a", text.as_bytes()).unwrap_err();
-            assert!(error.message.contains("--format"), "{error}");
+            assert!(error.message.contains("options.format"), "{error}");
         }
         assert_eq!(guess("x", b" \n").unwrap_err().kind, ErrorKind::Empty);
     }

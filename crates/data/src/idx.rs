@@ -26,7 +26,7 @@ pub(crate) fn read(
     let images = Images::parse(bytes, file)?;
     let Some(path) = labels_path(source, options) else {
         let message = "the labels are in another file that its name does not tell \
-                       (…-images-idx3-ubyte has …-labels-idx1-ubyte); name it with --labels";
+                       (…-images-idx3-ubyte has …-labels-idx1-ubyte); name it with options.labels_file";
         return Err(Error::new(ErrorKind::Label, file, message));
     };
     let labels = read_labels(&path, images.n, file)?;
@@ -262,7 +262,7 @@ mod tests {
         let alone = Source::Memory { name: "x.idx".into(), bytes: images };
         let t = crate::read_with(&alone, &options, &d.schema).unwrap();
         assert_eq!(t.y, Targets::None);
-        assert!(crate::read(&alone, &options).unwrap_err().message.contains("--labels"));
+        assert!(crate::read(&alone, &options).unwrap_err().message.contains("options.labels_file"));
     }
 
     #[test]

@@ -117,7 +117,7 @@ fn what_is_said_of_text_columns_must_hold() {
     ] {
         let said = fails("t.csv", content, &options);
         assert!(said.message.contains("column \"a\" is named by both"), "{said}");
-        assert!(said.message.contains("--text"), "{said}");
+        assert!(said.message.contains("options.text"), "{said}");
     }
     let said = fails("t.svm", "1 1:1\n", &text(&["a"]));
     assert!(said.message.contains("libsvm has no columns with names"), "{said}");
@@ -252,7 +252,9 @@ fn fasttext_with_several_labels() {
             Err(error) => assert!(error.to_string().starts_with(said), "{error}"),
         }
     }
-    assert!(fails("t.ft", content, &ReadOptions::default()).message.contains("--task multilabel"));
+    assert!(
+        fails("t.ft", content, &ReadOptions::default()).message.contains("options.target = labels")
+    );
     let real = ReadOptions { target: TargetKind::Real, ..ReadOptions::default() };
     assert_eq!(learn("t.ft", "__label__2.5 x\n", &real).0.y, Targets::Real(vec![2.5]));
 }

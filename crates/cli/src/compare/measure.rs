@@ -8,6 +8,7 @@ use lineal::{
 };
 use serde_json::Value;
 
+use crate::fields::as_flags;
 use crate::progress::Series;
 use crate::rows::eval;
 
@@ -57,7 +58,7 @@ impl Row {
         let name = row.name();
         series.begin(&name);
         row.outcome = measured(spec, train, test, |point| series.pass(&name, point, spec.task))
-            .map_err(|error| error.to_string());
+            .map_err(|error| as_flags(&error.to_string()).into_owned());
         row
     }
 

@@ -9,6 +9,7 @@ use lineal::{Ask, CurvePoint, Error, Examples, Learner, Source, StructuredModel,
 use super::measure::{self, Measured, Row};
 use super::{Comparison, LeftOut, split, told};
 use crate::args::{CompareArgs, LossName};
+use crate::fields::as_flags;
 use crate::progress::Series;
 use crate::structured::StructuredTask;
 use crate::talk::{Talk, count};
@@ -59,11 +60,12 @@ pub fn compare<M: StructuredTask>(args: &CompareArgs) -> anyhow::Result<Comparis
             Ok(measured) => Ok(measured),
             // What the structure, or what else is asked for, does not allow.
             Err(Error::Request(reason)) => {
+                let reason = as_flags(&reason).into_owned();
                 series.end(&name, &format!("left out: {reason}"));
                 left_out.push(LeftOut { strategy: None, loss: Some(name), reason });
                 continue;
             }
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(as_flags(&error.to_string()).into_owned()),
         };
         let row = Row { strategy: None, loss: name.clone(), outcome };
         series.end(&name, &told(&row));

@@ -246,7 +246,7 @@ impl MaskSchema {
                 _ => self.label_of(value).ok_or_else(|| {
                     let names: Vec<String> = self.labels.iter().take(20).map(|l| format!("{}={}", l.name, l.value)).collect();
                     let message = format!(
-                        "the mask has the value {value} at pixel ({}, {}), which is not a label; labels are {}; name it in --mask-labels, declare it void (--mask-void), or give --mask-threshold if the mask has shades",
+                        "the mask has the value {value} at pixel ({}, {}), which is not a label; labels are {}; name it in options.labels, declare it void (options.void), or give options.threshold if the mask has shades",
                         pixel % width, pixel / width, names.join(", ")
                     );
                     Error::new(ErrorKind::Label, file, message)

@@ -64,7 +64,8 @@ pub(super) fn learn(
         Format::Crfsuite => {
             if options.label.is_some() {
                 return Err(error(
-                    "the label of a CRFsuite file is its first field; leave --label out".into(),
+                    "the label of a CRFsuite file is its first field; leave options.label out"
+                        .into(),
                 ));
             }
             schema.columns = vec!["attributes".into(), "label".into()];
@@ -321,7 +322,7 @@ fn weight(line: &str, n_line: usize, data: &Sequences) -> Result<f32, Error> {
 fn ragged(data: &Sequences, line: &str, n_line: usize, n_columns: usize, shape: Shape) -> Error {
     let looks_named = line.contains('\t') && line.contains('=');
     let remedy = if looks_named {
-        "if this is a file of CRFsuite attributes, say --format crfsuite"
+        "if this is a file of CRFsuite attributes, say options.format = crfsuite"
     } else if shape.tabs {
         "each token needs the same columns, separated by tabs"
     } else {

@@ -246,7 +246,7 @@ fn label(name: &[u8], offset: usize, target: TargetKind) -> Result<Label, Fault>
     }
     if name.contains(&b',') {
         let message = format!(
-            "label {} has a comma: several labels per row are multilabel data, so say --task multilabel; a \
+            "label {} has a comma: several labels per row are multilabel data, so say options.target = labels; a \
              decimal number is written with a point",
             quote(name)
         );
@@ -334,6 +334,6 @@ mod tests {
             assert!(error.message.contains(said), "{error}");
         }
         let error = read(b"1,3 1:1\n", "t", TargetKind::Classes).unwrap_err();
-        assert!(error.message.contains("--task multilabel"), "{error}");
+        assert!(error.message.contains("options.target = labels"), "{error}");
     }
 }

@@ -211,7 +211,7 @@ fn bad_feature(text: &[u8], p: usize) -> Fault {
     let (index, value) = (&word[..colon], &word[colon + 1..]);
     if index == b"qid" {
         let message = format!(
-            "{} marks ranking data (LETOR, SVMrank), where it stands once, right after the grade: train on it with --task rank; or \
+            "{} marks ranking data (LETOR, SVMrank), where it stands once, right after the grade: train on it with read_ranking; or \
              remove the qid words to use it as classification or regression data",
             quote(word)
         );

@@ -124,7 +124,7 @@ impl<'a> DelimitedRows<'a> {
         sorted.sort_unstable();
         let Some(pair) = sorted.windows(2).find(|w| w[0] == w[1]) else { return Ok(()) };
         let message = format!(
-            "two columns are named {}; give each its own name, or say --no-header if the first row is data",
+            "two columns are named {}; give each its own name, or say options.header = false if the first row is data",
             quote(pair[0])
         );
         Err(Error::in_line(ErrorKind::Columns, self.table.file, 1, None, message))
@@ -175,7 +175,7 @@ impl Rows for DelimitedRows<'_> {
             return Vec::new();
         }
         vec![format!(
-            "{}:1: the first row looks like data, so the columns are called 1, 2, …; if it names them, say --header",
+            "{}:1: the first row looks like data, so the columns are called 1, 2, …; if it names them, say options.header = true",
             self.table.file
         )]
     }
@@ -273,7 +273,7 @@ mod tests {
         let error = walk("a,b,a\n", b',', true).unwrap_err();
         assert!(error.message.contains("`a`"), "{error}");
         let error = walk("1,0,0\n", b',', true).unwrap_err();
-        assert!(error.message.contains("--no-header"), "{error}");
+        assert!(error.message.contains("options.header = false"), "{error}");
         assert_eq!(walk("1,0,0\n", b',', false).unwrap()[1], ["1@1:1", "0@1:3", "0@1:5"]);
     }
 }

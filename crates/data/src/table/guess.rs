@@ -46,7 +46,7 @@ pub(super) fn guess(name: &str, profile: Profile, at: usize) -> ColumnKind {
     }
     if profile.n_names == 0 {
         return ignored(format!(
-            "codes with zeros in front ({} distinct values of {}); --categorical {name} or --numeric {name} takes it",
+            "codes with zeros in front ({} distinct values of {}); options.categorical = {name} or options.numeric = {name} takes it",
             thousands(n),
             thousands(profile.n_rows)
         ));
@@ -134,7 +134,7 @@ pub(super) fn mixed(name: &str, profile: &Profile, file: &str) -> Option<String>
     (profile.n_numbers * 2 >= profile.n_rows).then(|| {
         format!(
             "{file}:{line}: column {name:?} is not numeric because of {} ({} of {} are numbers); correct \
-             it, or say --categorical {name} or --ignore {name}",
+             it, or say options.categorical = {name} or options.ignore = {name}",
             quote(word),
             thousands(profile.n_numbers),
             count(profile.n_rows, "row")

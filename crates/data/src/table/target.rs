@@ -90,7 +90,7 @@ impl TargetColumn {
             Cell::Names(names) => {
                 let message = format!(
                     "{} labels, {}, where one is expected; several labels per row are multilabel data, so say \
-                     --task multilabel",
+                     options.target = labels",
                     names.len(),
                     quote(names.join(" "))
                 );

@@ -106,7 +106,7 @@ impl Walk {
         let format = options.format.or(named).unwrap_or(Format::Conllu);
         if format != Format::Conllu {
             let message = format!(
-                "{format} does not hold dependency trees; give --format conllu if it is CoNLL-U all the same"
+                "{format} does not hold dependency trees; give options.format = conllu if it is CoNLL-U all the same"
             );
             return Err(Error::new(ErrorKind::Format, &file, message));
         }

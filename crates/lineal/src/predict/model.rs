@@ -472,7 +472,7 @@ impl Model {
         }
         if !self.has_proba() {
             return Err(Error::request(format!(
-                "a threshold is a probability, and a model trained with the {} loss has none; train with --loss logistic, or add --calibrate platt",
+                "a threshold is a probability, and a model trained with the {} loss has none; train with spec.loss = logistic, or add spec.calibrate = platt",
                 self.about.report.loss
             )));
         }
@@ -524,7 +524,7 @@ impl Model {
     /// The class of least expected cost under probabilities, by the cost matrix of training.
     pub fn least_cost(&self, proba: &Table) -> Result<Vec<u32>, Error> {
         let cost = self.about.spec.cost.as_ref().ok_or_else(|| {
-            Error::request("the model was trained without costs; give them with --cost FILE")
+            Error::request("the model was trained without costs; give them by spec.cost")
         })?;
         Ok(self.least_cost_with(proba, cost))
     }

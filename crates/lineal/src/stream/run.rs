@@ -239,7 +239,7 @@ impl Run<'_> {
         warnings.extend(self.start.learner.grouped().map(|(mean, all)| {
             format!(
                 "{}: rows come grouped by class: {mean:.1} of {all} classes in {} rows on average. What comes first is forgotten: shuffle the \
-                 file, have more rows in memory (--chunk), or take more passes (--epochs)",
+                 file, have more rows in memory (spec.rows_per_chunk), or take more passes (Streaming::passes)",
                 self.source.name(),
                 self.start.learner.rows_per_chunk()
             )
@@ -264,7 +264,7 @@ impl Run<'_> {
             let only = schema.classes.first().map_or("", |c| c);
             return Err(Error::request(format!(
                 "{source}: every row has the label `{only}`; a classifier needs at least two classes (is the label column \
-                 right? see --label)"
+                 right? see options.label)"
             )));
         }
         let layout = match (spec.task, spec.strategy()) {

@@ -216,7 +216,7 @@ pub trait StructuredModel: Sized + Send + Sync {
         match ask.needs_proba() && !self.has_proba() {
             false => Ok(()),
             true => Err(Error::request(format!(
-                "the model was trained with the {} loss and has no probabilities; train with --loss logistic",
+                "the model was trained with the {} loss and has no probabilities; train with spec.loss = logistic",
                 self.report().loss
             ))),
         }

@@ -100,13 +100,13 @@ pub(crate) fn split(n: usize, spec: &TrainSpec, given: bool) -> Result<Split, Er
     if spec.validation == 0.0 {
         if spec.patience.is_some() {
             return Err(Error::request(
-                "--patience needs --validation: early stopping watches held-out examples",
+                "spec.patience needs spec.validation: early stopping watches held-out examples",
             ));
         }
         return Ok((None, None));
     }
     if n < 2 {
-        return Err(Error::request("--validation needs at least two examples"));
+        return Err(Error::request("spec.validation needs at least two examples"));
     }
     let n_held = ((n as f64 * spec.validation).round() as usize).clamp(1, n - 1);
     let mut order: Vec<usize> = (0..n).collect();

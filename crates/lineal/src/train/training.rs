@@ -284,7 +284,7 @@ fn foresee(job: &Job<'_, '_>, n_outputs: usize, bytes_each: usize) -> Result<(),
     let what = format!("{n_features} features × {n_outputs} weights{also}");
     memory::foresee(&what, bytes(n_features + n_dual), bytes(n_used)).map_err(|why| {
         Error::request(format!(
-            "{why}; take fewer features (--hash, --max-features, --min-df), another --strategy, or --stream"
+            "{why}; take fewer features (spec.text.hash_bits, spec.text.max_features, spec.text.min_df), another spec.strategy, or lineal::Streaming"
         ))
     })
 }
