@@ -1,4 +1,4 @@
-//! Maps in the program: what is said of them.
+//! Feature maps in the program: how they are described.
 
 use lineal::map::{FeatureMap, MapSpec};
 use lineal::templates::Templates;

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use crate::fields::as_flags;
 
-/// Who is told things: nobody, with `--quiet`.
+/// Messages on stderr; none with `--quiet`.
 #[derive(Clone, Copy, Debug)]
 pub struct Talk {
     quiet: bool,
@@ -17,7 +17,7 @@ impl Talk {
         Self { quiet }
     }
 
-    /// Whether nothing is said.
+    /// Whether nothing is printed.
     pub fn is_quiet(self) -> bool {
         self.quiet
     }
@@ -40,7 +40,7 @@ impl Talk {
     }
 }
 
-/// A line on stderr, said even with `--quiet`, in which fields of the library are flags. A closed stderr is nobody's problem.
+/// A line on stderr, said even with `--quiet`, in which fields of the library are flags. A closed stderr is ignored.
 pub fn line(text: impl Display) {
     let _ = writeln!(std::io::stderr().lock(), "{}", as_flags(&text.to_string()));
 }

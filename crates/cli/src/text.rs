@@ -1,4 +1,4 @@
-//! Text in the program: from flags to a specification, and what is said of it.
+//! Text features in the program: from flags to a specification, and how it is described.
 
 use anyhow::bail;
 use lineal::data::ColumnKind;

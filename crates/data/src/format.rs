@@ -28,7 +28,7 @@ pub enum Format {
     FastText,
     /// `label importance|namespace feature:value …`, as Vowpal Wabbit reads it.
     Vw,
-    /// Images of bytes, as MNIST comes in.
+    /// Images of bytes, the format of MNIST.
     Idx,
     /// Sequences: one line of columns per token, a blank line between sequences.
     Conll,
@@ -61,7 +61,7 @@ impl Format {
     /// Every format of sentences with constituency trees, or to be parsed into them.
     pub const BRACKETS: [Format; 2] = [Format::Brackets, Format::Sentences];
 
-    /// The format that a file's name tells, `.gz` and `.zst` aside.
+    /// The format that a file's name shows, `.gz` and `.zst` aside.
     pub fn from_name(name: &str) -> Option<Format> {
         let name = Path::new(name).file_name()?.to_str()?.to_ascii_lowercase();
         let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);

@@ -1,4 +1,4 @@
-//! IDX: images of bytes as MNIST comes in, labels in a file of their own.
+//! IDX: images of bytes, the format of MNIST, labels in a file of their own.
 //!
 //! A file is the magic `0 0 type rank`, `rank` lengths of four bytes, most significant first, then the
 //! values. Lengths are compared with the bytes that are there before anything is allocated by them.

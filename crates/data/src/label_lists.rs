@@ -130,7 +130,7 @@ impl LabelsBuilder {
     }
 }
 
-/// Rows that give a label twice, which a set cannot: it is kept once, and the user hears of it.
+/// Rows that give a label twice, which a set cannot: it is kept once, with a warning.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Twins {
     n_rows: usize,

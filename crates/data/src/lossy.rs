@@ -62,7 +62,7 @@ impl Replaced {
         text
     }
 
-    /// What the user should hear of.
+    /// Warnings for the user.
     pub(crate) fn warning(&self, file: &str) -> Option<String> {
         self.any().then(|| {
             format!(

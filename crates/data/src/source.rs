@@ -26,7 +26,7 @@ pub enum Source {
         /// What the file would hold.
         bytes: Vec<u8>,
     },
-    /// What comes once and is looked at first: see [`Source::kept`].
+    /// A source that can be read only once, of which the first bytes are looked at: see [`Source::kept`].
     Once(Once),
 }
 

@@ -181,7 +181,7 @@ impl ReductionArgs {
 }
 
 impl ProbaArgs {
-    /// Writes into a spec what was said, and leaves its defaults where nothing was.
+    /// Writes the given flags into a spec, and leaves its defaults for the others.
     pub fn add_to(&self, spec: &mut TrainSpec) {
         if let Some(threshold) = self.threshold {
             spec.threshold = threshold;

@@ -93,7 +93,7 @@ pub struct CompareArgs {
     ]))]
     pub task_said: Option<Task>,
 
-    /// The same, or what is taken where nothing was said.
+    /// The flag, or its default.
     #[arg(skip = Task::Classify)]
     pub task: Task,
 
@@ -144,7 +144,7 @@ pub struct CompareArgs {
 }
 
 impl CompareArgs {
-    /// What was said of the task counts. What was not is found when the data is read.
+    /// Takes the task from the flag; without one it is found when the data is read.
     pub fn settle(mut self) -> Self {
         self.task = self.task_said.unwrap_or(Task::Classify);
         self

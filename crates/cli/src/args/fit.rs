@@ -8,11 +8,11 @@ use lineal::{Bias, ClassWeight, LossKind, Penalty, Standardize};
 
 use super::choice::{at_least_one, choice, not_negative, positive};
 
-/// The heading of what is minimised.
+/// The heading of the objective's flags.
 pub const MODEL: &str = "Model and loss";
-/// The heading of ½‖W‖² and ‖W‖₁.
+/// The heading of the penalty's flags.
 pub const PENALTY: &str = "Penalty";
-/// The heading of who minimises.
+/// The heading of the solver's flags.
 pub const SOLVER: &str = "Solver";
 
 /// What the model is, by any loss.

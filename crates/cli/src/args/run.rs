@@ -109,7 +109,7 @@ pub struct PredictArgs {
     ]))]
     pub output_said: Option<Output>,
 
-    /// The same, or what is taken where nothing was said.
+    /// The flag, or its default.
     #[arg(skip = Output::Text)]
     pub output: Output,
 
@@ -121,7 +121,7 @@ pub struct PredictArgs {
 }
 
 impl PredictArgs {
-    /// What was said of the form counts, else the name of the output, if that may tell.
+    /// Takes the form from the flag, else from the output's name, if names may decide.
     pub fn settle(mut self, names_tell: bool) -> Self {
         let name = self.out.as_ref().filter(|_| names_tell).map(|out| out.to_string_lossy());
         let told = match name.and_then(|name| Format::from_name(&name)) {

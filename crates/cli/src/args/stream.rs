@@ -9,7 +9,7 @@ use super::choice::{at_least_one, choice, positive};
 
 const HEADING: &str = "Streams";
 
-/// Rows that are learnt from as they go by.
+/// Flags of `--stream`.
 #[derive(Args, Clone, Debug)]
 pub struct StreamArgs {
     /// Learn row by row and keep no rows in memory: for files larger than memory. --epochs N passes [default: 1]; text is hashed

@@ -104,7 +104,7 @@ pub struct TrainArgs {
     ]))]
     pub task_said: Option<Task>,
 
-    /// The same, or what is taken where nothing was said.
+    /// The flag, or its default.
     #[arg(skip = Task::Classify)]
     pub task: Task,
 
@@ -316,7 +316,7 @@ impl FromStr for Held {
 }
 
 impl TrainArgs {
-    /// What was said of the task counts. What was not is found when the data is read.
+    /// Takes the task from the flag; without one it is found when the data is read.
     pub fn settle(mut self) -> Self {
         self.task = self.task_said.unwrap_or(Task::Classify);
         self

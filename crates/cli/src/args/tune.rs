@@ -122,7 +122,7 @@ pub struct TuneArgs {
     ]))]
     pub task_said: Option<Task>,
 
-    /// The same, or what is taken where nothing was said.
+    /// The flag, or its default.
     #[arg(skip = Task::Classify)]
     pub task: Task,
 
@@ -191,7 +191,7 @@ impl TuneArgs {
         ProbaArgs { calibrate: self.calibrate, threshold: self.threshold, folds: None }
     }
 
-    /// What was said of the task counts. What was not is found when the data is read.
+    /// Takes the task from the flag; without one it is found when the data is read.
     pub fn settle(mut self) -> Self {
         self.task = self.task_said.unwrap_or(Task::Classify);
         self

@@ -193,7 +193,7 @@ fn told(row: &Row) -> String {
     }
 }
 
-/// What would fail every run alike is said once.
+/// An error that would fail every run alike is reported once.
 fn check_data(data: &Dataset, task: Task) -> anyhow::Result<()> {
     if matches!(data.y, Targets::None) {
         bail!("{}: no labels to learn from (see --label)", data.source);
@@ -214,7 +214,7 @@ fn check_data(data: &Dataset, task: Task) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The flags for numbers, where nobody said what is predicted and labels look like them.
+/// The flags for regression, if no flag names the task and the labels look like numbers.
 fn guessed(args: &CompareArgs, source: &Source, talk: Talk) -> anyhow::Result<Option<CompareArgs>> {
     let losses = LossName::losses(&args.losses)?;
     let task = guess::task_of_losses(&args.train()?, &losses, source, talk);

@@ -98,7 +98,7 @@ fn command(set: &Set, train: &str, model: &str, test: &str) -> Vec<String> {
     words
 }
 
-/// Trains and tells. The command that is shown is parsed for the run, so it cannot lie.
+/// Trains and prints. The command that is shown is parsed for the run, so it cannot lie.
 fn show(set: &Set) -> anyhow::Result<Vec<String>> {
     let [train, test] = set.files();
     let words = command(set, &train.0, &format!("{}.lineal", set.name), &test.0);

@@ -81,7 +81,7 @@ pub fn meet(
     Ok(())
 }
 
-/// Text has probabilities without asking, where they are one number to fit and change no prediction.
+/// Text has probabilities by default, where they need one fitted number and change no prediction.
 pub fn calibrate_text(spec: &mut TrainSpec, n_classes: usize) {
     let has_margins = matches!(spec.loss, Some(LossKind::Hinge | LossKind::SquaredHinge));
     let is_direct = n_classes == 2 || matches!(spec.strategy, Strategy::Joint | Strategy::Ova);

@@ -181,7 +181,7 @@ fn cross_fitting(spec: &TrainSpec, n_rows: usize) -> String {
     format!("{each}, without {without}, to fit {what} to held-out rows")
 }
 
-/// Where nobody said what is predicted and labels look like numbers, the flags as they are for `--task regress`; what comes once is kept
+/// If no flag names the task and the labels look like numbers, the flags for `--task regress`; what comes once is kept
 /// for another look.
 fn guess_task(
     source: Source,

@@ -37,7 +37,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<()> {
     lineal::with_threads(args.run.threads, || learn(args, source, &request))
 }
 
-/// The flags for numbers, where nobody said what is predicted and labels look like them.
+/// The flags for regression, if no flag names the task and the labels look like numbers.
 fn guessed(args: &TrainArgs, source: &Source) -> Option<TrainArgs> {
     if !guess::is_open(args) || args.stream.resume.is_some() {
         return None;

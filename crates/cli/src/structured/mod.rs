@@ -58,7 +58,7 @@ pub trait StructuredTask: StructuredModel {
 
     /// What the flags of `train` ask for.
     fn request(args: &TrainArgs) -> anyhow::Result<Request<Self::Request>>;
-    /// Reads the training data, and completes the request with what only the data tells.
+    /// Reads the training data, and completes the request with what depends on the data.
     fn read_training(
         source: Source,
         args: &TrainArgs,

@@ -37,7 +37,7 @@ pub trait Learns: Program {
     /// What the flags ask for, checked against one another.
     fn request(args: &TrainArgs) -> anyhow::Result<Request<Self::Options>>;
 
-    /// Reads the training data, says how it was understood, and completes the request with what only the data tells.
+    /// Reads the training data, says how it was understood, and completes the request with what depends on the data.
     fn read(
         source: Source,
         args: &TrainArgs,

@@ -1,4 +1,4 @@
-//! What a run measured, and what is said of it.
+//! What a run measured, and how it is printed.
 
 use lineal::Report;
 
@@ -13,7 +13,7 @@ pub struct Outcome<M: Learns> {
     pub seconds: Seconds,
     pub model_bytes: u64,
     pub shrunk: Option<Shrunk>,
-    /// The last pass that the progress told of.
+    /// The last pass that the progress showed.
     pub last_pass: Option<usize>,
 }
 

@@ -80,7 +80,7 @@ fn show<L: Display + PartialEq>(found: &Found<L>, args: &TuneArgs) -> anyhow::Re
     files::to_stdout(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))
 }
 
-/// What a table means, said when the search has ended.
+/// The legend of the table, printed when the search has ended.
 fn choose<L: Display + PartialEq + Clone>(
     table: &TuneTable<L>,
     args: &TuneArgs,
@@ -139,7 +139,7 @@ fn at_the_edge<L: PartialEq>(table: &TuneTable<L>, chosen: &Trial<L>) -> Option<
     others.iter().all(|trial| trial.c > chosen.c).then_some(Edge::Smallest)
 }
 
-/// What was written, said at the end.
+/// The line about the written model, printed at the end.
 fn say_trained(trained: &Trained, args: &TuneArgs, total_seconds: f64, talk: Talk) {
     if let (Some(test), Some(path)) = (&trained.test_in_short, &args.test) {
         talk.say(format_args!("{}: {test}", path.display()));
@@ -189,7 +189,7 @@ fn tune(args: &TuneArgs) -> anyhow::Result<Found<LossKind>> {
     })
 }
 
-/// The flags for numbers, where nobody said what is predicted and labels look like them.
+/// The flags for regression, if no flag names the task and the labels look like numbers.
 fn guessed(args: &TuneArgs, source: &Source, talk: Talk) -> anyhow::Result<Option<TuneArgs>> {
     let losses = LossName::losses(&args.losses)?;
     let task = guess::task_of_losses(&args.train()?, &losses, source, talk);

@@ -258,7 +258,7 @@ impl MaskSchema {
         Ok(labels)
     }
 
-    /// The same, but a value that is no label has the number of labels; the first such value is told.
+    /// The same, but a value that is no label has the number of labels; the first such value is returned, too.
     pub(super) fn labels_and_unseen(&self, values: &[MaskValue]) -> (Vec<u32>, Option<MaskValue>) {
         let (mut last, mut unseen) = (None, None);
         let mut label = |&value: &MaskValue| {

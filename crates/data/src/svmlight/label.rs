@@ -20,7 +20,7 @@ pub(super) struct RawLabels {
     pub(super) numbers: Vec<f64>,
     /// What each NaN stands for: a name, or a row without a label.
     pub(super) others: Vec<Option<String>>,
-    /// For sets of labels, where each row's end in `numbers`; else it is one a row.
+    /// For sets of labels, where each row's end in `numbers`; else it is one per row.
     pub(super) ends: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! What is odd about rows but readable, counted to be said once.
+//! Irregular but readable rows, counted for one warning.
 
 use crate::error::count;
 use crate::label_lists::Twins;

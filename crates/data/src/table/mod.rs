@@ -64,7 +64,7 @@ pub(crate) trait Rows {
     fn column_for(&self, _: &ColumnKind) -> Option<usize> {
         None
     }
-    /// What the user should hear of.
+    /// Warnings for the user.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }

@@ -245,7 +245,7 @@ struct Lane {
     tally: Tally,
     entries: Vec<(u32, u32)>,
     ids: Vec<u32>,
-    /// One a block.
+    /// One per block.
     rows: Vec<Rows>,
     /// Each with its place among all chunks.
     chunks: Vec<(usize, Vec<Rows>)>,

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 pub(crate) struct Weigher<'a> {
     pub(crate) weights: Weights,
     pub(crate) norm: Norm,
-    /// One a column, or empty for none.
+    /// One per column, or empty for none.
     pub(crate) idf: &'a [f32],
     /// The block of each column, for [`Norm::L2PerBlock`]; else empty.
     pub(crate) block_of: &'a [u8],
