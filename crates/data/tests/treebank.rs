@@ -200,11 +200,11 @@ fn faults_have_their_line() {
         (after(&[("1", "0"), ("2", "2")]), "a.conllu:6: word 2 `w2` is its own head"),
         (
             after(&[("1", "3"), ("2", "0"), ("3", "4"), ("4", "1")]),
-            "a.conllu:5: heads run in a circle: 1 `w1` → 3 `w3` → 4 `w4` → 1; give one",
+            "a.conllu:5: heads form a cycle: 1 `w1` → 3 `w3` → 4 `w4` → 1; give one",
         ),
         (
             after(&[("1", "2"), ("2", "1")]),
-            "a.conllu:5: no word is the root, and heads run in a circle: 1 `w1` → 2 `w2` → 1; give one of these words the head 0",
+            "a.conllu:5: no word is the root, and heads form a cycle: 1 `w1` → 2 `w2` → 1; give one of these words the head 0",
         ),
         (
             after(&[("1", "0"), ("3", "1")]),

@@ -91,7 +91,7 @@ pub struct CompareArgs {
         ("segment", "a label for each pixel of an image or node of a graph"),
         ("declared", "labels of variables with factors and rules (--declaration)"),
     ]))]
-    pub task_said: Option<Task>,
+    pub task_flag: Option<Task>,
 
     /// The flag, or its default.
     #[arg(skip = Task::Classify)]
@@ -146,14 +146,14 @@ pub struct CompareArgs {
 impl CompareArgs {
     /// Takes the task from the flag; without one it is found when the data is read.
     pub fn settle(mut self) -> Self {
-        self.task = self.task_said.unwrap_or(Task::Classify);
+        self.task = self.task_flag.unwrap_or(Task::Classify);
         self
     }
 
     /// The training run that each learner varies.
     pub fn train(&self) -> anyhow::Result<TrainArgs> {
         Ok(TrainArgs {
-            task_said: self.task_said,
+            task_flag: self.task_flag,
             strategy: self.strategies.first().copied(),
             model: self.model.clone(),
             reduction: self.reduction.clone(),

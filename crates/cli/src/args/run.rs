@@ -107,7 +107,7 @@ pub struct PredictArgs {
         ("csv", "a header; a column label (multilabel: labels), then one column per class"),
         ("jsonl", "one object per row: label (multilabel: a list labels), and scores, proba, top as asked for"),
     ]))]
-    pub output_said: Option<Output>,
+    pub output_flag: Option<Output>,
 
     /// The flag, or its default.
     #[arg(skip = Output::Text)]
@@ -129,7 +129,7 @@ impl PredictArgs {
             Some(Format::Jsonl) => Output::Jsonl,
             _ => Output::Text,
         };
-        self.output = self.output_said.unwrap_or(told);
+        self.output = self.output_flag.unwrap_or(told);
         self
     }
 }

@@ -102,7 +102,7 @@ pub struct TrainArgs {
         ("segment", "a label for each pixel of an image or node of a graph (a list or folder of images and masks; JSON lines)"),
         ("declared", "labels of variables with factors and rules (--declaration; JSON lines)"),
     ]))]
-    pub task_said: Option<Task>,
+    pub task_flag: Option<Task>,
 
     /// The flag, or its default.
     #[arg(skip = Task::Classify)]
@@ -318,7 +318,7 @@ impl FromStr for Held {
 impl TrainArgs {
     /// Takes the task from the flag; without one it is found when the data is read.
     pub fn settle(mut self) -> Self {
-        self.task = self.task_said.unwrap_or(Task::Classify);
+        self.task = self.task_flag.unwrap_or(Task::Classify);
         self
     }
 }

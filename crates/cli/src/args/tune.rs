@@ -120,7 +120,7 @@ pub struct TuneArgs {
         ("segment", "a label for each pixel of an image or node of a graph"),
         ("declared", "labels of variables with factors and rules (--declaration)"),
     ]))]
-    pub task_said: Option<Task>,
+    pub task_flag: Option<Task>,
 
     /// The flag, or its default.
     #[arg(skip = Task::Classify)]
@@ -193,7 +193,7 @@ impl TuneArgs {
 
     /// Takes the task from the flag; without one it is found when the data is read.
     pub fn settle(mut self) -> Self {
-        self.task = self.task_said.unwrap_or(Task::Classify);
+        self.task = self.task_flag.unwrap_or(Task::Classify);
         self
     }
 
@@ -202,7 +202,7 @@ impl TuneArgs {
         let bare = self.structure.train(&self.data, self.task)?;
         Ok(TrainArgs {
             out: self.out.clone().unwrap_or(bare.out),
-            task_said: self.task_said,
+            task_flag: self.task_flag,
             strategy: self.strategy,
             model: self.model.clone(),
             reduction: self.reduction.clone(),

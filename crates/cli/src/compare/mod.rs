@@ -164,7 +164,7 @@ fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
         let penalty = args.penalty.of(Some(loss));
         let spec = TrainSpec { strategy, loss: Some(loss), penalty, ..spec.clone() };
         let row = Row::measure(&spec, (&train, &features), &test, &mut series);
-        series.end(&row.name(), &told(&row));
+        series.end(&row.name(), &outcome_of(&row));
         rows.push(row);
     }
     series.finish();
@@ -186,9 +186,9 @@ fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
     })
 }
 
-fn told(row: &Row) -> String {
+fn outcome_of(row: &Row) -> String {
     match &row.outcome {
-        Ok(m) => format!("{}, {}", seconds(m.train_seconds), m.in_short),
+        Ok(m) => format!("{}, {}", seconds(m.train_seconds), m.one_line),
         Err(why) => format!("failed: {why}"),
     }
 }

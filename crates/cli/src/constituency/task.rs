@@ -150,7 +150,7 @@ impl StructuredTask for ConstituencyModel {
         ("F1", metrics.all.f1)
     }
 
-    fn in_short(metrics: &BracketMetrics) -> String {
+    fn one_line(metrics: &BracketMetrics) -> String {
         let short =
             metrics.short.map(|s| format!(" ({:.4} up to {} words)", s.f1, metrics.short_length));
         let short = short.unwrap_or_default();

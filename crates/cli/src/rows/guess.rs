@@ -34,7 +34,7 @@ pub fn task_of_losses(
 
 /// Whether the flags leave open what is predicted.
 pub fn is_open(args: &TrainArgs) -> bool {
-    args.task_said.is_none() && args.task == Task::Classify && !speaks_of_classes(args)
+    args.task_flag.is_none() && args.task == Task::Classify && !speaks_of_classes(args)
 }
 
 /// Flags that only classes have.

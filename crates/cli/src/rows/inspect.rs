@@ -52,11 +52,11 @@ pub fn facts(model: &Model) -> Vec<(&'static str, String)> {
             ),
         ),
     ]);
-    facts.extend(model.features().text().map(|encoder| ("text", text::in_short(encoder))));
+    facts.extend(model.features().text().map(|encoder| ("text", text::one_line(encoder))));
     let templates = model.features().templates();
-    facts.extend(templates.map(|(t, _)| ("templates", maps::templates_in_short(t))));
+    facts.extend(templates.map(|(t, _)| ("templates", maps::templates_in_one_line(t))));
     let name = |j| model.feature_name(j);
-    facts.extend(model.features().map().map(|map| ("map", maps::in_short(map, name))));
+    facts.extend(model.features().map().map(|map| ("map", maps::one_line(map, name))));
     match report.task {
         Task::Classify => facts.push(("classes", class_names(model.classes()))),
         Task::Multilabel => facts.push(("labels", class_names(model.classes()))),

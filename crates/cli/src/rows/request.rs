@@ -51,10 +51,10 @@ pub fn request(args: &TrainArgs) -> anyhow::Result<Request<RowOptions>> {
     Request::new(args, spec, RowOptions { read, features }, inputs)
 }
 
-/// Reads the files that name the data's classes: costs, a code, a tree.
+/// Completes the request with what depends on the classes of the data: costs, a code, a tree.
 ///
 /// Text has a loss and a strategy of its own, unless the flags say one of them or need another.
-pub fn meet(
+pub fn complete(
     request: &mut Request<RowOptions>,
     args: &TrainArgs,
     classes: &[String],

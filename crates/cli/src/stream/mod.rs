@@ -88,7 +88,7 @@ fn learn(args: &TrainArgs, source: Source, request: &Request) -> anyhow::Result<
     let total_seconds = begun.elapsed().as_secs_f64();
     let outcome = Outcome { report, test, train_seconds, total_seconds, model_bytes };
     if let (Some(test), Some(path)) = (&outcome.test, &args.test) {
-        talk.say(format_args!("{}: {}", path.display(), eval::in_short(test)));
+        talk.say(format_args!("{}: {}", path.display(), eval::one_line(test)));
     }
     talk.say(format_args!(
         "wrote {} ({}) in {}",

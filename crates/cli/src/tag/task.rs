@@ -183,8 +183,8 @@ impl StructuredTask for TagModel {
         (metrics.main_name(), metrics.main())
     }
 
-    fn in_short(metrics: &TagMetrics) -> String {
-        metrics::in_short(metrics)
+    fn one_line(metrics: &TagMetrics) -> String {
+        metrics::one_line(metrics)
     }
 
     fn metric_rows(metrics: &TagMetrics) -> Pairs {

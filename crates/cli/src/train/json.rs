@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Learns, Outcome};
+use super::{Outcome, Trainable};
 use crate::fields::in_json;
 
 /// The keys that every task has, in their order.
@@ -28,7 +28,7 @@ const PROBLEMS: [&str; 4] = ["problems", "rows_touched", "code", "tree"];
 /// What comes last: the longest.
 const LAST: [&str; 3] = ["margins", "warnings", "curve"];
 
-pub fn object<M: Learns>(model: &M, outcome: &Outcome<M>) -> anyhow::Result<Value> {
+pub fn object<M: Trainable>(model: &M, outcome: &Outcome<M>) -> anyhow::Result<Value> {
     let Value::Object(mut report) = serde_json::to_value(&outcome.report)? else {
         return Ok(Value::Null);
     };

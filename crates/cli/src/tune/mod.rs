@@ -57,7 +57,7 @@ pub struct Trained {
     pub bytes: u64,
     /// The metrics of `--test` as `eval --json` has them, and in short.
     pub test: Option<Value>,
-    pub test_in_short: Option<String>,
+    pub test_in_one_line: Option<String>,
 }
 
 /// Runs the command.
@@ -141,7 +141,7 @@ fn at_the_edge<L: PartialEq>(table: &TuneTable<L>, chosen: &Trial<L>) -> Option<
 
 /// The line about the written model, printed at the end.
 fn say_trained(trained: &Trained, args: &TuneArgs, total_seconds: f64, talk: Talk) {
-    if let (Some(test), Some(path)) = (&trained.test_in_short, &args.test) {
+    if let (Some(test), Some(path)) = (&trained.test_in_one_line, &args.test) {
         talk.say(format_args!("{}: {test}", path.display()));
     }
     if let Some(out) = &args.out {
@@ -222,7 +222,7 @@ fn train(
     Ok(Trained {
         report,
         bytes,
-        test_in_short: test.as_ref().map(eval::in_short),
+        test_in_one_line: test.as_ref().map(eval::one_line),
         test: test.as_ref().map(eval::json).transpose()?,
     })
 }

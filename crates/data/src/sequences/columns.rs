@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
         }
         let shape = match self.shape {
             Some(shape) => shape,
-            None => self.meet(line, n_line, data)?,
+            None => self.first_line(line, n_line, data)?,
         };
         let before = data.cells.len();
         // More than fit are wrong whatever they are; a sequence of more than 4 GB is refused where it ends.
@@ -230,7 +230,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The first token: how many columns there are, and which is the label.
-    fn meet(&mut self, line: &str, n_line: usize, data: &mut Sequences) -> Result<Shape, Error> {
+    fn first_line(
+        &mut self,
+        line: &str,
+        n_line: usize,
+        data: &mut Sequences,
+    ) -> Result<Shape, Error> {
         let tabs = self.format == Format::Conllu || line.contains('\t');
         let n_columns = fields(line, tabs).count();
         let schema = &data.schema;

@@ -124,7 +124,7 @@ pub(super) fn list(
     let labels = &mut piece.labels;
     if !labels.numbers[first..].is_sorted_by(|a, b| a < b) {
         labels.keep_once(first);
-        piece.twins.extend(twin(&text[p..after], p));
+        piece.duplicates.extend(duplicate(&text[p..after], p));
     }
     let labels = &mut piece.labels;
     labels.ends.push(labels.numbers.len());
@@ -199,7 +199,7 @@ fn names_of(list: &[u8], mut p: usize) -> impl Iterator<Item = (usize, &[u8])> {
 
 /// The name and the second place of a label that the list at `p` gives twice: `1` and `1.0` are the same.
 #[cold]
-fn twin(word: &[u8], p: usize) -> Option<(String, usize)> {
+fn duplicate(word: &[u8], p: usize) -> Option<(String, usize)> {
     let list = word.iter().rposition(|&b| b == b'|').map_or(word, |bar| &word[..bar]);
     let mut names: Vec<(String, usize)> = names_of(list, p)
         .map(|(offset, name)| {

@@ -29,7 +29,7 @@ pub(super) struct Piece {
     pub(super) n_unsorted: usize,
     pub(super) first_unsorted: Option<usize>,
     /// A label that a row gives twice, and where.
-    pub(super) twins: Vec<(String, usize)>,
+    pub(super) duplicates: Vec<(String, usize)>,
     pub(super) fault: Option<Fault>,
 }
 

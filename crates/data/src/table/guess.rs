@@ -113,7 +113,7 @@ pub(super) fn is_text(name: &str, profile: &Profile) -> bool {
 }
 
 /// What to say of numbers that lie so close together for their size that 32 bits hold few of their digits.
-pub(super) fn coarse(name: &str, profile: &Profile, file: &str) -> Option<String> {
+pub(super) fn lost_precision(name: &str, profile: &Profile, file: &str) -> Option<String> {
     const TOO_MUCH: f64 = 1e-4;
     if profile.n_names > 0 {
         return None;

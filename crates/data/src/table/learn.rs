@@ -1,7 +1,7 @@
 //! Which column is what: the user's word first, then a guess from the whole column.
 
 use super::columns::{list, no_column};
-use super::guess::{coarse, guess, is_id, is_id_name, is_text, mixed, open_dates};
+use super::guess::{guess, is_id, is_id_name, is_text, lost_precision, mixed, open_dates};
 use super::profile::{Look, MOST_VALUES, Profile, profile};
 use super::{Rows, Table};
 use crate::error::{Error, ErrorKind};
@@ -78,7 +78,7 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
     let (mut not_numeric, mut open, mut rounded) = (Vec::new(), Vec::new(), Vec::new());
     for ((name, role), profile) in names.iter().zip(roles).zip(profiles) {
         if matches!(role, Role::Numeric | Role::Guess) {
-            rounded.extend(coarse(name, &profile, file));
+            rounded.extend(lost_precision(name, &profile, file));
         }
         let kind = match role {
             Role::Label => {
