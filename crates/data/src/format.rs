@@ -182,7 +182,7 @@ pub(crate) fn guess(name: &str, bytes: &[u8]) -> Result<Format, Error> {
         Some(_) => {}
     }
     let message = format!(
-        "the name does not tell the format and neither does the content; say which with options.format: {KNOWN}"
+        "neither the name nor the content shows the format; say which with options.format: {KNOWN}"
     );
     Err(Error::new(ErrorKind::Format, name, message))
 }

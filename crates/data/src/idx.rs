@@ -25,7 +25,7 @@ pub(crate) fn read(
     one_label(options.target, file)?;
     let images = Images::parse(bytes, file)?;
     let Some(path) = labels_path(source, options) else {
-        let message = "the labels are in another file that its name does not tell \
+        let message = "the labels are in another file, which its name does not show \
                        (…-images-idx3-ubyte has …-labels-idx1-ubyte); name it with options.labels_file";
         return Err(Error::new(ErrorKind::Label, file, message));
     };

@@ -162,7 +162,7 @@ fn named_attributes_are_features_as_they_stand() {
     let bad = read("bad.crfsuite", "A\tx:1\nB\ty:one\n");
     let error = Training::new(&bad, &tagging()).run().unwrap_err().to_string();
     assert!(
-        error.starts_with("bad.crfsuite:2: attribute `y`: `one` is no finite number"),
+        error.starts_with("bad.crfsuite:2: attribute `y`: `one` is not a finite number"),
         "{error}"
     );
 }
@@ -284,7 +284,7 @@ fn known_labels_are_kept_and_impossible_ones_named() {
         "{error}"
     );
     let error = with("Ann Q\n").unwrap_err().to_string();
-    assert!(error.starts_with("new.conll:1: `Q` is no label of the model"), "{error}");
+    assert!(error.starts_with("new.conll:1: `Q` is not a label of the model"), "{error}");
 }
 
 #[test]

@@ -111,7 +111,7 @@ impl StructuredTask for ConstituencyModel {
         let known = "--known of a parser keeps the brackets of the data, where `_` is any label: leave out the column and --unlabelled";
         no_tree_answer(args, known).or_else(|| {
             if args.min_cost {
-                Some("--min-cost is not there for bracketed trees, which have --proba and --n-best")
+                Some("--min-cost is not available for bracketed trees, which have --proba and --n-best")
             } else if args.proba && args.output == Output::Text {
                 Some("probabilities have no place in brackets: add --output csv or jsonl")
             } else if args.draw && args.output != Output::Text {

@@ -230,7 +230,7 @@ fn a_search_has_metrics_losses_and_a_budget() {
     for (flags, said) in [
         (
             vec!["--metric", "las"],
-            "--metric las is not there for this task: choose one of ndcg@10,",
+            "--metric las is not available for this task: choose one of ndcg@10,",
         ),
         (vec!["--losses", "squared"], "--losses squared: it is a loss of rows"),
         (vec!["--rank", "ndcg", "--losses", "logistic"], "has no sum over all orders"),

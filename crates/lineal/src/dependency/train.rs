@@ -183,7 +183,7 @@ fn check(spec: &TrainSpec, data: &Treebank) -> Result<(), Error> {
     let refuse = |why: String| Err(Error::Request(why));
     let DependencySpec { order, hash_bits, candidates, .. } = spec.dependency;
     if let Some(order) = order.filter(|order| !(1..=2).contains(order)) {
-        return refuse(format!("spec.dependency.order = {order} is not there: choose 1 or 2"));
+        return refuse(format!("spec.dependency.order = {order} is not available: choose 1 or 2"));
     }
     if let Some(bits) = hash_bits.filter(|bits| !HASH_BITS.contains(bits)) {
         let (least, most) = HASH_BITS.into_inner();

@@ -69,7 +69,7 @@ impl TrainSpec {
             LossKind::Logistic => Loss::Logistic,
             other => {
                 return Err(Error::request(format!(
-                    "spec.loss = {other} is not there for spec.task = {task}: choose perceptron, hinge (structured SVM) or logistic (CRF)"
+                    "spec.loss = {other} is not available for spec.task = {task}: choose perceptron, hinge (structured SVM) or logistic (CRF)"
                 )));
             }
         };
@@ -82,7 +82,7 @@ impl TrainSpec {
             SolverKind::Newton if task == Task::Rank => Solver::Newton,
             other => {
                 return Err(Error::request(format!(
-                    "spec.solver = {other} is not there for spec.task = {task}: choose auto, sgd, lbfgs (logistic) or dual (hinge, logistic)"
+                    "spec.solver = {other} is not available for spec.task = {task}: choose auto, sgd, lbfgs (logistic) or dual (hinge, logistic)"
                 )));
             }
         };

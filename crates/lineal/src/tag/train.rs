@@ -154,7 +154,7 @@ fn check(spec: &TrainSpec, data: &Sequences) -> Result<(), Error> {
     let refuse = |why: String| Err(Error::Request(why));
     let TagSpec { order, hash_bits, .. } = spec.tag;
     if !(1..=2).contains(&order) {
-        return refuse(format!("spec.tag.order = {order} is not there: choose 1 or 2"));
+        return refuse(format!("spec.tag.order = {order} is not available: choose 1 or 2"));
     }
     let most = AttributeIndex::MAX_BITS;
     if let Some(bits) = hash_bits.filter(|bits| !(1..=most).contains(bits)) {

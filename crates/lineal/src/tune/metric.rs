@@ -157,7 +157,7 @@ impl TuneMetric {
         if !entry.tasks.contains(&task) {
             let names: Vec<&str> = ALL.iter().filter(fits).map(|entry| entry.name).collect();
             return Err(Error::request(format!(
-                "spec.metric = {} is not there for spec.task = {task}: choose one of {}",
+                "spec.metric = {} is not available for spec.task = {task}: choose one of {}",
                 entry.name,
                 names.join(", ")
             )));

@@ -193,7 +193,7 @@ fn place<M: StructuredModel>(name: &str) -> Result<usize, Error> {
     found.ok_or_else(|| {
         let names = M::METRICS.join(", ");
         Error::request(format!(
-            "spec.metric = {name} is not there for this task: choose one of {names}"
+            "spec.metric = {name} is not available for this task: choose one of {names}"
         ))
     })
 }
