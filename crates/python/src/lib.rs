@@ -4,7 +4,10 @@
 mod arrays;
 mod errors;
 mod fit;
+mod images;
+mod items;
 mod model;
+mod reasons;
 mod run;
 mod steps;
 mod structured;
@@ -19,6 +22,10 @@ use pyo3::prelude::*;
 mod _lineal {
     #[pymodule_export]
     use crate::fit::fit;
+    #[pymodule_export]
+    use crate::images::{explain_images, fit_images, label_images};
+    #[pymodule_export]
+    use crate::items::items_text;
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

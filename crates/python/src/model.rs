@@ -2,8 +2,8 @@
 
 use crate::arrays::Features;
 use crate::errors::{exception, refused};
-use crate::run::brief;
-use lineal::{Dataset, ExplainSpec, Predicted, Report, Table};
+use crate::run::{brief, instant};
+use lineal::{Dataset, Error, ExplainSpec, Predicted, Report, Table};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -69,11 +69,28 @@ impl Model {
         Ok(out)
     }
 
+    /// Asks about rows: here if it is one, else in a pool.
+    fn ask<R: Send>(
+        &self,
+        py: Python<'_>,
+        data: &Dataset,
+        n_threads: usize,
+        f: impl FnOnce() -> Result<R, Error> + Send,
+    ) -> PyResult<R> {
+        if data.n_rows() == 1 && self.model.n_outputs() <= FEW_OUTPUTS {
+            return instant(f);
+        }
+        brief(py, n_threads, f)
+    }
+
     /// Calls `f` with rows.
     fn rows<R>(&self, x: &Features<'_>, f: impl FnOnce(&Dataset) -> PyResult<R>) -> PyResult<R> {
         x.with(|x| f(&self.model.rows(x).map_err(exception)?))
     }
 }
+
+/// Rows of up to so many scores are scored where they are asked for.
+const FEW_OUTPUTS: usize = 1000;
 
 /// Where each row's labels begin, and the labels of one row after the other.
 type Lists<'py> = (Bound<'py, PyArray1<usize>>, Bound<'py, PyArray1<u32>>);
@@ -114,7 +131,7 @@ impl Model {
         x: Features<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        self.rows(&x, |data| match brief(py, n_threads, || self.model.predict(data))? {
+        self.rows(&x, |data| match self.ask(py, data, n_threads, || self.model.predict(data))? {
             Predicted::Classes(ids) => Ok(ids.into_pyarray(py)),
             _ => Err(refused("the model predicts no classes")),
         })
@@ -129,7 +146,7 @@ impl Model {
         n_threads: usize,
     ) -> PyResult<Lists<'py>> {
         self.rows(&x, |data| {
-            let labels = match brief(py, n_threads, || self.model.predict(data))? {
+            let labels = match self.ask(py, data, n_threads, || self.model.predict(data))? {
                 Predicted::Labels(labels) => labels,
                 _ => return Err(refused("the model predicts no labels")),
             };
@@ -149,7 +166,7 @@ impl Model {
         x: Features<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        self.rows(&x, |data| array(py, brief(py, n_threads, || self.model.scores(data))?))
+        self.rows(&x, |data| array(py, self.ask(py, data, n_threads, || self.model.scores(data))?))
     }
 
     /// The probability of each class, or of each label.
@@ -160,7 +177,7 @@ impl Model {
         x: Features<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        self.rows(&x, |data| array(py, brief(py, n_threads, || self.model.proba(data))?))
+        self.rows(&x, |data| array(py, self.ask(py, data, n_threads, || self.model.proba(data))?))
     }
 
     /// Whether it has probabilities.

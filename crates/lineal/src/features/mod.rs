@@ -78,7 +78,7 @@ pub struct Features {
 
 /// Reads a file, learns what its columns mean, and makes features of its text.
 ///
-/// Text columns are those that `options` names or lets be guessed, and that of fastText. Without any this is
+/// Text columns are those that `options` names, else those that look like text, and that of fastText. Without any this is
 /// [`read`](crate::read), and the features are empty. Beside text, numbers are brought to mean 0 and deviation 1: rows of text have length 1, and a
 /// column of prices would drown them.
 ///
@@ -122,6 +122,8 @@ fn learn(
     spec: &FeatureSpec,
     rows: Option<&[usize]>,
 ) -> Result<(Dataset, Features), Error> {
+    let guess_text = options.guess_text || (options.text.is_empty() && spec.templates.is_none());
+    let options = &ReadOptions { guess_text, ..options.clone() };
     let read = |sink: &mut dyn TextSink| match rows {
         None => lineal_data::read_text(source, options, sink),
         Some(rows) => {

@@ -198,6 +198,8 @@ fn options(spec: &TrainSpec, grammar: &Grammar) -> ChainOptions {
         weights: match spec.tag.weights {
             WeightsKind::Frequent => ChainWeights::Frequent,
             WeightsKind::Observed => ChainWeights::Observed,
+            WeightsKind::ObservedAttributes => ChainWeights::ObservedAttributes,
+            WeightsKind::AllAttributes => ChainWeights::AllAttributes,
             WeightsKind::All => ChainWeights::All,
         },
         cost: spec.cost.as_ref().and_then(|cost| LabelCost::new(k, delta(cost))),
