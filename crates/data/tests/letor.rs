@@ -90,7 +90,7 @@ fn faults_have_their_place_and_remedy() {
         (
             "a.csv",
             "y,a\n1,1\n",
-            "a.csv: no column is named query, qid, query_id; say which one is with options.query = NAME",
+            "a.csv: no column is named query, qid, query_id; name the query with options.query = NAME",
         ),
         ("a.csv", "qid,query,y\n1,1,1\n", "a.csv: both \"qid\" and \"query\" could be the query"),
         (

@@ -60,7 +60,7 @@ pub struct FileArgs {
     #[arg(long, help_heading = HEADING, conflicts_with = "no_header")]
     pub header: bool,
 
-    /// What separates the cells of a CSV file: a character, or tab [default: recognised from the first rows]
+    /// What separates the cells of a CSV file: a character, tab, or spaces (any number of them) [default: recognised from the first rows]
     #[arg(long, value_name = "CHAR", help_heading = HEADING, value_parser = delimiter)]
     pub delimiter: Option<u8>,
 
@@ -101,8 +101,9 @@ pub struct ColumnArgs {
 fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),
+        b"space" | b"spaces" => Ok(b' '),
         [b] if b.is_ascii() && !b.is_ascii_alphanumeric() && !b"\"\n\r.-+".contains(b) => Ok(*b),
-        _ => Err("must be one character, such as `;` or `|`, or `tab`".to_owned()),
+        _ => Err("must be one character, such as `;` or `|`, or `tab` or `spaces`".to_owned()),
     }
 }
 

@@ -142,7 +142,7 @@ pub struct TuneArgs {
     #[command(flatten)]
     pub reduction: ReductionArgs,
 
-    /// Turn the scores of the final model into probabilities [default: as train]
+    /// Turn the scores of the final model into probabilities [default: temperature, if the chosen loss has none]
     #[arg(long, value_name = "M", help_heading = CLASSES, value_parser = calibration())]
     pub calibrate: Option<CalibrateArg>,
 

@@ -13,7 +13,7 @@ pub fn task(source: &Source, options: &ReadOptions, talk: Talk) -> Option<Task> 
         return None;
     }
     talk.say(format_args!(
-        "{}, so a number is predicted, as by --task regress; --task classify takes each as the name of a class",
+        "{}, so the task is regression (--task regress); if each number names a class, say --task classify",
         guessed.why
     ));
     Some(Task::Regress)

@@ -72,7 +72,7 @@ pub fn complete(
         (spec.loss, spec.strategy) = (loss, strategy);
     }
     if features.text().is_some() && args.proba.calibrate.is_none() {
-        calibrate_text(spec, classes.len());
+        calibrate_margins(spec, classes.len());
     }
     spec.reduction = classes::with_files(&args.reduction, classes)?;
     if let Some(path) = &args.model.cost {
@@ -81,8 +81,8 @@ pub fn complete(
     Ok(())
 }
 
-/// Text has probabilities by default, where they need one fitted number and change no prediction.
-pub fn calibrate_text(spec: &mut TrainSpec, n_classes: usize) {
+/// Gives models of margins probabilities, if these need one fitted number and change no prediction.
+pub fn calibrate_margins(spec: &mut TrainSpec, n_classes: usize) {
     let has_margins = matches!(spec.loss, Some(LossKind::Hinge | LossKind::SquaredHinge));
     let is_direct = n_classes == 2 || matches!(spec.strategy, Strategy::Joint | Strategy::Ova);
     if spec.task == Task::Classify && has_margins && is_direct && !spec.hard_margin {

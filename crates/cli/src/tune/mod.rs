@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::args::{LossName, TuneArgs};
 use crate::files;
 use crate::program::with_task;
-use crate::rows::request::{calibrate_text, options_for};
+use crate::rows::request::{calibrate_margins, options_for};
 use crate::rows::{eval, guess};
 use crate::talk::{Talk, bytes, count, seconds};
 use crate::train::write_model;
@@ -206,8 +206,9 @@ fn train(
     let (data, features) = search.features_of(&chosen.features)?;
     let mut spec =
         TrainSpec { loss: Some(chosen.loss), penalty: Penalty::C(chosen.c), ..search.base(&data)? };
-    if features.text().is_some() && args.calibrate.is_none() {
-        calibrate_text(&mut spec, data.schema.classes.len());
+    // Whether the model has probabilities should not depend on which loss was best.
+    if args.calibrate.is_none() {
+        calibrate_margins(&mut spec, data.schema.classes.len());
     }
     let mut stop = lineal::stop_at(args.budget.deadline());
     let training = Training::new(&data, &spec).features(&features).monitor(&mut stop);

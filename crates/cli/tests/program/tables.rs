@@ -24,7 +24,7 @@ fn rare() -> String {
 fn numbers_are_a_regression_in_every_command_that_trains() {
     let world = World::new();
     world.file("houses.csv", prices());
-    let said = "so a number is predicted, as by --task regress; --task classify";
+    let said = "so the task is regression (--task regress); if each number names a class, say --task classify";
     let label = ["houses.csv", "--label", "price", "--json"];
     let run = world.run(&[&["compare"], &label[..]].concat()).done().says(&[said]);
     let json = run.json();
@@ -266,6 +266,31 @@ fn a_messy_table_trains_without_a_flag_but_the_label() {
     assert_eq!(eval("utf16.csv")["accuracy"], 1.0);
     world.file("orders.tsv", csv.replace('|', "\t"));
     assert_eq!(eval("orders.tsv")["accuracy"], 1.0);
+}
+
+#[test]
+fn columns_that_are_aligned_by_spaces_are_found() {
+    let world = World::new();
+    let row = |i: usize| {
+        let (name, class) = (format!("SEQ{i}_ECOLI"), if i % 2 == 0 { "cp" } else { "im" });
+        format!("{name:<12} 0.{:02}   {:>5}  {class}\n", 10 + (i * 7) % 80, 1 + i % 2 * 4)
+    };
+    let rows: String = (0..40).map(row).collect();
+    // As the file of the repository is called, and as a table of a known kind.
+    for name in ["ecoli.data", "ecoli.csv"] {
+        world.file(name, &rows);
+        let train = ["train", name, "--label", "4", "-o", "m.lineal", "--json"];
+        let run = world.run(&train).done();
+        assert_eq!((&run.json()["examples"], &run.json()["features"]), (&40.into(), &2.into()));
+        run.says(&["1  ignored: different in most rows", "2  numeric", "3  numeric"]);
+        let json = world.run(&["eval", "m.lineal", name, "--json", "-q"]).done().json();
+        assert_eq!(json["accuracy"], 1.0);
+    }
+    // A text is not cut, even if it has numbers.
+    world.file("t.csv", format!("text\n{}", "room 12 is cold\nroom 7 is warm\n".repeat(9)));
+    world.run(&["train", "t.csv", "-o", "m.lineal"]).failed(1, &["the columns are text"]);
+    let said = ["train", "ecoli.csv", "--label", "4", "--delimiter", "spaces", "-o", "m.lineal"];
+    world.run(&said).done();
 }
 
 #[test]

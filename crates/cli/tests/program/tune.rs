@@ -168,6 +168,24 @@ fn a_threshold_is_tuned_in_the_search_and_stored() {
 }
 
 #[test]
+fn the_model_has_probabilities_whatever_loss_is_best() {
+    let world = World::new();
+    world.file("noisy.svm", noisy());
+    let tune =
+        ["tune", "noisy.svm", "--losses", "squared-hinge", "-C", "1", "-o", "m.lineal", "-q"];
+    let predict =
+        |flags: &[&str]| world.run(&[&["predict", "m.lineal", "noisy.svm"], flags].concat());
+    world.run(&tune).done();
+    let with = predict(&["--proba", "--output", "csv"]).done().out;
+    let labels = |out: &str| -> Vec<String> {
+        out.lines().map(|line| line.split(',').next().unwrap_or_default().to_owned()).collect()
+    };
+    world.run(&[&tune[..], &["--calibrate", "none"]].concat()).done();
+    predict(&["--proba"]).failed(1, &["squared-hinge", "no probabilities"]);
+    assert_eq!(labels(&with), labels(&predict(&["--output", "csv"]).done().out));
+}
+
+#[test]
 fn n_grams_of_text_are_tried_too() {
     let world = World::new();
     let rows = "not good,bad\ngood,fine\nnot bad,fine\nbad,bad\n".repeat(10);

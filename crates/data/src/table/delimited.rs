@@ -4,6 +4,7 @@
 //! IANA's text/tab-separated-values, where quotes mean nothing: in running text a stray one would swallow
 //! the rows after it. A cell that is wholly in quotes, as pandas writes it, is unquoted all the same.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use super::{Cell, Rows, Table, TableRow, Want, layout, plain, quoted};
@@ -19,7 +20,7 @@ pub(super) struct DelimitedRows<'a> {
     names: Vec<String>,
     /// Whether the first row names the columns.
     has_header: bool,
-    /// Whether that was told by the rows, not by the user or the schema.
+    /// Whether that was guessed from the rows, not given by the user or the schema.
     is_guessed: bool,
     decimal_comma: bool,
 }
@@ -111,7 +112,11 @@ impl<'a> DelimitedRows<'a> {
     /// Calls `f` for each record of a block, the header too, until it stops.
     fn walk_block(&self, block: Block<'_>, f: &mut dyn FnMut(&dyn Record) -> Step) -> Step {
         let (file, before) = (self.table.file, block.n_lines_before);
-        let text = &*self.table.replaced.decode(&block, file)?;
+        let decoded = self.table.replaced.decode(&block, file)?;
+        let text = &*match self.delimiter {
+            layout::SPACES => Cow::Owned(layout::squeeze(&decoded)),
+            _ => decoded,
+        };
         if self.delimiter == b'\t' || plain::suits(text) {
             plain::walk(text, self.delimiter, before, f)
         } else {

@@ -52,7 +52,7 @@ pub(super) fn guess(name: &str, profile: Profile, at: usize) -> ColumnKind {
         ));
     }
     ignored(format!(
-        "looks like free text ({} distinct values of {})",
+        "different in most rows ({} distinct values of {}); options.text = {name} or options.categorical = {name} takes it",
         thousands(n),
         thousands(profile.n_rows)
     ))

@@ -287,8 +287,7 @@ fn usual_column(
         }
         false => "",
     };
-    let message =
-        format!("{problem}; say which one is with {flag} = NAME; {}{header}", list(names));
+    let message = format!("{problem}; name the {role} with {flag} = NAME; {}{header}", list(names));
     Err(Error::new(ErrorKind::Columns, file, message))
 }
 
