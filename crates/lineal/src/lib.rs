@@ -225,9 +225,11 @@ pub fn read_brackets(
 
 /// Runs `f` on a pool of that many threads (all cores for `None`). Results do not depend on the number.
 pub fn with_threads<R: Send>(threads: Option<usize>, f: impl FnOnce() -> R + Send) -> R {
-    match rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
+    // No more threads to be had: the caller's will do, in a pool of its own, as the global one would panic.
+    let own = || rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+    match pool.or_else(|_| own()) {
         Ok(pool) => pool.install(f),
-        // No more threads to be had: the caller's will do.
         Err(_) => f(),
     }
 }

@@ -126,7 +126,7 @@ impl Run<'_> {
             to_learn,
         };
         std::thread::scope(|scope| {
-            let reader = scope.spawn(move || {
+            let reader = std::thread::Builder::new().spawn_scoped(scope, move || {
                 let walked = lineal_data::stream(
                     &source,
                     &options,
@@ -139,6 +139,9 @@ impl Run<'_> {
                 }
                 walked
             });
+            let reader = reader.map_err(|e| {
+                Error::request(format!("no thread can be started to read the stream: {e}; raise the limits on processes and memory (ulimit -u, ulimit -v)"))
+            })?;
             let mut tally = skip.unwrap_or_default();
             let mut to_skip = tally.rows as usize;
             let mut step = ControlFlow::Continue(());
