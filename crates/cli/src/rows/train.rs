@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::details::importance;
 use super::request::{self, RowOptions};
-use super::{eval, guess, inspect, summary};
+use super::{advice, eval, guess, inspect, summary};
 use crate::args::TrainArgs;
 use crate::talk::{Talk, count};
 use crate::text;
@@ -51,6 +51,9 @@ impl Trainable for Model {
         let options = &request.options;
         let (data, features) = lineal::read_features(source, &options.read, &options.features)?;
         talk(summary::data(&data, &features, start.elapsed().as_secs_f64()));
+        if args.task == Task::Classify {
+            talk(advice::lines(&data));
+        }
         text::check(&args.text, &data, &features)?;
         request::complete(request, args, &data.schema.classes, &features)?;
         let has_folds = data.n_rows() / 2 >= request.spec.folds;

@@ -161,7 +161,7 @@ fn facts<M: StructuredTask>(model: &M) -> Pairs {
         ("penalty", format!("l2 {}{l1}", rough(report.l2))),
         ("solver", report.solver.to_string()),
         ("certificate", report.certificate()),
-        ("passes", format!("{}, {converged}{best}", thousands(report.passes))),
+        ("passes", format!("{} over all the data, {converged}{best}", thousands(report.passes))),
         (
             "examples",
             format!("{}, {}", count(report.examples, M::EXAMPLE), count(n_parts, M::PART)),

@@ -104,7 +104,7 @@ fn choose<L: Display + PartialEq + Clone>(
             table::name(&chosen)
         ));
     }
-    talk.say(format_args!("took {}", table::name(&chosen)));
+    talk.say(format_args!("chose {}", table::name(&chosen)));
     if let Some(edge) = at_the_edge(table, &chosen) {
         let (which, others) = match edge {
             Edge::Largest => ("largest", "larger"),

@@ -207,7 +207,7 @@ fn a_search_has_metrics_losses_and_a_budget() {
     run.says(&[
         "30 queries",
         "2 of 2: hinge, C 0.1: mean",
-        "took hinge",
+        "chose hinge",
         "a.letor: NDCG@10",
         "wrote m",
     ]);

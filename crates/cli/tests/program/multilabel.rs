@@ -91,6 +91,33 @@ fn rare_labels_are_found_without_asking() {
 }
 
 #[test]
+fn lists_that_are_taken_for_classes_are_asked_about() {
+    let world = World::new();
+    let genres =
+        ["war", "drama", "war; drama", "war; comedy", "comedy; drama", "drama; comedy; war"];
+    let row = |i: usize| format!("{},\"{}\"\n", i % 7, genres[i % 6]);
+    let table = format!("length,genres\n{}", (0..60).map(row).collect::<String>());
+    world.file("f.csv", &table);
+    let train = ["train", "f.csv", "--label", "genres", "-o", "f.lineal"];
+    let flags = ["--task", "multilabel", "--label-separator", ";"];
+    world.run(&train).done().says(&[
+        "note: most of the 6 classes are lists of 3 labels, such as \"war; drama\"",
+        "say --task multilabel --label-separator ';'",
+    ]);
+    let run = world.run(&[&train[..], &flags].concat()).done();
+    assert!(!run.err.contains("note:"), "{}", run.err);
+    world.file("f.csv", table.replace(';', ","));
+    world.run(&train).done().says(&["if a row can have several labels, say --task multilabel\n"]);
+    // Names with commas are names.
+    let places =
+        ["Bonn, Germany", "Bern, Switzerland", "Lyon, France", "Rome, Italy", "Oslo, Norway"];
+    let rows: String = (0..50).map(|i| format!("{},\"{}\"\n", i % 7, places[i % 5])).collect();
+    world.file("f.csv", format!("length,genres\n{rows}"));
+    let run = world.run(&train).done();
+    assert!(!run.err.contains("note:"), "{}", run.err);
+}
+
+#[test]
 fn metrics_have_the_names_of_the_contract() {
     const KEYS: [&str; 8] =
         ["micro_f1", "macro_f1", "hamming_loss", "subset_accuracy", "p@1", "p@3", "p@5", "ndcg@5"];

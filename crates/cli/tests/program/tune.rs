@@ -24,7 +24,7 @@ fn a_table_and_the_model_that_it_chose() {
     let world = World::new();
     world.file("a.svm", noisy());
     let tune = ["tune", "a.svm", "-C", "0.1,1,10", "-o", "m.lineal", "--test", "a.svm"];
-    let run = world.run(&tune).done().says(&["1 of 6: ", "6 of 6: ", "took ", "wrote m.lineal"]);
+    let run = world.run(&tune).done().says(&["1 of 6: ", "6 of 6: ", "chose ", "wrote m.lineal"]);
     let lines: Vec<&str> = run.out.lines().collect();
     assert!(lines[0].starts_with("loss") && lines[0].contains("accuracy"), "{}", run.out);
     assert_eq!(lines.iter().filter(|l| l.starts_with("logistic")).count(), 3);

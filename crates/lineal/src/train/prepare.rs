@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::request::spec::{ClassWeight, Standardize, TrainSpec};
-use lineal_data::{Dataset, Schema, Standardizer, Targets};
+use lineal_data::{ColumnScale, Dataset, Schema, Standardizer, Targets};
 use lineal_linalg::Matrix;
 use lineal_model::Bias;
 use rand::SeedableRng;
@@ -87,6 +87,28 @@ pub(crate) fn scaling(
     // Only a free bias makes up for centring; elsewhere it would be another model.
     scaling.mean = scaling.mean.filter(|_| spec.bias == Bias::Free);
     Some(scaling)
+}
+
+/// Columns of categories are measured for explanations, unless they have more values than this in all.
+const MOST_CATEGORIES: usize = 4096;
+
+/// Mean and deviation of the numbers and categories of a table at training, for explanations: `scaling` has those of the numbers.
+pub(crate) fn averages(
+    data: &Dataset,
+    scaling: &Standardizer,
+    spec: &TrainSpec,
+) -> Vec<ColumnScale> {
+    let mut columns = scaling.columns();
+    let categories: Vec<usize> = data.schema.category_features().into_iter().flatten().collect();
+    if spec.bias == Bias::Free && data.schema.n_computed == 0 && categories.len() <= MOST_CATEGORIES
+    {
+        let of_categories =
+            Standardizer::fit_columns(&data.x, data.weights.as_deref(), &categories);
+        columns.extend(of_categories.columns());
+        columns.sort_unstable_by_key(|column| column.at);
+        columns.dedup_by_key(|column| column.at);
+    }
+    columns
 }
 
 /// Examples to train on and those to hold out, both rising, or `None` for all and none.
