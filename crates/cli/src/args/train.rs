@@ -108,7 +108,7 @@ pub struct TrainArgs {
     #[arg(skip = Task::Classify)]
     pub task: Task,
 
-    /// The loss [default: logistic; squared-hinge for classes of text; tag: the best of a short trial, unless a flag names a learner; squared with --task regress; hinge with --task dependency, constituency, segment and declared; with --task rank squared-hinge, logistic for softmax and plackett-luce, hinge for ndcg and map]
+    /// The loss [default: logistic; squared-hinge for text; tag: the best of a short trial, unless a flag names a learner; squared with --task regress; hinge with --task dependency, constituency, segment and declared; with --task rank squared-hinge, logistic for softmax and plackett-luce, hinge for ndcg and map]
     #[arg(long, value_name = "L", help_heading = MODEL, value_parser = choice::<LossKind>(&[
         ("perceptron", "0 unless the argmax is wrong; no penalty unless asked for"),
         ("hinge", "the large margin: support vector machines; Crammer–Singer with several classes"),

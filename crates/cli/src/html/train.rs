@@ -64,7 +64,7 @@ fn cards<M: Trainable>(outcome: &Outcome<M>) -> Vec<(&'static str, String)> {
     // As many as the curves have.
     cards.push(("passes", thousands(outcome.last_pass.unwrap_or(report.passes))));
     cards.push(("converged", if report.converged { "yes" } else { "no" }.to_owned()));
-    cards.push(("seconds of training", rough(outcome.seconds.train)));
+    cards.push(("training time", seconds(outcome.seconds.train)));
     cards.extend(outcome.test.as_ref().map(|test| {
         let (name, value) = M::main_metric(test);
         (name_of_test(name), rough(value))

@@ -91,6 +91,37 @@ fn rare_labels_are_found_without_asking() {
 }
 
 #[test]
+fn labels_of_text_take_the_loss_of_text_and_have_probabilities() {
+    let world = World::new();
+    let words = ["sea ship sail", "star moon sky", "bread salt oven"];
+    let row = |i: usize| {
+        let has: Vec<usize> = (0..3).filter(|&l| (i / (l + 1)) % 3 == 0).collect();
+        let text: Vec<&str> = has.iter().map(|&l| words[l]).collect();
+        let labels: Vec<String> = has.iter().map(|l| format!("l{l}")).collect();
+        format!("\"once upon {} a time {}\",\"{}\"\n", i % 17, text.join(" "), labels.join(","))
+    };
+    world.file("t.csv", format!("text,labels\n{}", (0..300).map(row).collect::<String>()));
+    let train = |flags: &[&str]| {
+        let command = ["train", "t.csv", "--task", "multilabel", "-o", "m.lineal", "--json"];
+        world.run(&[&command[..], &["--test", "t.csv"], flags].concat()).done().json()
+    };
+    let json = train(&[]);
+    assert_eq!(json["loss"], "squared-hinge");
+    let f1 = json["test"]["micro_f1"].as_f64().unwrap();
+    assert!(f1 > 0.95, "{json}");
+    let out =
+        world.run(&["predict", "m.lineal", "t.csv", "--proba", "--output", "jsonl"]).done().out;
+    let first: Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
+    let p = |label: &str| first["proba"][label].as_f64().unwrap();
+    assert_eq!(first["labels"], serde_json::json!(["l0", "l1", "l2"]));
+    assert!(["l0", "l1", "l2"].iter().all(|label| p(label) > 0.3 && p(label) <= 1.0), "{first}");
+    // A probability can still be given, in training and afterwards.
+    assert!(train(&["--threshold", "0.5"])["test"]["micro_f1"].as_f64().unwrap() > 0.9);
+    world.run(&["eval", "m.lineal", "t.csv", "--threshold", "0.3", "-q"]).done();
+    assert_eq!(train(&["--loss", "logistic"])["loss"], "logistic");
+}
+
+#[test]
 fn lists_that_are_taken_for_classes_are_asked_about() {
     let world = World::new();
     let genres =
