@@ -403,11 +403,11 @@ class Classifier(SparseWeights, ClassifierMixin, Linear):
         factors = class_factors(class_weight, self.classes_, ids, weights)
         return X, ids.astype(np.uint32), weights, factors
 
-    def _keep_linear(self, model: Any, *, centre: bool = False) -> None:
+    def _keep_linear(self, model: Any, *, centre: bool = False, dtype: Any = np.float64) -> None:
         """Weights and biases of a model, one row for each column."""
         self._keep(model)
-        coef, bias = model.weights, model.bias
-        intercept = bias if len(bias) else np.zeros(len(coef))
+        coef, bias = model.weights.astype(dtype, copy=False), model.bias.astype(dtype, copy=False)
+        intercept = bias if len(bias) else np.zeros(len(coef), dtype=dtype)
         # The same number added to the scores of all classes changes nothing, so where it ends up depends on the way there.
         self._shift = float(intercept.mean()) if centre and len(coef) > 1 else 0.0
         self._set_weights(coef, intercept - self._shift)

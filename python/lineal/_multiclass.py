@@ -84,6 +84,13 @@ class _Reduction(_ByColumns):
         """scikit-learn's reduction, for estimators that are not ours."""
         raise NotImplementedError
 
+    def _base(self) -> Any:
+        """The binary estimator, not fitted."""
+        from ._svm import LinearSVC
+
+        me: Any = self
+        return LinearSVC() if me.estimator is None else clone(me.estimator)
+
     def _binary(self) -> dict[str, Any] | None:
         """What the library is asked for, if the estimator is one of ours."""
         from ._logistic import LogisticRegression
@@ -107,7 +114,7 @@ class _Reduction(_ByColumns):
     @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fits to features and classes."""
-        spec = self._binary()
+        spec = self._binary() if np.ndim(y) < 2 or np.shape(y)[1] == 1 else None
         self.__dict__.pop("peer_", None)
         self.__dict__.pop("_model", None)
         if spec is None:
@@ -159,7 +166,34 @@ class OneVsRestClassifier(_Reduction):
     def _peer(self) -> Any:
         from sklearn.multiclass import OneVsRestClassifier as Peer
 
-        return Peer(clone(self.estimator), n_jobs=self.n_jobs, verbose=self.verbose)
+        return Peer(self._base(), n_jobs=self.n_jobs, verbose=self.verbose)
+
+    @property
+    def multilabel_(self) -> bool:
+        """Whether rows have any number of labels."""
+        check_is_fitted(self)
+        return bool(getattr(self.__dict__.get("peer_"), "multilabel_", False))
+
+    @property
+    def n_classes_(self) -> int:
+        """How many classes there are."""
+        check_is_fitted(self)
+        return len(self.classes_)
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The estimator of each class against the others; of two classes, that of the second."""
+        if "peer_" in self.__dict__:
+            return self.peer_.estimators_
+        if "_model" not in self.__dict__:
+            raise AttributeError("estimators_")
+        out, bias = [], self._model.bias
+        for at, coef in enumerate(self._model.weights):
+            one = self._base()
+            one.classes_, one.n_features_in_ = np.array([0, 1]), self.n_features_in_
+            one.coef_, one.intercept_ = coef[None, :], bias[at : at + 1] if len(bias) else np.zeros(1)
+            out.append(one)
+        return out
 
     @property
     def predict_proba(self) -> Any:
@@ -183,7 +217,7 @@ class OneVsOneClassifier(_Reduction):
     def _peer(self) -> Any:
         from sklearn.multiclass import OneVsOneClassifier as Peer
 
-        return Peer(clone(self.estimator), n_jobs=self.n_jobs)
+        return Peer(self._base(), n_jobs=self.n_jobs)
 
 
 class OutputCodeClassifier(_Reduction):
@@ -214,7 +248,7 @@ class OutputCodeClassifier(_Reduction):
     def _peer(self) -> Any:
         from sklearn.multiclass import OutputCodeClassifier as Peer
 
-        return Peer(clone(self.estimator), code_size=self.code_size, random_state=self.random_state, n_jobs=self.n_jobs)
+        return Peer(self._base(), code_size=self.code_size, random_state=self.random_state, n_jobs=self.n_jobs)
 
 
 class CalibratedClassifierCV(_Reduction):
@@ -243,7 +277,7 @@ class CalibratedClassifierCV(_Reduction):
     def _peer(self) -> Any:
         from sklearn.calibration import CalibratedClassifierCV as Peer
 
-        return Peer(clone(self.estimator), method=self.method, cv=self.cv, n_jobs=self.n_jobs, ensemble=self.ensemble)
+        return Peer(self._base(), method=self.method, cv=self.cv, n_jobs=self.n_jobs, ensemble=self.ensemble)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class."""

@@ -33,7 +33,7 @@ mod _lineal {
     #[pymodule_export]
     use crate::structured::{Structured, fit_ranking, fit_structured};
     #[pymodule_export]
-    use crate::table::{fit_table, table_classes, table_scores};
+    use crate::table::{explain_table, fit_table, table_classes, table_scores};
     #[pymodule_export]
     use crate::text::{TextEncoder, fit_text};
     #[pymodule_export]

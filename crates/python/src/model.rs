@@ -3,6 +3,7 @@
 use crate::arrays::Features;
 use crate::errors::{exception, refused};
 use crate::run::{brief, instant};
+use lineal::data::ColumnKind;
 use lineal::{Dataset, Error, ExplainSpec, Predicted, Report, Table};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -37,7 +38,7 @@ impl Model {
         }
     }
 
-    fn explained<'py>(
+    pub(crate) fn explained<'py>(
         &self,
         py: Python<'py>,
         data: &Dataset,
@@ -178,6 +179,34 @@ impl Model {
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         self.rows(&x, |data| array(py, self.ask(py, data, n_threads, || self.model.proba(data))?))
+    }
+
+    /// What is predicted.
+    #[getter]
+    fn task(&self) -> &'static str {
+        self.model.task().as_str()
+    }
+
+    /// What rows are made of: `rows` of numbers, `text` alone, or a `table` with columns of several kinds.
+    #[getter]
+    fn input(&self) -> &'static str {
+        let columns = self.model.schema().columns.as_deref().unwrap_or_default();
+        let count = |f: fn(&ColumnKind) -> bool| columns.iter().filter(|c| f(&c.kind)).count();
+        let is_said = |kind: &ColumnKind| {
+            use ColumnKind::{Ignored, Label, Query, Weight};
+            !matches!(kind, Label | Weight | Query | Ignored { .. })
+        };
+        let n_inputs = count(is_said);
+        let n_numbers = count(|kind| matches!(kind, ColumnKind::Numeric { .. }));
+        let n_texts = count(|kind| matches!(kind, ColumnKind::Text { .. }));
+        let has_maps = self.model.features().map().is_some();
+        let has_templates = self.model.features().templates().is_some();
+        match (n_inputs == n_numbers, (n_inputs, n_texts) == (1, 1)) {
+            _ if has_maps || has_templates => "table",
+            (true, _) => "rows",
+            (_, true) => "text",
+            _ => "table",
+        }
     }
 
     /// Whether it has probabilities.

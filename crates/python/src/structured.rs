@@ -218,6 +218,7 @@ fn declared<'py>(
         entry.set_item("list", &kind.source)?;
         entry.set_item("field", &kind.label_field)?;
         entry.set_item("all_pairs", kind.all_pairs)?;
+        entry.set_item("first", kind.labels.first())?;
         entry.set_item("labels", labels)?;
         entry.set_item("links", ends)?;
         entry.set_item("confidence", answer.confidence.as_ref().map(|sure| sure[own].to_vec()))?;

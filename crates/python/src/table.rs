@@ -10,6 +10,7 @@ use lineal::{
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyList;
 use std::path::PathBuf;
 
 /// A table: the path of a CSV file, or its bytes.
@@ -84,6 +85,21 @@ pub(crate) fn table_classes<'py>(
         Predicted::Classes(ids) => Ok(ids.into_pyarray(py)),
         _ => Err(refused("the model predicts no classes")),
     }
+}
+
+/// Why each row of a table in CSV got its answer.
+#[pyfunction]
+#[pyo3(signature = (model, csv, top=None, n_threads=0))]
+pub(crate) fn explain_table<'py>(
+    py: Python<'py>,
+    model: &Model,
+    csv: Csv,
+    top: Option<usize>,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyList>> {
+    let rows = &model.model;
+    let data = brief(py, n_threads, || rows.read(source(&csv), &options(rows)))?;
+    model.explained(py, &data, top, n_threads)
 }
 
 /// The probability of each class, or the score where `proba` is false, of each row of a table in CSV.
