@@ -77,7 +77,7 @@ tree: its shape [default: clusters]
 /// From scores to probabilities and labels.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ProbaArgs {
-    /// Turn scores into probabilities, by a map fitted to rows that training did not see (any loss and strategy) [default: none, as logistic loss has probabilities; text of up to 200 classes: temperature]
+    /// Turn scores into probabilities, fitted to rows that training did not see [default: none, as the logistic loss has them; temperature for text]
     #[arg(long, value_name = "M", help_heading = PROBABILITIES, value_parser = calibration())]
     pub calibrate: Option<CalibrateArg>,
 

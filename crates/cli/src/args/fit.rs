@@ -65,7 +65,9 @@ impl ModelArgs {
 /// How strong ½‖W‖² is.
 #[derive(Args, Clone, Debug)]
 pub struct PenaltyArgs {
-    /// Weight of the losses against ½‖W‖²: l2 = 1/(C·n) [default: 1; rank: 0.001 for pairs, 0.1 for softmax and plackett-luce, 0.01 for ndcg and map, where n counts pairs, choices or queries; segment: 0.0003 per pixel of images, 1 per node of graphs]
+    /// How closely to follow the training data: weight of the losses against ½‖W‖² [default: 1]
+    ///
+    /// l2 = 1/(C·n). Defaults of other tasks: rank, 0.001 for pairs, 0.1 for softmax and plackett-luce, 0.01 for ndcg and map, where n counts pairs, choices or queries; segment, 0.0003 per pixel of images and 1 per node of graphs.
     #[arg(short = 'C', value_name = "C", allow_negative_numbers = true, value_parser = positive, help_heading = PENALTY,
           conflicts_with = "l2")]
     pub c: Option<f64>,

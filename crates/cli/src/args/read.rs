@@ -39,8 +39,9 @@ pub struct FileArgs {
     )]
     pub format: Option<Format>,
 
-    /// Column to predict [default: the one named label, class, target or y; multilabel: also labels; rank: also grade or relevance; tag: the last
-    /// one, by number from 0, or by name in conllu (upos) and jsonl (labels)]
+    /// Column to predict [default: the one named label, class, target or y]
+    ///
+    /// Defaults of other tasks: multilabel, also labels; rank, also grade or relevance; tag, the last one, by number from 0, or by name in conllu (upos) and jsonl (labels).
     #[arg(long, value_name = "COL", help_heading = HEADING)]
     pub label: Option<String>,
 

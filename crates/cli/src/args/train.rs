@@ -83,7 +83,9 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = HELP)]
 pub struct TrainArgs {
-    /// Labelled rows: csv, tsv, jsonl, libsvm or idx; sequences: conll, conllu, crfsuite, jsonl; trees: conllu, Penn brackets; rankings: letor, tables; images: a list or folder; graphs: jsonl; - is standard input
+    /// Labelled examples, as csv, tsv, jsonl, libsvm, conll, …; - is standard input
+    ///
+    /// Rows: csv, tsv, jsonl, libsvm, fasttext, vw or idx. Sequences: conll, conllu, crfsuite, jsonl. Trees: conllu, Penn brackets. Rankings: letor, tables. Images: a list or folder. Graphs: jsonl.
     pub data: PathBuf,
 
     /// Where to write the model
@@ -108,7 +110,9 @@ pub struct TrainArgs {
     #[arg(skip = Task::Classify)]
     pub task: Task,
 
-    /// The loss [default: logistic; squared-hinge for text; tag: the best of a short trial, unless a flag names a learner; squared with --task regress; hinge with --task dependency, constituency, segment and declared; with --task rank squared-hinge, logistic for softmax and plackett-luce, hinge for ndcg and map]
+    /// The loss [default: logistic; squared-hinge for text; squared for numbers]
+    ///
+    /// Defaults of other tasks: tag, the best of a short trial, unless a flag names a learner; dependency, constituency, segment and declared, hinge; rank, squared-hinge (logistic for softmax and plackett-luce, hinge for ndcg and map).
     #[arg(long, value_name = "L", help_heading = MODEL, value_parser = choice::<LossKind>(&[
         ("perceptron", "0 unless the argmax is wrong; no penalty unless asked for"),
         ("hinge", "the large margin: support vector machines; Crammer–Singer with several classes"),
@@ -139,7 +143,7 @@ pub struct TrainArgs {
     #[arg(long, help_heading = MODEL, conflicts_with_all = ["c", "l2", "l1"])]
     pub hard_margin: bool,
 
-    /// How several classes become one problem, or many binary ones [default: joint; ova with --task multilabel and for text, of which over 200 classes are a tree]
+    /// How several classes are learnt [default: joint; ova for text and labels, tree for text of over 200 classes]
     #[arg(long, value_name = "S", help_heading = CLASSES, value_parser = choice::<Strategy>(&[
         ("joint", "one weight matrix, one loss over all classes"),
         ("ova", "one-vs-all: one binary problem per class"),
