@@ -145,7 +145,7 @@ fn labels_and_numbers_are_explained_too() {
 }
 
 #[test]
-fn a_page_has_a_block_a_row_and_escapes_names() {
+fn a_page_has_one_block_per_row_and_escapes_names() {
     let world = World::new();
     world.file("x.csv", FRUIT.replace("apple", "<b>apple").replace("red", "<i>red"));
     world.run(&["train", "x.csv", "--label", "fruit", "-o", "m.lineal", "-q"]).done();

@@ -60,7 +60,7 @@ fn labels_in_each_form_of_output() {
 }
 
 #[test]
-fn rare_labels_are_found_without_asking() {
+fn rare_labels_are_found_by_default() {
     let world = World::new();
     // Two labels that a third of the rows have where one feature is there, and a tenth elsewhere: never above one half.
     let row = |i: usize| {
@@ -220,7 +220,7 @@ fn every_threshold() {
 }
 
 #[test]
-fn what_needs_one_class_a_row_is_refused() {
+fn what_needs_one_class_per_row_is_refused() {
     let world = World::new();
     world.file("a.svm", rows(80));
     world.file("cost.csv", ",art,money\nart,0,1\nmoney,1,0\n");

@@ -131,7 +131,7 @@ fn two_classes_are_cut_where_the_user_says_or_where_it_is_best() {
         (counts(&[]), counts(&["--threshold", "0.2"]), counts(&["--threshold", "0.000001"]));
     assert_eq!((none, all), (0, 320));
     assert!(some > 40 && some < 200, "{some}");
-    // A line a row: the answer follows the probability that is shown.
+    // The answer follows the probability that is shown.
     let out = world.run(&["predict", "m.lineal", "churn.csv", "--threshold", "0.2", "--proba"]);
     for line in out.done().out.lines() {
         let p: f64 = line.rsplit_once(':').unwrap().1.parse().unwrap();
@@ -198,7 +198,7 @@ fn a_model_remembers_how_its_file_was_read() {
 }
 
 #[test]
-fn what_standard_input_holds_is_told_by_its_first_bytes() {
+fn the_format_of_standard_input_is_recognised() {
     let world = World::new();
     world.file(
         "t.csv",
@@ -294,7 +294,7 @@ fn columns_that_are_aligned_by_spaces_are_found() {
 }
 
 #[test]
-fn what_is_odd_in_several_columns_is_one_line() {
+fn what_concerns_several_columns_is_one_warning() {
     let world = World::new();
     let rows: String = (0..30).map(|i| format!("{},{},?,x,u,{}\n", i, i * i % 7, i % 2)).collect();
     let holes: String = (0..30).map(|i| format!(",NA,{i},x,u,{}\n", i % 2)).collect();
