@@ -51,6 +51,12 @@ fn numbers_are_a_regression_in_every_command_that_trains() {
     let json = world.run_with_input(&stream, &prices()).done().json();
     assert_eq!((&json["task"], &json["rows"]), (&"regress".into(), &120.into()));
 
+    // Tasks have the names that people know them by.
+    for (name, task) in [("regression", "regress"), ("classification", "classify")] {
+        let named = ["-o", "n.lineal", "-q", "--task", name];
+        let json = world.run(&[&["train"], &label[..], &named].concat()).done().json();
+        assert_eq!(json["task"], task);
+    }
     let classes = ["--task", "classify", "-q"];
     let json = world.run(&[&["compare"], &label[..], &classes].concat()).done().json();
     assert_eq!(json["task"], "classify");
@@ -353,4 +359,12 @@ fn a_first_row_of_data_and_objects_within_objects_are_read() {
     world.file("latin.csv", [&b"town,label\n"[..], &b"caf\xe9,a\nbar,b\n".repeat(5)].concat());
     world.run(&["train", "latin.csv", "-o", "l.lineal"]).failed(1, &["--encoding latin1"]);
     world.run(&["train", "latin.csv", "-o", "l.lineal", "--encoding", "latin1", "-q"]).done();
+    // Tokyo in Shift-JIS, and UTF-16 without a mark.
+    let rows = b"\x93\x8c\x8b\x9e,a\nbar,b\n".repeat(5);
+    world.file("japanese.csv", [&b"town,label\n"[..], &rows].concat());
+    world.run(&["train", "japanese.csv", "-o", "l.lineal"]).failed(1, &["--encoding shift_jis"]);
+    let text = format!("town,label\n{}", "café,a\nbar,b\n".repeat(5));
+    world.file("wide.csv", text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>());
+    let run = world.run(&["train", "wide.csv", "-o", "l.lineal"]).done();
+    run.says(&["categorical, 2 values: bar, café"]);
 }
