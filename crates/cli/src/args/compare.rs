@@ -23,7 +23,7 @@ Every strategy × loss is trained on the same rows and measured on the same othe
 solved, training rows that they touch between them, seconds of training, microseconds that a prediction takes, accuracy \
 and macro F1 (multilabel: micro F1, macro F1 and p@1; numbers: rmse, mae and r2); the best of each is marked with *.
 
-A target of numbers is a regression, as for train, and its losses are compared. Data of two classes is one binary problem by any strategy: one row per loss. Labels (--task multilabel) are compared by ova and \
+If the labels are numbers, the task is regression, as for train, and its losses are compared. Data of two classes is one binary problem by any strategy: one row per loss. Labels (--task multilabel) are compared by ova and \
 tree. What would be too large is left out, with the reason, unless --strategies names it. A run that fails says why in its \
 row, and the others go on.
 

@@ -27,8 +27,8 @@ that one. Each run starts where the one of the C before it ended; the folds of o
 table shows mean ± standard error; * marks the best mean, 1se the smallest C of the same loss and features that is within one standard error of it. With \
 -o the chosen one is trained on all rows and written.
 
-The search ends after --budget at the latest: fits that run then are stopped, and what they reached is shown but not chosen. The final training on all rows may take \
-as long again. A setting whose fits did not converge is marked, and said if it is chosen. A target of numbers is a regression, as for train. Text features are made once of all \
+The search ends after --budget at the latest: fits that are running then stop, and what they reached is shown but not chosen. The final training on all rows may take \
+as long again. A setting whose fits did not converge is marked, with a warning if it is chosen. If the labels are numbers, the task is regression, as for train. Text features are made once of all \
 rows: of a held-out row the words count, its label does not.
 
 Metrics: accuracy, micro_f1, macro_f1, mcc, auc (or roc_auc), pr_auc, log_loss, brier, ece, mean_cost of classes; micro_f1, macro_f1, hamming_loss, subset_accuracy, p@1, p@3, p@5, \
