@@ -67,6 +67,12 @@ class _Structured(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.target_tags.required = True
+        return tags
+
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
         if "_model" in state:
@@ -627,6 +633,8 @@ class Ranker(Rows):
         """Fits to documents, their grades, and the sizes of their queries."""
         kind = choice(self, "loss", list(RANKING))
         X, y = self._check(X, y, reset=True, y_numeric=True)
+        if X.shape[0] == 1:
+            raise ValueError("Found 1 sample; there must be documents with different grades to compare")
         spec = {
             "task": "rank",
             "bias": "none",

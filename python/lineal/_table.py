@@ -121,6 +121,12 @@ class _Table(Rows):
         self.n_features_in_ = len(self.feature_names_in_)
         self._keep(model)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.allow_nan = True
+        return tags
+
     def _each(self, X: Any, ask: Any) -> np.ndarray:
         """What is asked of a table; of a Parquet file batch by batch."""
         check_is_fitted(self)

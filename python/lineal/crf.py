@@ -305,6 +305,12 @@ class CRF(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.target_tags.required = True
+        return tags
+
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
         state["_features"] = None

@@ -133,6 +133,8 @@ def test_reductions():
     pairs = lineal.OneVsOneClassifier(lineal.LinearSVC(tol=1e-8)).fit(X, y)
     np.testing.assert_array_equal(pairs.predict(X), OneVsOneClassifier(LinearSVC(dual=False, tol=1e-10)).fit(X, y).predict(X))
     assert lineal.OutputCodeClassifier(code="exhaustive").fit(X, y).score(X, y) > 0.6
+    # Three classes have three different columns, and scikit-learn's code_size asks for six.
+    assert lineal.OutputCodeClassifier(lineal.LinearSVC(), code_size=2).fit(X, y).score(X, y) > 0.6
     assert lineal.OneVsRestClassifier(lineal.LogisticRegression()).fit(X, y).predict_proba(X).shape == (150, 3)
     # Any estimator that is not ours, by scikit-learn's reduction.
     assert lineal.OneVsRestClassifier(DecisionTreeClassifier(random_state=0)).fit(X, y).score(X, y) > 0.95

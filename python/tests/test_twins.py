@@ -228,6 +228,15 @@ def test_sgd_classifier_takes_the_same_steps(data, params, kind, weighted):
     assert ours.t_ == theirs.t_
 
 
+@pytest.mark.filterwarnings("error")
+def test_probabilities_of_scores_far_from_0():
+    """Scores of rows that are not scaled are in the hundreds."""
+    X, y = load_iris(return_X_y=True)
+    theirs = linear_model.SGDClassifier(loss="log_loss", random_state=0).fit(X, y)
+    ours = lineal.SGDClassifier(loss="log_loss", random_state=0).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-3)
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("data", [two_classes, three_classes])
 def test_partial_fit_takes_the_same_steps(data):
