@@ -8,11 +8,16 @@ Run it with an interpreter that has the package (target/wheel-venv has, after `c
 
 import inspect
 import re
+import sys
 import textwrap
+from pathlib import Path
 
-import lineal
-import lineal.crf
-import lineal.tune
+# The package that is installed, not its sources beside this file.
+sys.path[:] = [place for place in sys.path if Path(place).resolve() != Path(__file__).resolve().parent]
+
+import lineal  # noqa: E402
+import lineal.crf  # noqa: E402
+import lineal.tune  # noqa: E402
 
 HEAD = """# The Python package: reference
 

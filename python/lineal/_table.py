@@ -101,6 +101,9 @@ class _Table(Rows):
         def extra(rows: slice) -> dict[str, Any]:
             return {LABEL: y[rows], **({} if weights is None else {WEIGHT: weights[rows]})}
 
+        n_rows = _height(X)
+        if n_rows != len(y):
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n_rows}, {len(y)}]")
         if isinstance(X, (str, os.PathLike)):
             # Through a file, so that no more than a batch of the table is in memory beside the rows that are learnt from.
             with tempfile.TemporaryDirectory() as folder:
@@ -110,12 +113,8 @@ class _Table(Rows):
                         own = slice(at, at + batch.num_rows)
                         _write_arrow(batch, file, extra(own), header=at == 0)
                         at, names = own.stop, batch.schema.names
-                if at != len(y):
-                    raise ValueError(f"Found input variables with inconsistent numbers of samples: [{at}, {len(y)}]")
                 model = train(path)
         else:
-            if _height(X) != len(y):
-                raise ValueError(f"Found input variables with inconsistent numbers of samples: [{_height(X)}, {len(y)}]")
             names, model = _columns(X), train(_csv(X, extra(slice(None))))
         self.feature_names_in_ = np.asarray([str(name) for name in names], dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
@@ -154,6 +153,12 @@ def pyarrow_table(batch: Any) -> Any:
 
 
 def _height(table: Any) -> int:
+    if isinstance(table, (str, os.PathLike)):
+        import pyarrow.parquet
+
+        return int(pyarrow.parquet.read_metadata(table).num_rows)
+    if not any(hasattr(table, name) for name in ("num_rows", "write_csv", "to_csv")):
+        raise TypeError(f"a table must be a frame of pandas or polars, a table of pyarrow, or the path of a Parquet file, not {type(table).__name__}")
     return int(table.num_rows) if hasattr(table, "num_rows") else len(table)
 
 

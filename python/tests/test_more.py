@@ -322,9 +322,9 @@ def test_frames_with_mixed_columns(kind, tmp_path, monkeypatch):
         pyarrow.parquet.write_table(table, path)
         assert (model.predict(path) == y).all()
         # By the stream, some rows at a time: the same model.
-        import lineal._table
+        from lineal import _table
 
-        monkeypatch.setattr(lineal._table, "BATCH", 7)
+        monkeypatch.setattr(_table, "BATCH", 7)
         streamed = lineal.TableClassifier().fit(path, y)
         assert (streamed.predict(path) == y).all()
         np.testing.assert_array_equal(streamed.predict_proba(path), model.predict_proba(table))
