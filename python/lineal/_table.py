@@ -182,7 +182,8 @@ class TableClassifier(ClassifierMixin, _Table):
         if len(np.unique(y)) < 2:
             raise ValueError(f"there must be at least 2 classes, but the data contains only one class: {np.unique(y)!r}")
         self._fit(X, y, sample_weight)
-        named = {str(c): c for c in np.unique(y)}
+        # Spaces around a name are not part of it in a table.
+        named = {**{str(c).strip(): c for c in np.unique(y)}, **{str(c): c for c in np.unique(y)}}
         names = self._model.classes
         self.classes_ = np.array([named[name] for name in names]) if all(name in named for name in names) else class_values(names)
         return self

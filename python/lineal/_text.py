@@ -232,6 +232,11 @@ class TfidfVectorizer(_Vectorizer):
         try:
             encoder, parts = _lineal.TextEncoder.fit(texts, json.dumps(spec), threads(self.n_jobs))
         except ValueError as why:
+            if str(why).startswith("token pattern"):
+                # What a token is can be said in Python's regular expressions only.
+                self.__dict__.pop("_encoder", None)
+                self.peer_ = self._peer(NotOurs(str(why)))
+                return self.peer_.fit_transform(raw_documents)
             if "empty" in str(why) or "no " in str(why):
                 raise ValueError(f"empty vocabulary; perhaps the documents only contain stop words ({why})") from None
             raise

@@ -260,11 +260,55 @@ def test_an_interrupt_leaves_the_estimator_as_it_was():
     assert sent and vars(model) == before
 
 
+def test_weights_that_a_user_sets_stay_in_a_pickle():
+    X, y = rows()
+    model = lineal.LogisticRegression().fit(X, y)
+    model.coef_ = -model.coef_
+    model.intercept_ = -model.intercept_
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    assert (model.predict(X) != lineal.LogisticRegression().fit(X, y).predict(X)).mean() > 0.9
+
+
+def test_broken_matrices_are_refused():
+    """SciPy does not look at where pointers lead; a walk along them once ended the process."""
+    X, y = rows()
+    for pointers in ([0, 3, 1000], [0, 5, 2], [1, 2, 3], [0, -4, 2]):
+        bad = sparse.csr_matrix(X)
+        bad.indptr = bad.indptr.copy()
+        bad.indptr[: len(pointers)] = pointers
+        with pytest.raises(ValueError, match="pointers"):
+            lineal.LogisticRegression().fit(bad, y)
+    for index in (-1, 99):
+        bad = sparse.csr_matrix(X)
+        bad.indices = bad.indices.copy()
+        bad.indices[0] = index
+        with pytest.raises(ValueError, match="indices"):
+            lineal.LogisticRegression().fit(bad, y)
+
+
+def test_parameters_that_are_not_numbers_are_named():
+    X, y = rows()
+    for params in (dict(n_jobs="two"), dict(random_state=-1), dict(random_state=2**80)):
+        with pytest.raises(ValueError, match=next(iter(params))):
+            lineal.LogisticRegression(**params).fit(X, y)
+
+
 def test_layouts_give_the_same_bits():
     X, y = rows()
     plain = lineal.LogisticRegression().fit(X, y)
-    for kind in (np.asfortranarray, lambda x: x.astype(np.float64), lambda x: np.repeat(x, 2, axis=0)[::2]):
-        np.testing.assert_array_equal(lineal.LogisticRegression().fit(kind(X), y).coef_, plain.coef_)
+    def misaligned(x):
+        out = np.ndarray(x.shape, x.dtype, buffer=np.zeros(x.nbytes + 1, np.uint8), offset=1)
+        out[:] = x
+        return out
+
+    def read_only(x):
+        out = x.copy()
+        out.flags.writeable = False
+        return out
+
+    for kind in (np.asfortranarray, lambda x: x.astype(np.float64), lambda x: np.repeat(x, 2, axis=0)[::2], lambda x: x.astype(">f4"), misaligned, read_only):
+        np.testing.assert_array_equal(plain.predict_proba(kind(X)), plain.predict_proba(X))
+        np.testing.assert_array_equal(lineal.LogisticRegression().fit(kind(X), y).coef_.astype(np.float32), plain.coef_)
     for index in (np.int32, np.int64):
         csr = sparse.csr_matrix(X)
         csr.indices, csr.indptr = csr.indices.astype(index), csr.indptr.astype(index)

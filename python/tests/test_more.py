@@ -89,6 +89,7 @@ def test_what_vectorizers_refuse():
         dict(smooth_idf=False),
         dict(norm="l1"),
         dict(binary=True),
+        dict(token_pattern=r"\b(?=[df])\w+"),
     ],
     ids=str,
 )
@@ -337,3 +338,5 @@ def test_frames_with_mixed_columns(kind, tmp_path, monkeypatch):
     assert (lineal.load(tmp_path / "table.lineal").predict(table) == y).all()
     with pytest.raises(ValueError, match="inconsistent"):
         lineal.TableClassifier().fit(table, y[:-1])
+    spaced = np.where(y == "left", " left", 'stayed, "so"')
+    assert lineal.TableClassifier().fit(table, spaced).score(table, spaced) == 1.0
