@@ -77,8 +77,9 @@ pub(super) fn learn(
                 schema.column(options.label.as_deref().unwrap_or("upos")).map_err(error)?;
         }
         _ => {
-            let Some((at, line)) = text.lines().enumerate().find(|(_, line)| !is_blank(line))
-            else {
+            // As the reader cuts them: `str::lines` keeps a carriage return that ends the file.
+            let lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
+            let Some((at, line)) = lines.enumerate().find(|(_, line)| !is_blank(line)) else {
                 return Err(super::no_sequences(file));
             };
             let n_columns = fields(line, line.contains('\t')).count();
@@ -374,6 +375,15 @@ mod tests {
         assert_eq!(of("a\t", true), ["a", ""]);
         assert_eq!(of("", true), [""]);
         assert_eq!(of("", false), [""; 0]);
+    }
+
+    /// Such a line was one column to the reader and two to who learns the columns.
+    #[test]
+    fn a_carriage_return_that_ends_the_file_is_not_a_column() {
+        let learnt = |text| learn(text, "a", Format::Conll, &SequenceOptions::default());
+        assert!(learnt("- \r").is_err());
+        assert_eq!(learnt("a b\r").unwrap().columns.len(), 2);
+        assert_eq!(learnt("a b \r\r\nc d e\n").unwrap().columns.len(), 3);
     }
 
     #[test]
