@@ -60,6 +60,7 @@ mod declare;
 #[cfg(feature = "dependency")]
 mod dependency;
 mod error;
+mod exchange;
 mod explain;
 mod features;
 mod predict;
@@ -137,6 +138,7 @@ pub use declare::{
 #[cfg(feature = "dependency")]
 pub use dependency::{DecoderKind, DependencyModel, DependencySpec, LabellerKind};
 pub use error::Error;
+pub use exchange::{Exported, ModelFormat};
 pub use explain::highlight::Lit;
 pub use explain::{Contribution, Decision, ExplainSpec, Explanation};
 pub use features::{FeatureSpec, Features, read_features, read_features_of};
