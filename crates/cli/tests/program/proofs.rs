@@ -39,7 +39,7 @@ fn without_a_penalty_tiny_features_have_not_converged_before_they_are_there() {
         };
         (0..60).map(row).collect()
     };
-    for loss in ["logistic", "squared-hinge"] {
+    for loss in ["logistic", "squared-hinge", "squared"] {
         let flags = ["--l2", "0", "--loss", loss];
         world.file("a.svm", rows(1.0));
         let usual = trained(&world, &flags);
