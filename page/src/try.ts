@@ -71,7 +71,7 @@ function asked(model: Served): Json {
 
 function asCommand(model: Served, request: Json): Node {
   const shown = model.input.form === "images" ? { images: ["…"] } : request;
-  const command = `curl ${location.origin}/v1/models/${model.name}/predict \\\n  -H 'content-type: application/json' \\\n  -d '${JSON.stringify(shown).replaceAll("'", "'\\''")}'`;
+  const command = `curl ${new URL(`v1/models/${model.name}/predict`, location.href.split("#")[0])} \\\n  -H 'content-type: application/json' \\\n  -d '${JSON.stringify(shown).replaceAll("'", "'\\''")}'`;
   return el("details", {}, el("summary", {}, "The same by curl"), el("pre", { tabindex: 0 }, command));
 }
 

@@ -181,7 +181,10 @@ fn is_allowed(app: &App, headers: &HeaderMap) -> bool {
 }
 
 async fn wrong_method() -> Problem {
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "this address has another method; see /openapi.json")
+    Problem::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "this address has another method; see /openapi.json",
+    )
 }
 
 async fn ready(State(app): Shared) -> Answer {
@@ -270,7 +273,8 @@ fn is_stream(headers: &HeaderMap) -> Result<bool, Problem> {
         "application/x-ndjson" | "application/jsonl" | "application/json-lines" => Ok(true),
         "application/json" | "application/x-www-form-urlencoded" | "text/plain" | "" => Ok(false),
         other => {
-            let detail = format!("{other} is not read; send application/json or {}", stream::NDJSON);
+            let detail =
+                format!("{other} is not read; send application/json or {}", stream::NDJSON);
             Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail))
         }
     }
@@ -335,7 +339,10 @@ fn as_list(out: &mut Vec<u8>, start: usize) {
 
 fn failed(app: &App, name: &str) -> Problem {
     app.panicked(name);
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the program failed at this request; others are not affected")
+    Problem::new(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "the program failed at this request; others are not affected",
+    )
 }
 
 fn json_response(bytes: Vec<u8>) -> Response<Body> {

@@ -41,7 +41,10 @@ impl Log {
             Some(id) => id.to_owned(),
             None => {
                 let n = self.n_ids.fetch_add(1, Ordering::Relaxed);
-                format!("{:016x}", mix(self.seed.wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15))))
+                format!(
+                    "{:016x}",
+                    mix(self.seed.wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+                )
             }
         }
     }
@@ -95,14 +98,19 @@ pub(crate) fn timestamp(time: SystemTime) -> String {
     // Days to a date of the Gregorian calendar, counted from March (Howard Hinnant, "chrono-compatible low-level date algorithms").
     let z = days + 719_468;
     let (era, day_of_era) = (z / 146_097, z % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted + 2) / 5 + 1;
     let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
     let year = year_of_era + era * 400 + u64::from(month <= 2);
     let (hour, minute) = (second / 3600, second / 60 % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{:02}.{:03}Z", second % 60, since.subsec_millis())
+    format!(
+        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{:02}.{:03}Z",
+        second % 60,
+        since.subsec_millis()
+    )
 }
 
 #[cfg(test)]

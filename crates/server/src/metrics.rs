@@ -90,13 +90,22 @@ impl Metrics {
             let _ = writeln!(out, "{name}_sum{{route=\"{route}\"}} {}", histogram.sum);
             let _ = writeln!(out, "{name}_count{{route=\"{route}\"}} {}", histogram.n);
         }
-        head(&mut out, "lineal_examples_total", "counter", "Examples that were predicted or explained.");
+        head(
+            &mut out,
+            "lineal_examples_total",
+            "counter",
+            "Examples that were predicted or explained.",
+        );
         for (model, n) in lock(&self.examples).iter() {
             let _ = writeln!(out, "lineal_examples_total{{model=\"{}\"}} {n}", escaped(model));
         }
         for (at, name, help) in [
             (0, "lineal_model_loads_total", "Files that became the model in use."),
-            (1, "lineal_model_load_errors_total", "Files that could not be loaded: the model before them goes on."),
+            (
+                1,
+                "lineal_model_load_errors_total",
+                "Files that could not be loaded: the model before them goes on.",
+            ),
         ] {
             head(&mut out, name, "counter", help);
             for (model, counts) in lock(&self.loads).iter() {
@@ -106,10 +115,30 @@ impl Metrics {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         for (name, kind, help, value) in [
             ("lineal_connections", "gauge", "Connections that are open.", of(&self.connections)),
-            ("lineal_connections_refused_total", "counter", "Connections beyond the limit.", of(&self.refused)),
-            ("lineal_requests_in_flight", "gauge", "Requests without an answer yet.", of(&self.in_flight)),
-            ("lineal_memory_bytes", "gauge", "Bytes of bodies and answers that are held.", held as u64),
-            ("lineal_panics_total", "counter", "Faults of the program while it answered.", of(&self.panics)),
+            (
+                "lineal_connections_refused_total",
+                "counter",
+                "Connections beyond the limit.",
+                of(&self.refused),
+            ),
+            (
+                "lineal_requests_in_flight",
+                "gauge",
+                "Requests without an answer yet.",
+                of(&self.in_flight),
+            ),
+            (
+                "lineal_memory_bytes",
+                "gauge",
+                "Bytes of bodies and answers that are held.",
+                held as u64,
+            ),
+            (
+                "lineal_panics_total",
+                "counter",
+                "Faults of the program while it answered.",
+                of(&self.panics),
+            ),
         ] {
             head(&mut out, name, kind, help);
             let _ = writeln!(out, "{name} {value}");

@@ -57,7 +57,11 @@ pub(crate) struct Models {
 
 impl Models {
     /// Loads every file, or says which cannot be.
-    pub(crate) fn open(files: &[ModelFile], loader: Loader, metrics: &Metrics) -> Result<Self, String> {
+    pub(crate) fn open(
+        files: &[ModelFile],
+        loader: Loader,
+        metrics: &Metrics,
+    ) -> Result<Self, String> {
         let mut entries = BTreeMap::new();
         for file in files {
             let stamp = stamp(&file.path);
@@ -116,13 +120,20 @@ impl Models {
             let path = entry.file.path.display().to_string();
             match load(&entry.file, &self.loader, version) {
                 Ok(loaded) => {
-                    *entry.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(loaded);
+                    *entry.current.write().unwrap_or_else(PoisonError::into_inner) =
+                        Arc::new(loaded);
                     metrics.load(name, false);
-                    log.event("model loaded", json!({"model": name, "file": path, "version": version}));
+                    log.event(
+                        "model loaded",
+                        json!({"model": name, "file": path, "version": version}),
+                    );
                 }
                 Err(why) => {
                     metrics.load(name, true);
-                    log.error("model not loaded", json!({"model": name, "file": path, "error": why, "in_use": version - 1}));
+                    log.error(
+                        "model not loaded",
+                        json!({"model": name, "file": path, "error": why, "in_use": version - 1}),
+                    );
                 }
             }
         }

@@ -16,7 +16,10 @@ pub(crate) fn document(models: &[Value], has_token: bool) -> Value {
                 if key == "explain" {
                     value["top"] = json!(5);
                 }
-                (name, json!({"summary": format!("a request to {}", model["name"]), "value": value}))
+                (
+                    name,
+                    json!({"summary": format!("a request to {}", model["name"]), "value": value}),
+                )
             })
         };
         models.iter().filter_map(of).collect()
@@ -26,7 +29,8 @@ pub(crate) fn document(models: &[Value], has_token: bool) -> Value {
         "schema": {"type": "string", "enum": names},
     });
     let body = |of: &str, examples: Map<String, Value>| {
-        let mut content = json!({"application/json": {"schema": {"$ref": format!("#/components/schemas/{of}")}}});
+        let mut content =
+            json!({"application/json": {"schema": {"$ref": format!("#/components/schemas/{of}")}}});
         if !examples.is_empty() {
             content["application/json"]["examples"] = examples.into();
         }

@@ -29,7 +29,9 @@ impl Problem {
     }
 
     pub(crate) fn too_large(most: usize) -> Self {
-        let detail = format!("the body is larger than {most} bytes; send fewer examples at a time, or a stream of JSON lines");
+        let detail = format!(
+            "the body is larger than {most} bytes; send fewer examples at a time, or a stream of JSON lines"
+        );
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
     }
 

@@ -104,7 +104,10 @@ impl Server {
     pub fn run(self, asked_to_end: impl Fn() -> bool) {
         let Self { runtime, listener, tls, router, app, address } = self;
         let names: Vec<&str> = app.models.names().collect();
-        app.log.event("listening", json!({"address": address.to_string(), "tls": tls.is_some(), "models": names}));
+        app.log.event(
+            "listening",
+            json!({"address": address.to_string(), "tls": tls.is_some(), "models": names}),
+        );
         let connections = Connections {
             permits: Arc::new(Semaphore::new(app.limits.connections)),
             watcher: GracefulShutdown::new(),

@@ -47,14 +47,8 @@ pub enum Form {
 
 impl Form {
     /// All of them.
-    pub const ALL: [Form; 6] = [
-        Form::Rows,
-        Form::Texts,
-        Form::Sentences,
-        Form::Images,
-        Form::Queries,
-        Form::Examples,
-    ];
+    pub const ALL: [Form; 6] =
+        [Form::Rows, Form::Texts, Form::Sentences, Form::Images, Form::Queries, Form::Examples];
 
     /// The key of a request.
     pub fn key(self) -> &'static str {

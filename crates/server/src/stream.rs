@@ -122,7 +122,8 @@ fn pieces(block: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let (mut n, mut end) = (0, 0);
         while end < rest.len() && n < LINES && end < BLOCK {
-            end += rest[end..].iter().position(|&b| b == b'\n').map_or(rest.len() - end, |at| at + 1);
+            end +=
+                rest[end..].iter().position(|&b| b == b'\n').map_or(rest.len() - end, |at| at + 1);
             n += 1;
         }
         let (piece, after) = rest.split_at(end);

@@ -42,7 +42,12 @@ pub struct ServeArgs {
     pub port: u16,
 
     /// The address to listen on: 127.0.0.1 is this machine only, 0.0.0.0 all of its networks
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", help_heading = "Where and for whom")]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1",
+        help_heading = "Where and for whom"
+    )]
     pub host: IpAddr,
 
     /// Requests must bring the first line of this file as Authorization: Bearer …
@@ -54,7 +59,12 @@ pub struct ServeArgs {
     pub certificate: Option<PathBuf>,
 
     /// The private key of the certificate (PEM)
-    #[arg(long, value_name = "FILE", requires = "certificate", help_heading = "Where and for whom")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "certificate",
+        help_heading = "Where and for whom"
+    )]
     pub key: Option<PathBuf>,
 
     /// Web pages of this origin may call, as https://example.org; * is any; can be given several times

@@ -36,7 +36,8 @@ pub fn predict(
         let mut object: Value = serde_json::from_slice(&line).map_err(|e| failed(e.into()))?;
         if let SceneKind::Image(_, image) = &scenes.get(i).kind {
             let labels: Vec<u32> = found.labels.iter().map(|&label| u32::from(label)).collect();
-            let mask = schema.encode(image.width, image.height, &labels).map_err(Fault::internal)?;
+            let mask =
+                schema.encode(image.width, image.height, &labels).map_err(Fault::internal)?;
             object["mask"] = json!(base64(&mask));
         }
         serde_json::to_writer(&mut *out, &object).map_err(|e| failed(e.into()))?;
@@ -61,7 +62,11 @@ pub fn explain(
     written.map_err(|error| Fault::request("", in_fields(&error.to_string())))
 }
 
-fn scenes(model: &SegmentModel, examples: &Examples<'_>, max_pixels: usize) -> Result<Scenes, Fault> {
+fn scenes(
+    model: &SegmentModel,
+    examples: &Examples<'_>,
+    max_pixels: usize,
+) -> Result<Scenes, Fault> {
     expect(examples, &[Form::Images], "images in base64")?;
     let SceneSchema::Images(schema) = model.schema() else {
         return Err(Fault::internal("the model is not one of images"));
@@ -69,8 +74,8 @@ fn scenes(model: &SegmentModel, examples: &Examples<'_>, max_pixels: usize) -> R
     let mut images = Vec::new();
     for (i, value) in examples.values.iter().enumerate() {
         let at = place(examples, i);
-        let parsed: Value = serde_json::from_str(value)
-            .map_err(|e| Fault::request(at.clone(), e.to_string()))?;
+        let parsed: Value =
+            serde_json::from_str(value).map_err(|e| Fault::request(at.clone(), e.to_string()))?;
         let (name, data, at) = match &parsed {
             Value::String(data) => (None, data.as_str(), at),
             Value::Object(fields) => {
@@ -80,13 +85,18 @@ fn scenes(model: &SegmentModel, examples: &Examples<'_>, max_pixels: usize) -> R
                 })?;
                 (fields.get("name").and_then(Value::as_str), data, format!("{at}/data"))
             }
-            _ => return Err(Fault::request(at, "must be a file in base64, or an object with name and data")),
+            _ => {
+                return Err(Fault::request(
+                    at,
+                    "must be a file in base64, or an object with name and data",
+                ));
+            }
         };
         let name = name.map_or_else(|| format!("image-{}", examples.first + i + 1), str::to_owned);
         // What a browser makes of a file begins with its type.
         let data = data.split_once("base64,").map_or(data, |(_, data)| data);
-        let bytes = decoded(data)
-            .ok_or_else(|| Fault::request(at.clone(), "is not base64 (RFC 4648)"))?;
+        let bytes =
+            decoded(data).ok_or_else(|| Fault::request(at.clone(), "is not base64 (RFC 4648)"))?;
         let pixels = RgbPixels::decode(&bytes, &name, max_pixels)
             .map_err(|error| Fault::request(at.clone(), in_fields(&error.message)))?;
         images.push((name, pixels, None));

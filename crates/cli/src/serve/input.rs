@@ -38,8 +38,14 @@ pub fn describe(model: &AnyModel) -> Value {
                 Form::Texts => json!("where is my invoice?"),
                 _ => row(model.schema()),
             };
-            let proba = model.calibration().is_some() || model.report().loss == lineal::LossKind::Logistic;
-            (example, columns(model.schema()), model.classes().to_vec(), proba && !model.classes().is_empty())
+            let proba =
+                model.calibration().is_some() || model.report().loss == lineal::LossKind::Logistic;
+            (
+                example,
+                columns(model.schema()),
+                model.classes().to_vec(),
+                proba && !model.classes().is_empty(),
+            )
         }
         AnyModel::Rank(model) => {
             let schema = model.rows().schema();
@@ -53,7 +59,12 @@ pub fn describe(model: &AnyModel) -> Value {
         ),
         AnyModel::Dependency(model) => {
             let gold = model.spec().dependency.tags == TagsKind::Gold;
-            (parsed_tokens(gold, "upos"), Value::Null, model.relations().to_vec(), model.has_proba())
+            (
+                parsed_tokens(gold, "upos"),
+                Value::Null,
+                model.relations().to_vec(),
+                model.has_proba(),
+            )
         }
         AnyModel::Constituency(model) => {
             let gold = model.spec().constituency.tags == TagsKind::Gold;
@@ -76,7 +87,7 @@ pub fn describe(model: &AnyModel) -> Value {
         about.insert("classes".into(), json!(classes));
     }
     about.insert("proba".into(), json!(proba));
-    let is_sendable = !example.is_null() && !matches!(model, AnyModel::Segment(_)) ;
+    let is_sendable = !example.is_null() && !matches!(model, AnyModel::Segment(_));
     if is_sendable {
         let mut request = Map::new();
         request.insert(form.key().to_owned(), json!([example]));
@@ -127,9 +138,12 @@ fn row(schema: &Schema) -> Value {
             ColumnKind::Categorical { values, .. } => json!(values.first()),
             ColumnKind::Hashed { names, .. } => json!(names.first().map(|(_, name)| name)),
             ColumnKind::Vector { len, .. } => json!(vec![0; *len]),
-            ColumnKind::Named { names, .. } => {
-                names.iter().take(NUMBERS).map(|name| (name.clone(), json!(1))).collect::<Map<_, _>>().into()
-            }
+            ColumnKind::Named { names, .. } => names
+                .iter()
+                .take(NUMBERS)
+                .map(|name| (name.clone(), json!(1)))
+                .collect::<Map<_, _>>()
+                .into(),
             ColumnKind::Date { .. } => json!("2024-01-31"),
             _ => json!("some text"),
         };
@@ -154,7 +168,8 @@ fn tokens(schema: &SequenceSchema) -> Value {
         Format::Crfsuite => json!([["word=The"], ["word=dog"], ["word=barks"]]),
         Format::Conllu => json!(["The", "dog", "barks"]),
         Format::Jsonl => {
-            let filled = |k: usize| json!(if k == 0 { ["The", "dog", "barks"] } else { ["_", "_", "_"] });
+            let filled =
+                |k: usize| json!(if k == 0 { ["The", "dog", "barks"] } else { ["_", "_", "_"] });
             let lists = (0..n).map(|k| (schema.columns[k].clone(), filled(k)));
             lists.collect::<Map<_, _>>().into()
         }
@@ -162,7 +177,10 @@ fn tokens(schema: &SequenceSchema) -> Value {
         _ => {
             let token = |word: &str| -> Value {
                 let cell = |k: usize| json!(if k == 0 { word } else { "_" });
-                (0..schema.columns.len()).filter(|k| *k != schema.label || schema.label < n).map(cell).collect()
+                (0..schema.columns.len())
+                    .filter(|k| *k != schema.label || schema.label < n)
+                    .map(cell)
+                    .collect()
             };
             ["The", "dog", "barks"].into_iter().map(token).collect()
         }

@@ -55,7 +55,9 @@ impl Places {
             let _ = write!(pointer, "/{below}/{part}");
         }
         // A message about a column begins with its name.
-        if let Some((name, _)) = of_data.message.strip_prefix("column \"").and_then(|rest| rest.split_once('"')) {
+        if let Some((name, _)) =
+            of_data.message.strip_prefix("column \"").and_then(|rest| rest.split_once('"'))
+        {
             let _ = write!(pointer, "/{}", name.replace('~', "~0").replace('/', "~1"));
         }
         Fault::request(pointer, detail)
@@ -177,7 +179,12 @@ pub fn input_columns(schema: &Schema) -> impl Iterator<Item = &lineal::data::Col
 }
 
 /// An object as it stands, a list by the columns' names, or a text.
-fn table_row(schema: &Schema, value: &str, one_text: bool, bytes: &mut Vec<u8>) -> Result<(), String> {
+fn table_row(
+    schema: &Schema,
+    value: &str,
+    one_text: bool,
+    bytes: &mut Vec<u8>,
+) -> Result<(), String> {
     match value.as_bytes().first() {
         Some(b'{') => push_line(bytes, value),
         Some(b'"') if one_text => {
@@ -233,7 +240,10 @@ fn sparse_row(label: &str, value: &str, bytes: &mut Vec<u8>) -> Result<(), Strin
                 let index = name.parse::<u32>().ok().filter(|index| *index > 0);
                 index.ok_or_else(|| format!("{name:?} is not the number of a feature, from 1"))
             };
-            fields.iter().map(|(name, value)| Ok((index(name)?, *value))).collect::<Result<_, String>>()?
+            fields
+                .iter()
+                .map(|(name, value)| Ok((index(name)?, *value)))
+                .collect::<Result<_, String>>()?
         }
         _ => return Err("must be a list of numbers, or an object of numbers by index".to_owned()),
     };
@@ -283,21 +293,33 @@ fn queries(schema: &Schema, examples: &Examples<'_>) -> Result<File, Fault> {
         let (id, documents) = match value.as_bytes().first() {
             Some(b'[') => (None, *value),
             Some(b'{') => {
-                let fields: std::collections::BTreeMap<String, &RawValue> = parsed(value).map_err(|e| wrong(&e))?;
+                let fields: std::collections::BTreeMap<String, &RawValue> =
+                    parsed(value).map_err(|e| wrong(&e))?;
                 let documents = fields.get("documents").map(|raw| raw.get());
-                if let Some(other) = fields.keys().find(|key| !["id", "documents"].contains(&key.as_str())) {
-                    return Err(Fault::request(format!("{at}/{other}"), "is not a key of a query; known are id and documents"));
+                if let Some(other) =
+                    fields.keys().find(|key| !["id", "documents"].contains(&key.as_str()))
+                {
+                    return Err(Fault::request(
+                        format!("{at}/{other}"),
+                        "is not a key of a query; known are id and documents",
+                    ));
                 }
                 let id = fields.get("id").map(|raw| raw.get());
                 (id, documents.ok_or_else(|| wrong("the query has no list documents"))?)
             }
-            _ => return Err(wrong("must be a list of documents, or an object with id and documents")),
+            _ => {
+                return Err(wrong(
+                    "must be a list of documents, or an object with id and documents",
+                ));
+            }
         };
         let id = match id.map(serde_json::from_str::<Value>) {
             None => (examples.first + i + 1).to_string(),
             Some(Ok(Value::String(id))) => id,
             Some(Ok(Value::Number(id))) => id.to_string(),
-            Some(_) => return Err(Fault::request(format!("{at}/id"), "must be a text or a number")),
+            Some(_) => {
+                return Err(Fault::request(format!("{at}/id"), "must be a text or a number"));
+            }
         };
         if id.is_empty() || id.contains(|c: char| c.is_whitespace() || c.is_control()) {
             return Err(Fault::request(format!("{at}/id"), "must have a character, and no blank"));
@@ -315,8 +337,11 @@ fn queries(schema: &Schema, examples: &Examples<'_>) -> Result<File, Fault> {
         for (d, document) in documents.iter().enumerate() {
             let wrong = |detail: String| Fault::request(format!("{at}/documents/{d}"), detail);
             match &schema.columns {
-                None => sparse_row(&format!("0 qid:{id}"), document.get(), &mut bytes).map_err(wrong)?,
-                Some(_) => document_row(schema, query_column, &id, document.get(), &mut bytes).map_err(wrong)?,
+                None => {
+                    sparse_row(&format!("0 qid:{id}"), document.get(), &mut bytes).map_err(wrong)?
+                }
+                Some(_) => document_row(schema, query_column, &id, document.get(), &mut bytes)
+                    .map_err(wrong)?,
             }
             bytes.push(b'\n');
         }
@@ -353,7 +378,10 @@ mod tests {
 
     #[test]
     fn flags_become_fields() {
-        assert_eq!(in_fields("leave out --min-cost, or --top N"), "leave out `min_cost`, or `top` N");
+        assert_eq!(
+            in_fields("leave out --min-cost, or --top N"),
+            "leave out `min_cost`, or `top` N"
+        );
         assert_eq!(in_fields("a -- b --"), "a -- b --");
     }
 

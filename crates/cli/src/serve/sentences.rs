@@ -37,11 +37,15 @@ pub fn of_brackets(examples: &Examples<'_>) -> Result<File, Fault> {
     expect(examples, &[Form::Sentences], "sentences")?;
     let names = ["tokens", "tags"];
     let sentences = each(examples, |value| cells(value, &names, 0))?;
-    let tagged = |sentence: &Vec<Vec<Option<String>>>| sentence.iter().all(|token| token[1].is_some());
+    let tagged =
+        |sentence: &Vec<Vec<Option<String>>>| sentence.iter().all(|token| token[1].is_some());
     let with_tags = sentences.iter().all(tagged);
     if !with_tags && sentences.iter().any(tagged) {
         let i = sentences.iter().position(|sentence| !tagged(sentence)).unwrap_or_default();
-        return Err(Fault::request(place(examples, i), "other sentences have tags, and this one has none: give all of them, or none"));
+        return Err(Fault::request(
+            place(examples, i),
+            "other sentences have tags, and this one has none: give all of them, or none",
+        ));
     }
     let mut text = String::new();
     for (i, sentence) in sentences.iter().enumerate() {
@@ -49,8 +53,13 @@ pub fn of_brackets(examples: &Examples<'_>) -> Result<File, Fault> {
         for (t, token) in sentence.iter().enumerate() {
             let cell = |k: usize| {
                 let cell = token[k].as_deref().unwrap_or_default();
-                match cell.is_empty() || cell.contains(|c: char| c.is_whitespace() || c.is_control()) {
-                    true => Err(Fault::request(format!("{}/{t}", place(examples, i)), format!("{cell:?} is not a word: it must have a character, and no blank"))),
+                match cell.is_empty()
+                    || cell.contains(|c: char| c.is_whitespace() || c.is_control())
+                {
+                    true => Err(Fault::request(
+                        format!("{}/{t}", place(examples, i)),
+                        format!("{cell:?} is not a word: it must have a character, and no blank"),
+                    )),
                     false => Ok(cell.replace('(', "-LRB-").replace(')', "-RRB-")),
                 }
             };
@@ -100,13 +109,18 @@ fn cells(
     };
     let here = |detail: &str| (String::new(), detail.to_owned());
     let tokens: Vec<Vec<Option<String>>> = match sentence {
-        Value::String(text) => text.split_whitespace().map(|word| with_word(word.to_owned())).collect(),
+        Value::String(text) => {
+            text.split_whitespace().map(|word| with_word(word.to_owned())).collect()
+        }
         Value::Array(tokens) => {
             let token = |(t, token): (usize, Value)| match token {
                 Value::Array(given) => {
                     // The label may be left out where it comes last.
                     if given.is_empty() || given.len() > names.len() {
-                        return Err((format!("/{t}"), format!("{} cells for the columns {}", given.len(), names.join(", "))));
+                        return Err((
+                            format!("/{t}"),
+                            format!("{} cells for the columns {}", given.len(), names.join(", ")),
+                        ));
                     }
                     let mut token = empty();
                     for (k, value) in given.into_iter().enumerate() {
@@ -123,8 +137,12 @@ fn cells(
             for (key, list) in &lists {
                 let at = names.iter().position(|name| name == key);
                 let at = at.or((key == "tokens").then_some(words_at));
-                let at = at.ok_or_else(|| (format!("/{key}"), format!("is not a column; they are {}", names.join(", "))))?;
-                let list = list.as_array().ok_or_else(|| (format!("/{key}"), "must be a list".to_owned()))?;
+                let at = at.ok_or_else(|| {
+                    (format!("/{key}"), format!("is not a column; they are {}", names.join(", ")))
+                })?;
+                let list = list
+                    .as_array()
+                    .ok_or_else(|| (format!("/{key}"), "must be a list".to_owned()))?;
                 columns.push((at, key, list));
             }
             let n = columns.iter().find(|(at, ..)| *at == words_at).map(|(.., list)| list.len());
@@ -132,10 +150,14 @@ fn cells(
             let mut tokens = vec![empty(); n];
             for (at, key, list) in columns {
                 if list.len() != n {
-                    return Err((format!("/{key}"), format!("has {} values for {n} tokens", list.len())));
+                    return Err((
+                        format!("/{key}"),
+                        format!("has {} values for {n} tokens", list.len()),
+                    ));
                 }
                 for (t, value) in list.iter().enumerate() {
-                    tokens[t][at] = Some(cell(value.clone()).map_err(|why| (format!("/{key}/{t}"), why))?);
+                    tokens[t][at] =
+                        Some(cell(value.clone()).map_err(|why| (format!("/{key}/{t}"), why))?);
                 }
             }
             tokens
@@ -170,7 +192,12 @@ fn texts(examples: &Examples<'_>) -> Result<File, Fault> {
                 bytes.extend(json!({ "text": text }).to_string().bytes());
             }
             Some(b'{') => push_line(&mut bytes, value),
-            _ => return Err(Fault::request(place(examples, i), "must be a text, or an object with text")),
+            _ => {
+                return Err(Fault::request(
+                    place(examples, i),
+                    "must be a text, or an object with text",
+                ));
+            }
         }
         bytes.push(b'\n');
     }
@@ -185,7 +212,8 @@ fn lists(schema: &SequenceSchema, examples: &Examples<'_>) -> Result<File, Fault
     for sentence in sentences {
         let mut object = Map::new();
         for (k, name) in names.iter().enumerate() {
-            let column: Option<Vec<String>> = sentence.iter().map(|token| token[k].clone()).collect();
+            let column: Option<Vec<String>> =
+                sentence.iter().map(|token| token[k].clone()).collect();
             object.extend(column.map(|column| ((*name).to_owned(), json!(column))));
         }
         bytes.extend(Value::from(object).to_string().bytes());
@@ -220,7 +248,10 @@ fn token_lines(
 fn plain(cell: &str, blanks: bool) -> Result<&str, String> {
     let breaks = |c: char| c == '\t' || c == '\n' || c == '\r' || (!blanks && c.is_whitespace());
     match cell.is_empty() || cell.trim().is_empty() || cell.contains(breaks) {
-        true => Err(format!("{cell:?} is not a cell: it must have a character, and no tab, line break{}", if blanks { "" } else { " or blank" })),
+        true => Err(format!(
+            "{cell:?} is not a cell: it must have a character, and no tab, line break{}",
+            if blanks { "" } else { " or blank" }
+        )),
         false => Ok(cell),
     }
 }
@@ -237,7 +268,13 @@ fn columns(schema: &SequenceSchema, examples: &Examples<'_>) -> Result<File, Fau
             row.push(match cell {
                 Some(cell) => plain(cell, n_written > 1)?,
                 None if k == schema.label => "_",
-                None => return Err(format!("column {:?} is missing: give the cells of each token, in the order {}", names[k], names[..n_written].join(", "))),
+                None => {
+                    return Err(format!(
+                        "column {:?} is missing: give the cells of each token, in the order {}",
+                        names[k],
+                        names[..n_written].join(", ")
+                    ));
+                }
             });
         }
         Ok(row.join("\t"))
@@ -282,11 +319,17 @@ fn attributes(examples: &Examples<'_>) -> Result<File, Fault> {
                 }
                 Value::Object(by_name) => {
                     for (name, value) in by_name {
-                        let value = value.as_f64().ok_or_else(|| wrong(format!("{name:?} is not a number")))?;
+                        let value = value
+                            .as_f64()
+                            .ok_or_else(|| wrong(format!("{name:?} is not a number")))?;
                         cells.push(format!("{}:{value}", escaped(name).map_err(wrong)?));
                     }
                 }
-                _ => return Err(wrong("must be a list of attributes, or an object with their values".to_owned())),
+                _ => {
+                    return Err(wrong(
+                        "must be a list of attributes, or an object with their values".to_owned(),
+                    ));
+                }
             }
             Ok(vec![Some(cells.join("\t"))])
         };

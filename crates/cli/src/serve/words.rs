@@ -8,7 +8,12 @@ use serde_json::{Value, json};
 use crate::args::ExplainArgs;
 
 /// Adds `words` to the explanations that stand in `out` from `start` on: for each text column its parts in their order, each with what it added.
-pub fn add(model: &Model, args: &ExplainArgs, out: &mut Vec<u8>, start: usize) -> anyhow::Result<()> {
+pub fn add(
+    model: &Model,
+    args: &ExplainArgs,
+    out: &mut Vec<u8>,
+    start: usize,
+) -> anyhow::Result<()> {
     let options = args.file.options();
     let data = model.read(args.source(), &options)?;
     let class = args.class.as_ref().and_then(|name| model.classes().iter().position(|c| c == name));
