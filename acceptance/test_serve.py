@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -76,12 +77,12 @@ def models(program):
 
 
 class Server:
-    """`lineal serve` for as long as the block."""
+    """`lineal serve` for as long as the block, or `lineal playground` where there are no models."""
 
     def __init__(self, program, paths, *flags):
-        command = [program.path, "serve", *map(str, paths), "--port", "0", "--log", "errors", *map(str, flags)]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        self.url = self.process.stderr.readline().split(" on ")[-1].strip()
+        what = ["serve", *map(str, paths), "--log", "errors", *map(str, flags)] if paths else ["playground"]
+        self.process = subprocess.Popen([program.path, *what, "--port", "0"], stderr=subprocess.PIPE, text=True)
+        self.url = re.search(r"http://[^ ;]+", self.process.stderr.readline()).group().strip()
 
     def __enter__(self):
         return self
@@ -248,4 +249,55 @@ def token(checks, program, folder):
         checks.that(found, "the token opens the page")
 
 
-TESTS = {"serve: the page in a browser": page}
+def playground(checks, program, _):
+    """Points in the plane, and the steps of three algorithms."""
+    why = Browser.find()
+    if why:
+        checks.not_run(f"the playground in a browser: {why}")
+        return
+    script, why = axe()
+    if why:
+        checks.not_run(f"what axe-core finds: {why}")
+    pictures = os.environ.get("LINEAL_PICTURES")
+    with Server(program, []) as server:
+        for dark, width in ((False, 1200), (True, 400)):
+            with Browser(width=width, height=900, dark=dark) as browser:
+                where = f"at {width} px, {'dark' if dark else 'light'}"
+                browser.visit(f"{server.url}/")
+                browser.until("return document.querySelector('.plane') && document.querySelector('.plane').dataset.ready")
+                told = browser.js("return [...document.querySelectorAll('.plane [aria-live]')].map(e => e.innerText)")
+                wrong = [int(re.match(r"(\d+) of 160 wrong", text).group(1)) for text in told]
+                checks.that(wrong[0] >= 10 and wrong[1] == 0, f"{where}: one-vs-all gives up a class beside the strip, and joint does not", str(told))
+                if pictures and not dark:
+                    browser.screenshot(f"{pictures}/playground.png")
+                # A click adds a point; a choice trains anew; the address restores both.
+                browser.js("var c = document.querySelector('canvas'), b = c.getBoundingClientRect(); c.dispatchEvent(new MouseEvent('click', {clientX: b.left + 40, clientY: b.top + 40, bubbles: true}))")
+                browser.until("return document.querySelector('.plane [aria-live]').innerText.includes('of 161 wrong')")
+                browser.js("var s = document.querySelector('#strategy-0'); s.value = 'ovo'; s.dispatchEvent(new Event('change'))")
+                browser.until("return document.querySelector('.plane pre').textContent.includes('--strategy=ovo')")
+                address = browser.js("return location.href")
+                browser.visit("about:blank")
+                browser.visit(address)
+                browser.until("return document.querySelector('.plane') && document.querySelector('.plane').dataset.ready")
+                checks.that(browser.js("return document.querySelector('#strategy-0').value") == "ovo", f"{where}: the address restores the choice")
+                checks.that("of 161 wrong" in browser.js("return document.querySelector('.plane').innerText"), f"{where}: and the points")
+                for view, last in (("Code matrix", "nearest"), ("Viterbi", "The best labels: the DET, old ADJ, dog NOUN, barks VERB"), ("Chu–Liu–Edmonds", "a score of 70")):
+                    browser.js("[...document.querySelectorAll('[role=tab]')].find(t => t.textContent === arguments[0]).click()", view)
+                    text = ""
+                    for _ in range(8):
+                        text = browser.js("return document.querySelector('#view').innerText")
+                        if last in text:
+                            break
+                        browser.js("document.querySelector('#view section > button').click()")
+                    checks.that(last in text, f"{where}: {view} ends as it should", text[:300])
+                    outside = browser.js(OUTSIDE)
+                    checks.that(outside == [], f"{where}, {view}: nothing sticks out", str(outside[:3]))
+                    if script:
+                        browser.js(script + "\nreturn 1;")
+                        faults = browser.js(FAULTS)
+                        checks.that(faults == [], f"{where}, {view}: no serious fault", str(faults))
+                errors = browser.errors()
+                checks.that(errors == [], f"{where}: no error", str(errors[:3]))
+
+
+TESTS = {"serve: the page in a browser": page, "serve: the playground in a browser": playground}

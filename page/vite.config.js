@@ -10,7 +10,6 @@ export default {
       output: {
         entryFileNames: "page.js",
         assetFileNames: "page.[ext]",
-        inlineDynamicImports: true,
       },
     },
   },

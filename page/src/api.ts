@@ -45,7 +45,8 @@ async function send(path: string, init: RequestInit = {}): Promise<any> {
   return body;
 }
 
-export const list = async (): Promise<Served[]> => (await send("v1/models")).models;
+export const list = (): Promise<{ models: Served[]; playground: boolean }> => send("v1/models");
+export const playground = (request: Json): Promise<Json> => send("v1/playground", { method: "POST", body: JSON.stringify(request) });
 export const describe = (name: string, top: number): Promise<Json> => send(`v1/models/${encodeURIComponent(name)}?top=${top}`);
 export const openapi = (): Promise<Json> => send("openapi.json");
 

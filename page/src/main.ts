@@ -6,6 +6,7 @@ import { list, Problem, setToken, type Served } from "./api";
 import { el } from "./dom";
 import { inside } from "./inside";
 import { calls } from "./calls";
+import { show as play } from "./playground";
 import { tryIt } from "./try";
 
 const VIEWS: [string, string, (model: Served) => Promise<Node>][] = [
@@ -74,13 +75,15 @@ function askToken(): void {
 
 async function start(): Promise<void> {
   try {
-    models = await list();
-    await show();
+    const found = await list();
+    models = found.models;
+    if (found.playground) play(main);
+    else await show();
   } catch (error) {
     if (error instanceof Problem && error.status === 401) askToken();
     else main.replaceChildren(el("h1", {}, "lineal"), trouble(error));
   }
 }
 
-addEventListener("hashchange", () => void show());
+addEventListener("hashchange", () => void start());
 void start();

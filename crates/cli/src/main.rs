@@ -65,6 +65,8 @@ fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(&args),
+        #[cfg(feature = "serve")]
+        Command::Playground(args) => serve::playground(&args),
         Command::Completions(args) => meta::completions(&args),
         Command::Man(args) => meta::man(&args),
     };

@@ -23,7 +23,7 @@ use crate::models::{Loaded, Models};
 use crate::options::Limits;
 use crate::problem::Problem;
 use crate::request::{self, Question};
-use crate::served::{Ask, Examples, ExplainAsk, Fault};
+use crate::served::{Ask, Examples, ExplainAsk, Fault, Playground};
 use crate::work::Pool;
 use crate::{openapi, page, stream};
 
@@ -35,6 +35,7 @@ pub(crate) struct App {
     pub(crate) budget: Arc<Budget>,
     pub(crate) pool: Pool,
     pub(crate) limits: Limits,
+    pub(crate) playground: Option<Arc<dyn Playground>>,
     pub(crate) token: Option<String>,
     /// Answers go on, but connections end with them.
     pub(crate) draining: AtomicBool,
@@ -79,6 +80,7 @@ pub(crate) fn router(app: Arc<App>, origins: &[String]) -> Result<Router, String
         .route("/v1/models/{name}", get(describe))
         .route("/v1/models/{name}/predict", post(predict))
         .route("/v1/models/{name}/explain", post(explain))
+        .route("/v1/playground", post(playground))
         .fallback(page::answer)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(app.clone(), around))
@@ -161,6 +163,7 @@ fn route_of(path: &str) -> (&'static str, Option<&str>) {
         (Some("v1"), Some("models"), name, None) => ("model", name),
         (Some("v1"), Some("models"), name, Some("predict")) => ("predict", name),
         (Some("v1"), Some("models"), name, Some("explain")) => ("explain", name),
+        (Some("v1"), Some("playground"), None, _) => ("playground", None),
         (Some("v1"), ..) => ("unknown", None),
         _ => ("page", None),
     }
@@ -210,7 +213,8 @@ async fn openapi_json(State(app): Shared) -> Response<Body> {
 async fn list(State(app): Shared) -> Response<Body> {
     let models: Vec<Value> =
         app.models.names().filter_map(|name| app.models.summary(name)).collect();
-    json_response(json!({ "models": models }).to_string().into_bytes())
+    let playground = app.playground.is_some();
+    json_response(json!({ "models": models, "playground": playground }).to_string().into_bytes())
 }
 
 async fn describe(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
@@ -263,6 +267,29 @@ async fn explain(State(app): Shared, Path(name): Path<String>, request: Request)
         model.served.explain(examples, ask, out)
     })
     .await
+}
+
+async fn playground(State(app): Shared, request: Request) -> Answer {
+    let Some(playground) = app.playground.clone() else {
+        let detail = "there is no playground here; `lineal playground` starts one";
+        return Err(Problem::new(StatusCode::NOT_FOUND, detail));
+    };
+    let deadline = tokio::time::Instant::now() + app.limits.time;
+    let mut part = app.budget.part();
+    let read = body::read(request.into_body(), app.limits.body, &mut part);
+    let late = |_| Problem::new(StatusCode::REQUEST_TIMEOUT, "the body did not come in time");
+    let body = timeout_at(deadline, read).await.map_err(late)??;
+    let work = move || -> Result<String, Problem> {
+        let not_text = |_| Problem::new(StatusCode::BAD_REQUEST, "the body is not UTF-8");
+        let text = String::from_utf8(body).map_err(not_text)?;
+        playground.train(&text).map_err(Problem::from)
+    };
+    let late = |_| Problem::new(StatusCode::GATEWAY_TIMEOUT, "training took too long");
+    let done = timeout_at(deadline, app.pool.run(work)).await.map_err(late)?;
+    let answer = done.map_err(|_| failed(&app, "playground"))??;
+    let mut response = json_response(Vec::new());
+    *response.body_mut() = Held::body(answer.into_bytes(), part);
+    Ok(response)
 }
 
 /// Whether the body is a stream of lines. What is neither that nor JSON is refused; what curl and browsers say where nothing was said is taken for JSON.

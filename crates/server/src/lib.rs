@@ -54,4 +54,4 @@ pub use log::LogKind;
 pub use models::Loader;
 pub use options::{Limits, ModelFile, Options, TlsFiles};
 pub use run::{Server, StartError};
-pub use served::{Ask, Examples, ExplainAsk, Fault, Form, Served};
+pub use served::{Ask, Examples, ExplainAsk, Fault, Form, Playground, Served};

@@ -2,12 +2,14 @@
 
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::log::LogKind;
+use crate::served::Playground;
 
 /// What a server is started with.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Options {
     /// The address to listen on.
     pub host: IpAddr,
@@ -15,6 +17,8 @@ pub struct Options {
     pub port: u16,
     /// Models by name.
     pub models: Vec<ModelFile>,
+    /// What trains on the points of a playground, where there is one.
+    pub playground: Option<Arc<dyn Playground>>,
     /// What requests must bring as `Authorization: Bearer …`.
     pub token: Option<String>,
     /// Certificate and key, for HTTPS.

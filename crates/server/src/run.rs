@@ -74,6 +74,7 @@ impl Server {
             budget: Budget::new(options.limits.memory),
             pool: Pool::new(options.threads)?,
             limits: options.limits.clone(),
+            playground: options.playground.clone(),
             token: options.token.clone(),
             draining: AtomicBool::new(false),
         });

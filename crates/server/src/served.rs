@@ -28,6 +28,12 @@ pub trait Served: Send + Sync {
     ) -> Result<(), Fault>;
 }
 
+/// Trains on points that a page draws.
+pub trait Playground: Send + Sync {
+    /// The answer, JSON in one line, to a request in JSON.
+    fn train(&self, request: &str) -> Result<String, Fault>;
+}
+
 /// What examples are, by the key of a request that lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {

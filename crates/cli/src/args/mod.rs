@@ -34,7 +34,7 @@ pub use meta::{CompletionsArgs, ManArgs};
 pub use read::FileArgs;
 pub use run::{DemoArgs, EvalArgs, InspectArgs, Output, PredictArgs};
 #[cfg(feature = "serve")]
-pub use serve::ServeArgs;
+pub use serve::{PlaygroundArgs, ServeArgs};
 pub use structure::LossName;
 pub use tag::Named;
 pub use text::{Lengths, TextArgs};
@@ -101,6 +101,8 @@ pub enum Command {
     Demo(DemoArgs),
     #[cfg(feature = "serve")]
     Serve(Box<ServeArgs>),
+    #[cfg(feature = "serve")]
+    Playground(PlaygroundArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

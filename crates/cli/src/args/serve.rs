@@ -116,6 +116,27 @@ pub struct ServeArgs {
     pub run: RunArgs,
 }
 
+/// Draw points in a browser and see what learners make of them, pass by pass
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example:
+  lineal playground              then open http://127.0.0.1:8081
+
+Two learners side by side, each with a strategy, a loss, a solver, C and a map; regions, the lines of each binary problem, the curve of training. Also a code matrix and its decoding, a Viterbi \
+lattice and Chu–Liu–Edmonds, step by step. The address of the page restores what it shows.")]
+pub struct PlaygroundArgs {
+    /// The port to listen on; 0 takes a free one
+    #[arg(long, value_name = "N", default_value_t = 8081)]
+    pub port: u16,
+
+    /// The address to listen on
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub host: IpAddr,
+
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
 /// What is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Log(pub LogKind);

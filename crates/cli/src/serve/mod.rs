@@ -4,6 +4,7 @@ mod images;
 mod input;
 mod lines;
 mod model;
+mod playground;
 mod sentences;
 mod words;
 
@@ -15,7 +16,7 @@ use anyhow::{Context, bail};
 use lineal::AnyModel;
 use lineal_server::{Limits, Loader, LogKind, ModelFile, Options, Served, Server, TlsFiles};
 
-use crate::args::ServeArgs;
+use crate::args::{PlaygroundArgs, ServeArgs};
 use crate::exit::usage;
 use crate::talk::{Talk, line};
 use crate::{files, interrupt};
@@ -45,6 +46,30 @@ fn names(models: &[ModelFile]) -> String {
     models.iter().map(|model| model.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
+/// Runs `lineal playground`: the same server, without models.
+pub fn playground(args: &PlaygroundArgs) -> anyhow::Result<()> {
+    let options = Options {
+        host: args.host,
+        port: args.port,
+        models: Vec::new(),
+        playground: Some(Arc::new(playground::Points)),
+        token: None,
+        tls: None,
+        origins: Vec::new(),
+        watch: None,
+        log: if args.run.quiet { LogKind::Errors } else { LogKind::Events },
+        threads: args.run.threads,
+        limits: Limits::default(),
+    };
+    let server = Server::start(&options, loader())?;
+    interrupt::defer();
+    if !args.run.quiet {
+        line(format_args!("open http://{} in a browser; Ctrl-C ends it", server.address()));
+    }
+    server.run(interrupt::asked);
+    Ok(())
+}
+
 /// A model from the bytes of its file.
 fn loader() -> Loader {
     Arc::new(|name, bytes| {
@@ -68,6 +93,7 @@ fn options(args: &ServeArgs) -> anyhow::Result<Options> {
         host: args.host,
         port: args.port,
         models: models.collect(),
+        playground: None,
         token: args.token_file.as_deref().map(token).transpose()?,
         tls: tls.map(|(certificate, key)| TlsFiles {
             certificate: certificate.clone(),

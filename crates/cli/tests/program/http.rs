@@ -34,8 +34,17 @@ impl Answer {
 impl Serving {
     /// Starts a server on a free port.
     pub fn start(world: &World, args: &[&str]) -> Self {
+        Self::run(world, &[&["serve"], args].concat())
+    }
+
+    /// The same without models.
+    pub fn playground(world: &World) -> Self {
+        Self::run(world, &["playground"])
+    }
+
+    fn run(world: &World, args: &[&str]) -> Self {
         let mut command = world.child();
-        command.arg("serve").args(args).args(["--port", "0"]);
+        command.args(args).args(["--port", "0"]);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let err = child.stderr.take().unwrap();
         let (up, is_up) = mpsc::channel();
@@ -45,7 +54,8 @@ impl Serving {
             for line in BufReader::new(err).lines() {
                 let line = line.unwrap();
                 if let Some((_, address)) = line.split_once("://127.0.0.1:") {
-                    let _ = up.send(address.parse().unwrap());
+                    let port: String = address.chars().take_while(char::is_ascii_digit).collect();
+                    let _ = up.send(port.parse().unwrap());
                 }
                 all.push_str(&line);
                 all.push('\n');

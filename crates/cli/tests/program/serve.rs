@@ -396,6 +396,28 @@ fn mutated_bodies_are_answered() {
 }
 
 #[test]
+fn a_playground_trains_on_points() {
+    let world = World::new();
+    let server = Serving::playground(&world);
+    assert_eq!(server.get("/v1/models").json(), json!({"models": [], "playground": true}));
+    let request = json!({
+        "points": [[0, 0, "a"], [0, 1, "a"], [3, 0, "b"], [3, 1, "b"]],
+        "loss": "hinge", "c": 10, "frame": [-1, -1, 4, 2], "squares": 8,
+    });
+    let found = server.post("/v1/playground", &request);
+    assert_eq!(found.status, 200, "{found:?}");
+    assert_eq!(found.json()["grid"].as_array().unwrap().len(), 64);
+    for body in ["{", "[]", "{\"points\": 3}", "\u{0}"] {
+        let answer = server.send("POST", "/v1/playground", &[], body.as_bytes());
+        assert_eq!(answer.status, 422, "{body} {answer:?}");
+    }
+    server.end();
+    let (_world, server) = serving(&[]);
+    assert_eq!(server.post("/v1/playground", &request).status, 404);
+    server.end();
+}
+
+#[test]
 fn help_says_how_to_begin() {
     let help = World::new().run(&["serve", "--help"]).done().out;
     for part in [
