@@ -58,8 +58,8 @@ pub struct Server {
 
 /// How often it is asked whether to end.
 const TICK: Duration = Duration::from_millis(20);
-/// How long connections are still taken after that, so that nobody who has just called is turned away.
-const LAST_CALL: Duration = Duration::from_millis(300);
+/// How long connections may stay open after that, so that each client is told with an answer that its connection ends, and none is cut off in the middle of asking.
+const LAST_CALL: Duration = Duration::from_secs(1);
 
 impl Server {
     /// Loads the models and starts to listen. Connections wait until [`run`](Self::run).
@@ -128,8 +128,16 @@ impl Server {
             }
             app.draining.store(true, Ordering::Relaxed);
             app.log.event("draining", json!({}));
-            let _ = timeout(LAST_CALL, connections.accept(&listener)).await;
-            drop(listener);
+            let all_told = async {
+                while app.metrics.connections.load(Ordering::Relaxed) > 0 {
+                    sleep(TICK).await;
+                }
+            };
+            tokio::select! {
+                () = connections.accept(&listener) => {}
+                _ = timeout(LAST_CALL, all_told) => {}
+            }
+            connections.take_last(listener);
             let Connections { watcher, .. } = connections;
             let drained = timeout(app.limits.drain, watcher.shutdown()).await.is_ok();
             app.log.event("ended", json!({"drained": drained}));
@@ -168,6 +176,18 @@ impl Connections {
                     self.app.log.error("accept", json!({"error": error.to_string()}));
                     sleep(Duration::from_millis(100)).await;
                 }
+            }
+        }
+    }
+
+    /// Takes who has called already, and hangs up.
+    fn take_last(&self, listener: TcpListener) {
+        let Ok(listener) = listener.into_std() else { return };
+        while let Ok((stream, _)) = listener.accept() {
+            if stream.set_nonblocking(true).is_ok()
+                && let Ok(stream) = TcpStream::from_std(stream)
+            {
+                self.take(stream);
             }
         }
     }

@@ -109,8 +109,13 @@ impl Serving {
     }
 
     /// Ends it as an operator does; what it logged.
-    pub fn end(mut self) -> String {
+    pub fn end(self) -> String {
         self.signal("-TERM");
+        self.ended()
+    }
+
+    /// Waits for its end; what it logged.
+    pub fn ended(mut self) -> String {
         let code = self.child.wait().unwrap().code();
         let err = self.err.take().unwrap().join().unwrap();
         assert_eq!(code, Some(0), "{err}");

@@ -239,23 +239,19 @@ fn a_model_is_replaced_and_garbage_is_not() {
     assert_eq!(log.matches("model loaded").count(), 2, "{log}");
 }
 
-/// A client that keeps its connection as long as the server does. Whether the request was answered; `None` if nobody took the call.
-fn ask(stream: &mut Option<std::net::TcpStream>, port: u16) -> Option<bool> {
-    let connection = match stream.take() {
-        Some(connection) => connection,
-        None => std::net::TcpStream::connect(("127.0.0.1", port)).ok()?,
-    };
+/// One request on a connection that stays open: whether it was answered; and the connection, unless the server said that it ends.
+fn ask(connection: std::net::TcpStream) -> (bool, Option<std::net::TcpStream>) {
     let mut connection = std::io::BufReader::new(connection);
     let request =
         format!("POST {PATH} HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n{ROW}", ROW.len());
     if connection.get_mut().write_all(request.as_bytes()).is_err() {
-        return Some(false);
+        return (false, None);
     }
     let (mut length, mut closes, mut line) = (0, false, String::new());
     loop {
         line.clear();
         if std::io::BufRead::read_line(&mut connection, &mut line).unwrap_or(0) == 0 {
-            return Some(false);
+            return (false, None);
         }
         let lower = line.to_ascii_lowercase();
         if let Some(n) = lower.strip_prefix("content-length:") {
@@ -268,31 +264,33 @@ fn ask(stream: &mut Option<std::net::TcpStream>, port: u16) -> Option<bool> {
     }
     let mut body = vec![0; length];
     let whole = connection.read_exact(&mut body).is_ok();
-    *stream = (!closes).then(|| connection.into_inner());
-    Some(whole && body.ends_with(b"]}"))
+    (whole && body.ends_with(b"]}"), (!closes).then(|| connection.into_inner()))
 }
 
 #[test]
 fn no_request_is_lost_when_it_is_told_to_end_under_load() {
     let (_world, server) = serving(&[]);
-    let (n_answered, port) = (AtomicUsize::new(0), server.port);
+    let n_answered = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let clients: Vec<_> = (0..4)
             .map(|_| {
                 scope.spawn(|| {
-                    let mut stream = None;
-                    while let Some(answered) = ask(&mut stream, port) {
+                    let mut open = Some(server.connect());
+                    while let Some(connection) = open {
+                        let (answered, still_open) = ask(connection);
                         assert!(answered, "a request was lost");
                         n_answered.fetch_add(1, Ordering::Relaxed);
+                        open = still_open;
                     }
                 })
             })
             .collect();
         while n_answered.load(Ordering::Relaxed) < 100 {}
-        let log = server.end();
-        assert!(log.contains("\"drained\":true"), "{log}");
+        server.signal("-TERM");
         clients.into_iter().for_each(|client| client.join().unwrap());
     });
+    let log = server.ended();
+    assert!(log.contains("\"drained\":true"), "{log}");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn cases() -> Vec<Case> {
         },
         Case {
             name: "news",
-            train: &["news.csv", "--label", "label", "--text", "text"],
+            train: &["news.csv", "--label", "label", "--text", "text", "--loss", "logistic"],
             data: ("new.csv", "text\n\"the bank, its rates\nand the team\"\ngöal – game\n".into()),
             request: json!({"texts": ["the bank, its rates\nand the team", "göal – game"]}),
             flags: &["--proba", "--top", "1"],
