@@ -52,7 +52,7 @@ function rows({ model, prediction, reasons, rival, choose }: Shown): Node {
     if (reason.rest?.features > 0) features.push([`the other ${reason.rest.features}`, reason.rest.contribution]);
     if (reason.bias) features.push(["bias", reason.bias]);
     const words = ((reason.words ?? []) as Json[]).map((cell) => lit(cell));
-    const lead = el("p", { class: "note" }, `It leads by ${rough(reason.lead)}: what the features below add up to.`);
+    const lead = el("p", { class: "note" }, `It leads by ${rough(reason.lead)}: what the features above add up to.`);
     out.append(section(title, model.task === "classify" && (model.input.classes?.length ?? 0) > 2 && rivals(model, reason, rival, choose), ...words, diverging(features), lead));
   }
   return out;

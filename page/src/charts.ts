@@ -7,6 +7,8 @@ const STYLE = { background: "transparent", color: "var(--ink)", fontSize: "12px"
 
 /** A chart with a name. */
 function figure(chart: SVGSVGElement | HTMLElement, name: string): HTMLElement {
+  // Plot names the groups of its marks, which have no role to bear a name.
+  chart.querySelectorAll("g[aria-label]").forEach((group) => group.removeAttribute("aria-label"));
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", name);
   return el("figure", { class: "chart" }, chart);
@@ -20,11 +22,13 @@ export function bars(values: [string, number][], what: string, isShare: boolean)
   const all = values.map(([name, value], i) => ({ name: `${i}`, label: short(name), value }));
   const chart = Plot.plot({
     width: 460,
-    height: 30 + 24 * all.length,
+    height: 56 + 24 * all.length,
+    marginTop: 8,
+    marginBottom: 46,
     marginLeft: room(values.map(([name]) => name)),
     marginRight: 56,
     style: STYLE,
-    x: { label: what, ...(isShare ? { domain: [0, 1] } : {}), ticks: 4, nice: true },
+    x: { label: what, labelOffset: 40, ...(isShare ? { domain: [0, 1] } : {}), ticks: 4, nice: true },
     y: { label: null, domain: all.map((d) => d.name), tickFormat: (name: string) => all[Number(name)].label },
     marks: [
       Plot.barX(all, { y: "name", x: "value", fill: (_, i) => (i === 0 ? "var(--c0)" : "var(--soft)"), insetTop: 3, insetBottom: 3, rx: 2 }),
@@ -41,11 +45,13 @@ export function diverging(values: [string, number][]): HTMLElement {
   const most = Math.max(1e-12, ...all.map((d) => Math.abs(d.value)));
   const chart = Plot.plot({
     width: 460,
-    height: 30 + 22 * all.length,
+    height: 56 + 22 * all.length,
+    marginTop: 8,
+    marginBottom: 46,
     marginLeft: room(values.map(([name]) => name)),
     marginRight: 16,
     style: STYLE,
-    x: { label: "adds", domain: [-1.3 * most, 1.3 * most], ticks: 4 },
+    x: { label: "adds", labelOffset: 40, domain: [-1.3 * most, 1.3 * most], ticks: 4 },
     y: { label: null, domain: all.map((d) => d.name), tickFormat: (name: string) => all[Number(name)].label },
     marks: [
       Plot.barX(all, { y: "name", x: "value", fill: (d) => (d.value > 0 ? "var(--c2)" : "var(--c4)"), insetTop: 3, insetBottom: 3, rx: 2 }),
@@ -65,8 +71,9 @@ export function lines(points: { x: number; y: number; name: string }[], labels: 
     width: 460,
     height: 300,
     marginLeft: 56,
+    marginBottom: 46,
     style: STYLE,
-    x: { label: labels.x, ...scale },
+    x: { label: labels.x, labelOffset: 40, ...scale },
     y: { label: labels.y, ...scale, ...(labels.log ? { type: "log" as const } : {}), grid: true },
     color: { domain: names, range: ["var(--c0)", "var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)"], legend: names.length > 1 },
     marks: [

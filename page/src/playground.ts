@@ -9,7 +9,7 @@ import { arborescence } from "./arborescence";
 
 const FRAME: [number, number, number, number] = [-2.5, -2.5, 2.5, 2.5];
 const SQUARES = 90;
-const SIDE = 420;
+const SIDE = 450;
 const CLASSES = ["a", "b", "c", "d"];
 const TONES: [number, number, number][] = [[36, 103, 201], [200, 98, 10], [20, 128, 90], [138, 58, 185]];
 
@@ -249,7 +249,7 @@ function paint(canvas: HTMLCanvasElement, points: Point[], found: Json | null): 
     const size = SIDE / SQUARES;
     (found.grid as number[]).forEach((k, i) => {
       context.fillStyle = tone(classes[k], 0.24);
-      context.fillRect((i % SQUARES) * size, SIDE - (Math.floor(i / SQUARES) + 1) * size, size + 0.5, size + 0.5);
+      context.fillRect((i % SQUARES) * size, SIDE - (Math.floor(i / SQUARES) + 1) * size, size, size);
     });
     context.lineWidth = 1.4;
     (found.lines as [number, number, number][]).forEach(([a, b, c], k) => {
