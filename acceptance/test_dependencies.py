@@ -248,7 +248,7 @@ GOOD = row(1, 2) + row(2, 0) + "\n"
 MALFORMED = [
     ("an empty file", "", None, "empty"),
     ("blank lines alone", "\n" * 1000, None, "no words"),
-    ("a cycle", GOOD + row(1, 2) + row(2, 3) + row(3, 1) + row(4, 0), 4, "circle"),
+    ("a cycle", GOOD + row(1, 2) + row(2, 3) + row(3, 1) + row(4, 0), 4, "cycle"),
     ("its own head", GOOD + row(1, 0) + row(2, 2), 5, "its own head"),
     ("no root", GOOD + row(1, 2) + row(2, 1), 4, "root"),
     ("two roots", GOOD + row(1, 0) + row(2, 1) + row(3, 0), 6, "second root"),

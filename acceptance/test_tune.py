@@ -37,7 +37,7 @@ def grid(name, losses, n_rows):
             theirs = np.array([search.cv_results_[f"split{f}_test_score"] for f in range(FOLDS)]).T
             ours = np.array([trial["folds"] for trial in found["trials"]])
             where = f"tune {name} {loss}"
-            checks.that(ours.shape == theirs.shape, f"{where}: a row a C", f"{ours.shape} and {theirs.shape}")
+            checks.that(ours.shape == theirs.shape, f"{where}: one row per C", f"{ours.shape} and {theirs.shape}")
             row = FOLDS / problem.x.shape[0]
             far = np.abs(ours - theirs).max()
             checks.that(far <= 2.01 * row, f"{where}: accuracy of each fold, within two rows", f"{far} apart, a row being {row}")

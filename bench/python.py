@@ -3,6 +3,8 @@
 
     python bench/python.py [--data DIR] [--only NAME]
 
+`--only memory` has peak memory, each fit in a process of its own; `--only no_copy` a CSR matrix of 1 GB; `--only interrupt` how long Ctrl-C takes. These three run only if they are named.
+
 Run it with an interpreter that has lineal, scikit-learn and sklearn-crfsuite (target/wheel-venv has, after `cargo xtask test`). Both sides go to the same objective: scikit-learn's at its default tolerance, then Lineal at the
 loosest of a few tolerances whose objective is at most that. Told are wall and CPU seconds (of the process, all threads); on a machine that does other things only the latter mean anything.
 """
@@ -11,6 +13,10 @@ import argparse
 import gzip
 import json
 import os
+import signal
+import subprocess
+import sys
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -64,10 +70,7 @@ def to_same_objective(name, kind, peer, objective, X, y):
 
 
 def newsgroups(folder):
-    X, y = load_svmlight_file(str(folder / "newsgroups/tfidf-train.svm.gz"), dtype=np.float32)
-    X.sort_indices()
-    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    y = y.astype(int)
+    X, y = read_newsgroups(folder)
     to_same_objective("LogisticRegression, newsgroups", lineal.LogisticRegression, linear_model.LogisticRegression(max_iter=1000), softmax_objective, X, y)
     to_same_objective("LinearSVC, newsgroups", lineal.LinearSVC, svm.LinearSVC(), svc_objective, X, y)
     rows = X[:2000]
@@ -78,11 +81,7 @@ def newsgroups(folder):
 
 
 def mnist(folder):
-    with gzip.open(folder / "mnist/train-images-idx3-ubyte.gz") as file:
-        X = np.frombuffer(file.read(), dtype=np.uint8, offset=16).reshape(-1, 784).astype(np.float32) / 255
-    with gzip.open(folder / "mnist/train-labels-idx1-ubyte.gz") as file:
-        y = np.frombuffer(file.read(), dtype=np.uint8, offset=8).astype(int)
-    X, y = X[:20_000], y[:20_000]
+    X, y = read_mnist(folder)
     to_same_objective("LogisticRegression, 20,000 of MNIST", lineal.LogisticRegression, linear_model.LogisticRegression(max_iter=1000), softmax_objective, X, y)
     _, slow = timed(lambda: linear_model.Ridge().fit(X, y))
     _, fast = timed(lambda: lineal.Ridge().fit(X, y))
@@ -90,8 +89,7 @@ def mnist(folder):
 
 
 def text(folder):
-    with gzip.open(folder / "newsgroups/test.jsonl.gz", "rt") as file:
-        texts = [json.loads(line)["text"] for line in file]
+    texts, _ = read_texts(folder)
     ours, theirs = lineal.TfidfVectorizer(), TfidfVectorizer()
     _, fast = timed(lambda: ours.fit_transform(texts), repeat=3)
     _, slow = timed(lambda: theirs.fit_transform(texts))
@@ -141,14 +139,144 @@ def sequences(folder):
     show("CRF.fit, 2,000 sentences of CoNLL-2000", fast, slow, f"epsilon {epsilon:g}; accuracy {ours.score(X, y):.4f} and {theirs.score(X, y):.4f}")
 
 
+def peak_kb():
+    """The most memory of this process since the last call of `forget_peak`."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+
+
+def forget_peak():
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+
+
+def read_newsgroups(folder):
+    X, y = load_svmlight_file(str(folder / "newsgroups/tfidf-train.svm.gz"), dtype=np.float32)
+    X.sort_indices()
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return X, y.astype(int)
+
+
+def read_mnist(folder):
+    with gzip.open(folder / "mnist/train-images-idx3-ubyte.gz") as file:
+        X = np.frombuffer(file.read(), dtype=np.uint8, offset=16).reshape(-1, 784)[:20_000].astype(np.float32) / 255
+    with gzip.open(folder / "mnist/train-labels-idx1-ubyte.gz") as file:
+        return X, np.frombuffer(file.read(), dtype=np.uint8, offset=8)[:20_000].astype(int)
+
+
+def read_texts(folder):
+    with gzip.open(folder / "newsgroups/test.jsonl.gz", "rt") as file:
+        return [json.loads(line)["text"] for line in file], None
+
+
+CASES = {
+    "LogisticRegression, newsgroups": (read_newsgroups, lambda: linear_model.LogisticRegression(max_iter=1000), lambda: lineal.LogisticRegression(tol=3e-2)),
+    "LinearSVC, newsgroups": (read_newsgroups, svm.LinearSVC, lambda: lineal.LinearSVC(tol=1e-2)),
+    "LogisticRegression, 20,000 of MNIST": (read_mnist, lambda: linear_model.LogisticRegression(max_iter=1000), lambda: lineal.LogisticRegression(tol=3e-2)),
+    "Ridge, 20,000 of MNIST": (read_mnist, linear_model.Ridge, lineal.Ridge),
+    "TfidfVectorizer, texts": (read_texts, TfidfVectorizer, lineal.TfidfVectorizer),
+}
+
+
+def child(folder, case, side):
+    """What one fit takes above the data, in kB."""
+    read, theirs, ours = CASES[case]
+    X, y = read(folder)
+    model = ours() if side == "ours" else theirs()
+    forget_peak()
+    before = peak_kb()
+    model.fit(X) if y is None else model.fit(X, y)
+    print(peak_kb() - before, peak_kb())
+
+
+def memory(folder):
+    for case in CASES:
+        found = []
+        for side in ("ours", "theirs"):
+            done = subprocess.run([sys.executable, __file__, "--data", str(folder), "--child", case, side], capture_output=True, text=True, check=True)
+            found.append([int(n) / 1024 for n in done.stdout.split()])
+        (mine, mine_all), (peer, peer_all) = found
+        print(f"{case:44} above the data: lineal {mine:7.1f} MB, peer {peer:7.1f} MB, {mine / max(peer, 1e-9):5.2f} of it; whole process {mine_all:7.1f} and {peer_all:7.1f} MB", flush=True)
+
+
+def no_copy(_):
+    """A CSR matrix whose indices and values have 1 GB: how much more a fit takes."""
+    n_rows, per_row, n_cols = 1_250_000, 100, 10_000
+    from scipy.sparse import csr_matrix
+
+    generator = np.random.default_rng(0)
+    X = csr_matrix((n_rows, n_cols), dtype=np.float32)
+    X.indptr = np.arange(0, n_rows * per_row + 1, per_row, dtype=np.int32)
+    # One entry in each of a hundred groups of columns, so that they rise.
+    X.indices = np.empty(n_rows * per_row, dtype=np.int32)
+    X.data = np.empty(n_rows * per_row, dtype=np.float32)
+    width, score = n_cols // per_row, np.empty(n_rows, dtype=np.float32)
+    weights = generator.standard_normal(n_cols, dtype=np.float32)
+    for a in range(0, n_rows, 50_000):
+        own = slice(a * per_row, (a + 50_000) * per_row)
+        columns = generator.integers(0, width, (50_000, per_row), dtype=np.int32) + np.arange(per_row, dtype=np.int32) * width
+        X.indices[own], X.data[own] = columns.ravel(), generator.random(50_000 * per_row, dtype=np.float32)
+        score[a : a + 50_000] = (weights[columns] * X.data[own].reshape(columns.shape)).sum(axis=1)
+    X.has_sorted_indices = X.has_canonical_format = True
+    y = (score > np.median(score)).astype(int)
+    size = (X.indices.nbytes + X.data.nbytes) / 2**20
+    for model in (lineal.LinearSVC(tol=0.1, max_iter=3), lineal.LogisticRegression(tol=0.1, max_iter=1)):
+        forget_peak()
+        before = peak_kb()
+        _, took = timed(lambda: model.fit(X, y))
+        state = n_rows * 8 / 2**20 + n_cols * 8 / 2**20
+        print(f"{type(model).__name__:20} {size:7.1f} MB of CSR: {(peak_kb() - before) / 1024:7.1f} MB more, of which weights and dual state {state:.1f}; {took[0]:.1f} s", flush=True)
+
+
+def interrupt(_):
+    """Ctrl-C in the middle of a fit: how long until the exception."""
+    from scipy.sparse import random
+
+    X = random(400_000, 20_000, density=0.005, format="csr", random_state=0, dtype=np.float32)
+    y = np.random.RandomState(0).randint(0, 5, X.shape[0])
+    dense = np.random.RandomState(0).randn(200_000, 200).astype(np.float32)
+    kinds = [
+        (lineal.LinearSVC(loss="hinge", C=1000.0, tol=1e-12, max_iter=100_000), X),
+        (lineal.LogisticRegression(C=1000.0, tol=1e-12, max_iter=100_000), X),
+        (lineal.LogisticRegression(C=1000.0, tol=1e-12, max_iter=100_000), dense),
+        (lineal.CrammerSinger(C=1000.0, tol=1e-12, max_iter=100_000), X),
+        (lineal.OneVsOneClassifier(lineal.LinearSVC(C=1000.0, tol=1e-12)), X),
+        (lineal.SGDClassifier(max_iter=1000, tol=None), X),
+    ]
+    for model, rows in kinds:
+        taken = []
+        for wait in (0.5, 1.1, 1.9):
+            sent = []
+
+            def send():
+                time.sleep(wait)
+                sent.append(time.perf_counter())
+                os.kill(os.getpid(), signal.SIGINT)
+
+            thread = threading.Thread(target=send)
+            thread.start()
+            try:
+                model.fit(rows, y[: rows.shape[0]])
+            except KeyboardInterrupt:
+                taken.append(1000 * (time.perf_counter() - sent[0]))
+            thread.join()
+        print(f"{type(model).__name__:24} on {type(rows).__name__:10} ms until KeyboardInterrupt: {', '.join(f'{t:.0f}' for t in taken)}", flush=True)
+
+
+ON_REQUEST = {"memory": memory, "no_copy": no_copy, "interrupt": interrupt}
 PARTS = {"newsgroups": newsgroups, "mnist": mnist, "text": text, "one_row": one_row, "sequences": sequences}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("LINEAL_DATA") or Path(__file__).resolve().parents[2] / "shared/data"))
-    parser.add_argument("--only", choices=PARTS)
+    parser.add_argument("--only", choices=[*PARTS, *ON_REQUEST])
+    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.child:
+        return child(args.data, *args.child)
+    if args.only in ON_REQUEST:
+        return ON_REQUEST[args.only](args.data)
     for name, part in PARTS.items():
         if args.only in (None, name):
             part(args.data)

@@ -22,7 +22,7 @@ from ._multiclass import (
 from ._regression import HuberRegressor, LinearRegression, Ridge
 from ._report import Certificate, Report
 from ._sgd import PassiveAggressiveClassifier, Perceptron, SGDClassifier, SGDRegressor
-from ._structured import ConstituencyParser, DependencyParser, Ranker, Tagger
+from ._structured import ConstituencyParser, DeclaredStructure, DependencyParser, Ranker, Segmenter, Tagger
 from ._svm import CrammerSinger, LinearSVC, LinearSVR, WestonWatkins
 from ._table import TableClassifier, TableRegressor
 from ._text import HashingVectorizer, TextClassifier, TfidfVectorizer
@@ -33,6 +33,7 @@ __all__ = [
     "ConstituencyParser",
     "CostSensitiveClassifier",
     "CrammerSinger",
+    "DeclaredStructure",
     "DependencyParser",
     "HashingVectorizer",
     "HuberRegressor",
@@ -52,6 +53,7 @@ __all__ = [
     "Ridge",
     "SGDClassifier",
     "SGDRegressor",
+    "Segmenter",
     "TableClassifier",
     "TableRegressor",
     "Tagger",

@@ -55,13 +55,17 @@ def features(X: Any) -> Any:
     """A matrix as the extension takes it, which copies neither C-ordered arrays nor CSR matrices of f32."""
     if issparse(X):
         X = X.tocsr()
+        ends = X.indptr
+        # SciPy walks along pointers without a look at where they lead.
+        if len(ends) != X.shape[0] + 1 or ends[0] != 0 or ends[-1] > min(len(X.indices), len(X.data)) or (ends[1:] < ends[:-1]).any():
+            raise ValueError("the pointers of a CSR matrix must rise from 0 to the number of its entries")
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
         return X.shape[1], X.indptr, X.indices, X.data
-    if X.flags.c_contiguous or X.flags.f_contiguous:
+    if X.flags.aligned and (X.flags.c_contiguous or X.flags.f_contiguous):
         return X
-    return np.ascontiguousarray(X)
+    return np.array(X, order="C")
 
 
 def readable(path: Any) -> str:
@@ -72,8 +76,10 @@ def readable(path: Any) -> str:
 
 def threads(n_jobs: Any) -> int:
     """The number of threads that ``n_jobs`` means; 0 for all cores."""
-    if n_jobs is None or n_jobs == -1:
+    if n_jobs is None or (isinstance(n_jobs, numbers.Integral) and n_jobs == -1):
         return 0
+    if not isinstance(n_jobs, numbers.Integral):
+        raise ValueError(f"The 'n_jobs' parameter must be an int or None. Got {n_jobs!r} instead.")
     if n_jobs < -1:
         return max((os.cpu_count() or 1) + 1 + n_jobs, 1)
     return max(int(n_jobs), 1)
@@ -84,6 +90,8 @@ def seed_of(random_state: Any) -> int:
     if random_state is None:
         return 0
     if isinstance(random_state, numbers.Integral):
+        if not 0 <= random_state < 2**32:
+            raise ValueError(f"The 'random_state' parameter must be an int in the range [0, 4294967295]. Got {random_state!r} instead.")
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
@@ -296,7 +304,9 @@ class Rows(BaseEstimator):
         state = dict(base() if base is not None else self.__dict__)
         if state.get("_model") is not None:
             state["_model"] = state["_model"].to_bytes()
-        state.pop("_own", None)
+        # Users may have set weights of their own, which then are not the model's.
+        own = state.pop("_own", None)
+        state["_weights_are_own"] = own is not None and own[0] is state.get("coef_") and own[1] is state.get("intercept_")
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -309,7 +319,7 @@ class Rows(BaseEstimator):
             base(state)
         else:
             self.__dict__.update(state)
-        if "_model" in self.__dict__ and "coef_" in self.__dict__:
+        if self.__dict__.pop("_weights_are_own", False):
             self._own = (self.coef_, self.intercept_)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -403,11 +413,11 @@ class Classifier(SparseWeights, ClassifierMixin, Linear):
         factors = class_factors(class_weight, self.classes_, ids, weights)
         return X, ids.astype(np.uint32), weights, factors
 
-    def _keep_linear(self, model: Any, *, centre: bool = False) -> None:
+    def _keep_linear(self, model: Any, *, centre: bool = False, dtype: Any = np.float64) -> None:
         """Weights and biases of a model, one row for each column."""
         self._keep(model)
-        coef, bias = model.weights, model.bias
-        intercept = bias if len(bias) else np.zeros(len(coef))
+        coef, bias = model.weights.astype(dtype, copy=False), model.bias.astype(dtype, copy=False)
+        intercept = bias if len(bias) else np.zeros(len(coef), dtype=dtype)
         # The same number added to the scores of all classes changes nothing, so where it ends up depends on the way there.
         self._shift = float(intercept.mean()) if centre and len(coef) > 1 else 0.0
         self._set_weights(coef, intercept - self._shift)

@@ -9,6 +9,8 @@ __version__: str
 Progress = Callable[[int, float | None, float | None], None] | None
 
 class Model:
+    task: str
+    input: str
     has_proba: bool
     weights: np.ndarray
     bias: np.ndarray
@@ -42,8 +44,18 @@ class Structured:
     report: str
     certificate: str
     def answer(
-        self, text: bytes, format: str, proba: bool = False, n_best: int = 0, min_risk: bool = False, n_threads: int = 0
+        self,
+        text: bytes,
+        format: str,
+        proba: bool = False,
+        n_best: int = 0,
+        min_risk: bool = False,
+        n_threads: int = 0,
+        known: bool = False,
+        confidence: bool = False,
     ) -> list[dict[str, Any]]: ...
+    def explain(self, text: bytes, format: str, top: int | None = None, n_threads: int = 0) -> list[list[dict[str, Any]]]: ...
+    def explain_ranking(self, x: Any, sizes: list[int], top: int | None = None, n_threads: int = 0) -> list[list[dict[str, Any]]]: ...
     def evaluate(self, text: bytes, format: str, n_threads: int = 0) -> str: ...
     def rank(self, x: Any, sizes: list[int], n_threads: int = 0) -> list[float]: ...
     def tag_weights(self, text: bytes, format: str) -> list[tuple[str, str, list[str], float]]: ...
@@ -115,8 +127,24 @@ def tune(
     n_threads: int = 0,
 ) -> list[tuple[str, float, list[float], int, float]]: ...
 def shuffle_order(order: np.ndarray, seed: int) -> None: ...
+def items_text(x: Any, y: Any, other: Callable[[Any, str], list[tuple[str, float]]]) -> tuple[bytes, list[int]]: ...
+def fit_images(
+    images: list[np.ndarray],
+    masks: list[np.ndarray],
+    labels: list[tuple[str, int]],
+    spec: str,
+    n_threads: int = 0,
+    on_pass: Progress = None,
+) -> Structured: ...
+def label_images(
+    model: Structured, images: list[np.ndarray], known: list[np.ndarray] | None = None, confidence: bool = False, n_threads: int = 0
+) -> list[tuple[np.ndarray, float, float, np.ndarray | None]]: ...
+def explain_images(
+    model: Structured, images: list[np.ndarray], pixel: int | None = None, top: int | None = None, n_threads: int = 0
+) -> list[dict[str, Any]]: ...
+def explain_table(model: Model, csv: bytes | str, top: int | None = None, n_threads: int = 0) -> list[dict[str, Any]]: ...
 def fit_table(
-    csv: bytes,
+    csv: bytes | str,
     label: str,
     spec: str,
     text: list[str],
@@ -125,5 +153,5 @@ def fit_table(
     n_threads: int = 0,
     on_pass: Progress = None,
 ) -> Model: ...
-def table_classes(model: Model, csv: bytes, n_threads: int = 0) -> np.ndarray: ...
-def table_scores(model: Model, csv: bytes, proba: bool, n_threads: int = 0) -> np.ndarray: ...
+def table_classes(model: Model, csv: bytes | str, n_threads: int = 0) -> np.ndarray: ...
+def table_scores(model: Model, csv: bytes | str, proba: bool, n_threads: int = 0) -> np.ndarray: ...

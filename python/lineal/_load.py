@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _lineal
-from ._base import Classifier, Regressor, Rows, readable
+from ._base import Classifier, Regressor, readable
 from ._report import parse
 
 
@@ -54,23 +54,55 @@ def class_values(names: list[str]) -> np.ndarray:
     return np.array(names)
 
 
-def load(path: Any) -> Rows:
-    """A model of rows from a file that ``save`` or the program wrote.
+def load(path: Any) -> Any:
+    """A model from a file that ``save`` or the program wrote, of any task, as an estimator that predicts.
 
-    Names of classes that are whole numbers become whole numbers. Models of texts and of structures have classes of their own, with ``load`` of their own.
+    Names of classes that are whole numbers become whole numbers. Rows of numbers are predicted by arrays, text by ``TextClassifier``, tables with columns of other kinds by ``TableClassifier`` and
+    ``TableRegressor``; taggers, parsers, segmenters, rankers and declared structures are those of their own classes.
     """
-    model = _lineal.Model.load(readable(path))
-    classes = model.classes
-    out: Any = LoadedClassifier() if classes else LoadedRegressor()
+    from . import _structured
+    from ._multiclass import MultilabelClassifier
+    from ._table import TableClassifier, TableRegressor
+    from ._text import TextClassifier
+
+    path = readable(path)
+    any_model = _lineal.Structured.load(path)
+    kinds: dict[str, Any] = {
+        "tag": _structured.Tagger,
+        "dependency": _structured.DependencyParser,
+        "constituency": _structured.ConstituencyParser,
+        "segment": _structured.Segmenter,
+        "declared": _structured.DeclaredStructure,
+    }
+    if any_model.task in kinds:
+        return kinds[any_model.task]._of(any_model)
+    if any_model.task == "rank":
+        return _structured.Ranker.load(path)
+    model = _lineal.Model.load(path)
+    classes, told = model.classes, model.input
+    out: Any
+    if told == "table" and model.task != "multilabel":
+        out = TableClassifier() if classes else TableRegressor()
+    elif told == "text" and model.task == "classify":
+        out = TextClassifier()
+    elif told != "rows":
+        raise ValueError(f"{path}: models of {model.task} on a {told} are not predicted from Python; use the program")
+    elif model.task == "multilabel":
+        out = MultilabelClassifier()
+        out._matrix = False
+    else:
+        out = LoadedClassifier() if classes else LoadedRegressor()
     if classes:
         out.classes_ = class_values(classes)
     out._model = model
-    out.n_features_in_ = model.n_features
-    names = model.feature_names
-    if names is not None:
-        out.feature_names_in_ = np.asarray(names, dtype=object)
-    coef, bias = model.weights, model.bias
-    intercept = bias if len(bias) else np.zeros(len(coef))
-    out._set_weights(coef if classes else coef[0], intercept if classes else float(intercept[0]))
     out.report_, out.certificate_ = parse(model.report, model.certificate)
+    if told == "rows":
+        out.n_features_in_ = model.n_features
+        names = model.feature_names
+        if names is not None:
+            out.feature_names_in_ = np.asarray(names, dtype=object)
+    if isinstance(out, (LoadedClassifier, LoadedRegressor)):
+        coef, bias = model.weights, model.bias
+        intercept = bias if len(bias) else np.zeros(len(coef))
+        out._set_weights(coef if classes else coef[0], intercept if classes else float(intercept[0]))
     return out

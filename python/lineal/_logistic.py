@@ -125,7 +125,8 @@ class LogisticRegression(Classifier):
             limit = None if limit is None else max(limit, 1) * 10
         spec["max_passes"] = limit
         model = self._train(features(X), ids, spec, classes=self.classes_, weights=weights, n_jobs=self.n_jobs, verbose=self.verbose)
-        self._keep_linear(model, centre=bias == "free")
+        # As there, weights are in the precision of the features.
+        self._keep_linear(model, centre=bias == "free", dtype=np.float64 if solver == "liblinear" else X.dtype)
         if X.shape[1] != n_features:
             coef = self.coef_
             self._set_weights(coef[:, :-1].copy(), coef[:, -1] * self.intercept_scaling)

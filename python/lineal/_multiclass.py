@@ -77,12 +77,29 @@ def _proba(self: Any, X: Any) -> np.ndarray:
     return self._model.proba(self._ready(X))
 
 
+def _has_columns(y: Any) -> bool:
+    """Whether there are several columns of labels: any number of them for each row."""
+    if not hasattr(y, "shape"):
+        try:
+            y = np.asarray(y)
+        except ValueError:
+            return False
+    return len(y.shape) == 2 and y.shape[1] > 1
+
+
 class _Reduction(_ByColumns):
     """A reduction of a binary estimator: of our own in one pass, of any other one problem after the other, by scikit-learn's reduction."""
 
     def _peer(self) -> Any:
         """scikit-learn's reduction, for estimators that are not ours."""
         raise NotImplementedError
+
+    def _base(self) -> Any:
+        """The binary estimator, not fitted."""
+        from ._svm import LinearSVC
+
+        me: Any = self
+        return LinearSVC() if me.estimator is None else clone(me.estimator)
 
     def _binary(self) -> dict[str, Any] | None:
         """What the library is asked for, if the estimator is one of ours."""
@@ -107,7 +124,7 @@ class _Reduction(_ByColumns):
     @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fits to features and classes."""
-        spec = self._binary()
+        spec = None if _has_columns(y) else self._binary()
         self.__dict__.pop("peer_", None)
         self.__dict__.pop("_model", None)
         if spec is None:
@@ -159,7 +176,34 @@ class OneVsRestClassifier(_Reduction):
     def _peer(self) -> Any:
         from sklearn.multiclass import OneVsRestClassifier as Peer
 
-        return Peer(clone(self.estimator), n_jobs=self.n_jobs, verbose=self.verbose)
+        return Peer(self._base(), n_jobs=self.n_jobs, verbose=self.verbose)
+
+    @property
+    def multilabel_(self) -> bool:
+        """Whether rows have any number of labels."""
+        check_is_fitted(self)
+        return bool(getattr(self.__dict__.get("peer_"), "multilabel_", False))
+
+    @property
+    def n_classes_(self) -> int:
+        """How many classes there are."""
+        check_is_fitted(self)
+        return len(self.classes_)
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The estimator of each class against the others; of two classes, that of the second."""
+        if "peer_" in self.__dict__:
+            return self.peer_.estimators_
+        if "_model" not in self.__dict__:
+            raise AttributeError("estimators_")
+        out, bias = [], self._model.bias
+        for at, coef in enumerate(self._model.weights):
+            one = self._base()
+            one.classes_, one.n_features_in_ = np.array([0, 1]), self.n_features_in_
+            one.coef_, one.intercept_ = coef[None, :], bias[at : at + 1] if len(bias) else np.zeros(1)
+            out.append(one)
+        return out
 
     @property
     def predict_proba(self) -> Any:
@@ -183,7 +227,7 @@ class OneVsOneClassifier(_Reduction):
     def _peer(self) -> Any:
         from sklearn.multiclass import OneVsOneClassifier as Peer
 
-        return Peer(clone(self.estimator), n_jobs=self.n_jobs)
+        return Peer(self._base(), n_jobs=self.n_jobs)
 
 
 class OutputCodeClassifier(_Reduction):
@@ -208,13 +252,15 @@ class OutputCodeClassifier(_Reduction):
         decoding = choice(self, "decoding", ["loss", "hamming", "probability"])
         reduction: dict[str, Any] = {"code": code, "decoding": decoding}
         if code == "dense":
-            reduction["code_length"] = max(1, int(len(self.classes_) * number(self, "code_size")))
+            # There are no more different columns than that; scikit-learn repeats some.
+            most = 2 ** (len(self.classes_) - 1) - 1
+            reduction["code_length"] = max(1, min(int(len(self.classes_) * number(self, "code_size")), most))
         return {"reduction": reduction, "seed": seed_of(self.random_state)}
 
     def _peer(self) -> Any:
         from sklearn.multiclass import OutputCodeClassifier as Peer
 
-        return Peer(clone(self.estimator), code_size=self.code_size, random_state=self.random_state, n_jobs=self.n_jobs)
+        return Peer(self._base(), code_size=self.code_size, random_state=self.random_state, n_jobs=self.n_jobs)
 
 
 class CalibratedClassifierCV(_Reduction):
@@ -243,7 +289,12 @@ class CalibratedClassifierCV(_Reduction):
     def _peer(self) -> Any:
         from sklearn.calibration import CalibratedClassifierCV as Peer
 
-        return Peer(clone(self.estimator), method=self.method, cv=self.cv, n_jobs=self.n_jobs, ensemble=self.ensemble)
+        return Peer(self._base(), method=self.method, cv=self.cv, n_jobs=self.n_jobs, ensemble=self.ensemble)
+
+    @property
+    def decision_function(self) -> Any:
+        """Not there, as in scikit-learn: predictions are those of the highest probability."""
+        raise AttributeError("CalibratedClassifierCV has probabilities, and no decision_function")
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class."""
@@ -342,10 +393,15 @@ class CostSensitiveClassifier(_ByColumns):
         return self._fit(X, y, sample_weight, spec)
 
 
+def _labels_of(row: Any) -> list[Any]:
+    """The labels of a row; one that is not in a list is the only one."""
+    return [row] if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__") else list(row)
+
+
 class MultilabelClassifier(Rows):
     """Any number of labels for each row: a binary problem for each label, all in one pass, and a threshold that is tuned on rows that training did not see.
 
-    ``y`` is an indicator matrix (rows × labels, 0 or 1) or a list of lists of labels; predictions have the same form.
+    ``y`` is an indicator matrix (rows × labels, 0 or 1) or a list of lists of labels; predictions have the same form. Of a list of single labels they are an indicator matrix in the order of ``classes_``.
 
     >>> from lineal import MultilabelClassifier
     >>> X = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.0, 0.0]] * 5
@@ -372,6 +428,8 @@ class MultilabelClassifier(Rows):
         """Fits to features and labels."""
         loss = choice(self, "loss", LOSSES)
         X = self._check(X, reset=True)
+        if not hasattr(y, "__iter__") and hasattr(y, "__array__"):
+            y = np.asarray(y)
         self._matrix = hasattr(y, "tocsr") or (hasattr(y, "ndim") and y.ndim == 2)
         if self._matrix:
             dense = np.asarray(y.toarray() if hasattr(y, "tocsr") else y)
@@ -380,9 +438,13 @@ class MultilabelClassifier(Rows):
             self.classes_ = np.arange(dense.shape[1])
             lists = [np.flatnonzero(row) for row in dense]
         else:
-            every = [list(row) for row in y]
+            rows = list(y)
+            # One label for each row, not in lists: what is predicted has to have room for more.
+            plain = bool(rows) and all(isinstance(row, (str, bytes)) or not hasattr(row, "__iter__") for row in rows)
+            every = [[row] for row in rows] if plain else [_labels_of(row) for row in rows]
             self.classes_ = np.unique([label for row in every for label in row])
             lists = [np.unique(np.searchsorted(self.classes_, row)) if row else np.array([], dtype=np.intp) for row in every]
+            self._matrix = plain
         if len(lists) != X.shape[0]:
             raise ValueError(f"Found input variables with inconsistent numbers of samples: [{X.shape[0]}, {len(lists)}]")
         if not len(self.classes_):
@@ -405,6 +467,7 @@ class MultilabelClassifier(Rows):
             "tol": number(self, "tol") * 0.1,
             "threshold": threshold,
             "enough_held_out": 2000,
+            **({"precision": "f64"} if self.tol < 1e-6 else {}),
             "seed": seed_of(self.random_state),
             "max_passes": None if limit is None else max(limit, 1) * 10,
         }

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Regressor, atomic, choice, features, number, passes, seed_of
+from ._base import Regressor, atomic, choice, features, number, passes
+from ._report import Certificate, Report
 
 
 class _LeastSquares(Regressor):
@@ -39,18 +40,70 @@ class _LeastSquares(Regressor):
             coefs.append(model.weights[0])
             biases.append(float(model.bias[0]) if len(model.bias) else 0.0)
         self._keep(model)
+        self._set_columns(X, y, coefs, biases)
+
+    def _set_columns(self, X: Any, y: np.ndarray, coefs: list[np.ndarray], biases: list[float]) -> None:
+        """Weights in the precision of the features, one row for each column of ``y``."""
         if y.ndim == 1:
-            self._set_weights(coefs[0], np.float64(biases[0]))
+            self._set_weights(coefs[0].astype(X.dtype, copy=False), np.float64(biases[0]))
         else:
-            self._set_weights(np.array(coefs), np.array(biases))
+            self._set_weights(np.array(coefs, dtype=X.dtype), np.array(biases))
             if not self.fit_intercept:
                 self.intercept_ = 0.0
+
+    def _solve_positive(self, X: Any, y: np.ndarray, weights: np.ndarray, alphas: np.ndarray) -> None:
+        """The same with weights of at least 0, by an active set over the normal equations."""
+        columns, total = y.reshape(len(y), -1), float(weights.sum())
+        mean = np.asarray(weights @ X).ravel() / total if self.fit_intercept else np.zeros(X.shape[1])
+        weighted = X.T.multiply(weights) if hasattr(X, "tocsr") else X.T * weights
+        gram = weighted @ X
+        gram = np.asarray(gram.toarray() if hasattr(gram, "toarray") else gram, dtype=np.float64) - total * np.outer(mean, mean)
+        coefs, biases, steps, objective = [], [], 0, 0.0
+        for column, alpha in zip(columns.T, np.broadcast_to(alphas, columns.shape[1])):
+            centre = float(weights @ column) / total if self.fit_intercept else 0.0
+            moment = np.asarray(weighted @ column).ravel() - total * mean * centre
+            coef, n_steps = _nonnegative(gram + alpha * np.eye(len(gram)), moment)
+            coefs.append(coef)
+            biases.append(centre - float(mean @ coef))
+            rest = column - np.asarray(X @ coef).ravel() - biases[-1]
+            objective += float((weights * rest**2).sum() + alpha * (coef**2).sum()) / (2 * total)
+            steps += n_steps
+        self._model = None
+        told = {"loss": "squared", "solver": "active-set", "passes": max(steps, 1), "objective": objective, "gap": None, "converged": True, "curve": []}
+        self.report_ = Report(told)
+        self.certificate_ = Certificate(objective, None, True, f"objective {objective:.6g}; optimal among weights of at least 0, by the conditions of an active set")
+        self._set_columns(X, y, coefs, biases)
+
+
+def _nonnegative(gram: np.ndarray, moment: np.ndarray) -> tuple[np.ndarray, int]:
+    """The minimum of ½wᵀGw − cᵀw over w ≥ 0 (Lawson and Hanson, 1974), and the number of steps."""
+    w, free = np.zeros(len(moment)), np.zeros(len(moment), dtype=bool)
+    tol = 1e-12 * max(float(np.abs(moment).max(initial=0.0)), 1e-300)
+    for step in range(3 * len(moment) + 10):
+        slope = np.where(free, -np.inf, moment - gram @ w)
+        best = int(slope.argmax()) if len(slope) else 0
+        if free.all() or slope[best] <= tol:
+            return w, step
+        free[best] = True
+        while True:
+            own = np.flatnonzero(free)
+            found = np.linalg.lstsq(gram[np.ix_(own, own)], moment[own], rcond=None)[0]
+            if (found > 0).all():
+                w[:] = 0.0
+                w[own] = found
+                break
+            gone = own[found <= 0]
+            ratio = w[gone] / np.maximum(w[gone] - found[found <= 0], 1e-300)
+            w[own] += float(ratio.min()) * (found - w[own])
+            w[gone[ratio == ratio.min()]] = 0.0
+            free &= w > 0
+    return w, 3 * len(moment) + 10
 
 
 class Ridge(_LeastSquares):
     """Ridge regression with the parameters of ``sklearn.linear_model.Ridge``.
 
-    ``solver`` is accepted and has no effect: the normal equations are solved exactly, or beyond 3,000 features the dual is.
+    ``solver`` is accepted and has no effect: the normal equations are solved exactly, or beyond 3,000 features the dual is. With ``positive`` weights are at least 0; there is then no model file.
 
     >>> from lineal import Ridge
     >>> model = Ridge(alpha=0.1).fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
@@ -74,8 +127,10 @@ class Ridge(_LeastSquares):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Ridge:
         """Fits to features and numbers."""
         choice(self, "solver", ["auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"])
-        if self.positive:
-            raise ValueError("The 'positive' parameter of Ridge must be False: weights of either sign are fitted")
+        if self.positive and self.solver not in ("auto", "lbfgs"):
+            raise ValueError(f"solver='{self.solver}' does not support positive fitting. Please set the solver to 'auto' or 'lbfgs', or set `positive=False`")
+        if self.solver == "lbfgs" and not self.positive:
+            raise ValueError("'lbfgs' solver can be used only when positive=True. Please use another solver.")
         if np.ndim(self.alpha) == 0:
             number(self, "alpha", closed=True)
         alphas = np.asarray(self.alpha, dtype=np.float64)
@@ -86,7 +141,11 @@ class Ridge(_LeastSquares):
         n_targets = 1 if y.ndim == 1 else y.shape[1]
         if alphas.size not in (1, n_targets):
             raise ValueError(f"Number of targets and number of penalties do not correspond: {n_targets} != {alphas.size}")
-        self._solve(X, y, weights, alphas.ravel(), tol=number(self, "tol", closed=True) * 1e-6 or 1e-12)
+        tol = number(self, "tol", closed=True) * 1e-6 or 1e-12
+        if self.positive:
+            self._solve_positive(X, y, weights, alphas.ravel())
+        else:
+            self._solve(X, y, weights, alphas.ravel(), tol=tol)
         self.n_iter_ = max(1, int(self.report_["passes"]))
         self.solver_ = self.report_["solver"]
         return self
@@ -111,10 +170,11 @@ class LinearRegression(_LeastSquares):
     @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearRegression:
         """Fits to features and numbers."""
-        if self.positive:
-            raise ValueError("The 'positive' parameter of LinearRegression must be False: weights of either sign are fitted")
         X, y, weights = self._numbers(X, y, sample_weight, multi_output=True)
-        self._solve(X, y, weights, np.zeros(1), tol=1e-10, n_jobs=self.n_jobs)
+        if self.positive:
+            self._solve_positive(X, y, weights, np.zeros(1))
+        else:
+            self._solve(X, y, weights, np.zeros(1), tol=1e-10, n_jobs=self.n_jobs)
         return self
 
 

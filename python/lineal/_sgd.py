@@ -398,7 +398,9 @@ class SGDClassifier(_StochasticClassifier):
         check_is_fitted(self)
         scores = self.decision_function(X)
         if self.loss == "log_loss":
-            p = 1.0 / (1.0 + np.exp(-scores))
+            # Without overflow, and with the smallest numbers that there are for scores far below 0.
+            small = np.exp(-np.abs(scores))
+            p = np.where(scores >= 0, 1.0, small) / (1.0 + small)
         else:
             p = (np.clip(scores, -1.0, 1.0) + 1.0) / 2.0
         if scores.ndim == 1:

@@ -1,10 +1,11 @@
-"""Taggers, parsers and rankers: structured outputs from lists of words and from arrays."""
+"""Taggers, parsers, segmenters, declared structures and rankers: structured outputs from lists and from arrays."""
 
 from __future__ import annotations
 
+import copy
 import json
 import os
-from typing import Any, Iterable, Sequence
+from typing import Any, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -48,19 +49,29 @@ class _Structured(BaseEstimator):
         model = _lineal.Structured.load(readable(path))
         if model.task != cls._task:
             raise ValueError(f"{path}: it is a model of the task {model.task}, not of {cls._task}")
+        return cls._of(model)
+
+    def _after_load(self) -> None:
+        pass
+
+    @classmethod
+    def _of(cls, model: Any) -> Any:
         out = cls()
         out._keep(model)
         out._after_load()
         return out
-
-    def _after_load(self) -> None:
-        pass
 
     def _repr_html_(self) -> str:
         return estimator_html(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.target_tags.required = True
+        return tags
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
@@ -163,6 +174,17 @@ class Tagger(_Structured):
             out.append([dict(zip(self.classes_, marginals[t : t + k])) for t in range(0, len(marginals), k)])
         return out
 
+    def explain(self, X: Any, top: int | None = 10) -> list[list[dict[str, Any]]]:
+        """Why each word of each sentence got its label.
+
+        An entry has the ``winner`` and the ``runner_up`` at its ``position``, by how much the best sequence of labels leads the best one with another label there (``lead``), and ``reasons``:
+        a list of ``(feature, where, amount)``, the largest first, which with ``rest`` add up to the lead.
+        """
+        check_is_fitted(self, "_model")
+        text, lengths = self._text(X)
+        found = iter(self._model.explain(text, "conll", top, threads(self.n_jobs))) if sum(lengths) else iter(())
+        return [next(found) if n else [] for n in lengths]
+
     def score(self, X: Any, y: Any) -> float:
         """The share of words whose label is predicted."""
         pairs = [(a, str(b)) for found, gold in zip(self.predict(X), y) for a, b in zip(found, gold)]
@@ -237,6 +259,18 @@ class DependencyParser(_Structured):
         trees = [next(found) if n else {"heads": [], "relations": []} for n in lengths]
         return [list(zip(tree["heads"], tree["relations"])) for tree in trees]
 
+    def explain(self, X: Any, top: int | None = 10) -> list[list[dict[str, Any]]]:
+        """Why each word of each sentence got its head: entries as those of ``Tagger``, whose ``runner_up`` is the second best head."""
+        check_is_fitted(self, "_model")
+        text, lengths = self._text(X)
+        found = iter(self._model.explain(text, "conllu", top, threads(self.n_jobs))) if sum(lengths) else iter(())
+        return [next(found) if n else [] for n in lengths]
+
+    def evaluate(self, X: Any, y: Any) -> dict[str, Any]:
+        """What ``lineal eval`` measures: attachment scores."""
+        check_is_fitted(self, "_model")
+        return json.loads(self._model.evaluate(self._text(X, y)[0], "conllu"))
+
     def score(self, X: Any, y: Any) -> float:
         """The share of words with the right head and relation (LAS)."""
         pairs = [(a, (int(b[0]), str(b[1]))) for found, gold in zip(self.predict(X), y) for a, b in zip(found, gold)]
@@ -277,15 +311,293 @@ class ConstituencyParser(_Structured):
     def _after_load(self) -> None:
         self.labels_ = list(self._model.labels)
 
-    def predict(self, X: Any) -> list[list[tuple[str, int, int]]]:
-        """The phrases of each sentence: (label, first word, one after the last), outer ones first."""
-        check_is_fitted(self, "_model")
+    @staticmethod
+    def _sentences(X: Any) -> bytes:
         sentences = [[_word(word) for word in sentence] for sentence in X]
         if not all(sentences):
             raise ValueError("a sentence must have words")
-        text = "\n".join(" ".join(sentence) for sentence in sentences).encode() + b"\n"
+        return "\n".join(" ".join(sentence) for sentence in sentences).encode() + b"\n"
+
+    def predict(self, X: Any) -> list[list[tuple[str, int, int]]]:
+        """The phrases of each sentence: (label, first word, one after the last), outer ones first."""
+        check_is_fitted(self, "_model")
+        text = self._sentences(X)
         found = self._model.answer(text, "sentences", n_threads=threads(self.n_jobs))
         return [answer["phrases"] for answer in found]
+
+    def explain(self, X: Any, top: int | None = 10) -> list[list[dict[str, Any]]]:
+        """Why each phrase of each sentence is there: entries as those of ``Tagger``, whose ``runner_up`` are the phrases of the best tree without it."""
+        check_is_fitted(self, "_model")
+        return self._model.explain(self._sentences(X), "sentences", top, threads(self.n_jobs))
+
+    def evaluate(self, trees: Any) -> dict[str, Any]:
+        """What ``lineal eval`` measures: precision, recall and F1 of brackets."""
+        check_is_fitted(self, "_model")
+        return json.loads(self._model.evaluate("\n".join(str(tree) for tree in trees).encode() + b"\n", "brackets"))
+
+    def score(self, trees: Any, y: Any = None) -> float:
+        """F1 of brackets, from 0 to 1."""
+        return float(self.evaluate(trees)["f1"])
+
+
+def _pixels(image: Any) -> np.ndarray:
+    """An image as rows × columns × 3 of bytes."""
+    image = np.asarray(image)
+    if image.ndim == 2:
+        image = np.repeat(image[:, :, None], 3, axis=2)
+    if image.ndim != 3 or image.shape[2] not in (3, 4) or not image.size:
+        raise ValueError(f"an image must have the shape (rows, columns), (rows, columns, 3) or (rows, columns, 4), not {image.shape}")
+    image = image[:, :, :3]
+    if image.dtype == bool:
+        image = image * 255
+    elif np.issubdtype(image.dtype, np.floating):
+        if not np.isfinite(image).all() or image.min() < 0 or image.max() > 1:
+            raise ValueError("an image of floats must have values from 0 to 1")
+        image = np.rint(image * 255)
+    elif image.dtype != np.uint8 and (not np.issubdtype(image.dtype, np.integer) or image.min() < 0 or image.max() > 255):
+        raise ValueError("an image must have bytes, or floats from 0 to 1")
+    return np.ascontiguousarray(image, dtype=np.uint8)
+
+
+class Segmenter(_Structured):
+    """A label for each pixel of images, or for each node of graphs, whose neighbours like to agree: the best labelling is a minimum cut.
+
+    An image is an array of bytes (or of floats from 0 to 1) of the shape (rows, columns) or (rows, columns, 3), its labels an array of the shape (rows, columns): whole numbers or names, of which
+    ``unknown`` (−1 by default) is none. A graph is a dictionary with ``nodes`` (features of each node, a list of numbers or a dictionary) and ``edges`` (a list of ``(a, b, features)``, features at
+    least 0), and its labels a list, ``None`` where one is not known. ``C`` is by default 0.0003 per pixel, and 1 per node of a graph.
+
+    >>> import numpy as np
+    >>> from lineal import Segmenter
+    >>> images = [np.pad(np.full((6, 6, 3), 200, np.uint8), ((k, 10 - k), (3, 7), (0, 0)), constant_values=20) for k in range(4)]
+    >>> masks = [(image[:, :, 0] > 100).astype(int) for image in images]
+    >>> model = Segmenter(C=1.0).fit(images, masks)
+    >>> bool((model.predict(images[:1])[0] == masks[0]).all())
+    True
+    """
+
+    _task = "segment"
+
+    def __init__(self, *, C=None, tol=1e-2, edges=True, superpixels=None, unknown=-1, max_iter=None, random_state=None, verbose=0, n_jobs=None):
+        self.C = C
+        self.tol = tol
+        self.edges = edges
+        self.superpixels = superpixels
+        self.unknown = unknown
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    @atomic
+    def fit(self, X: Any, y: Any) -> Segmenter:
+        """Fits to images or graphs and their labels."""
+        X, y = list(X), list(y)
+        if len(X) != len(y):
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: [{len(X)}, {len(y)}]")
+        if not X:
+            raise ValueError("there are no images or graphs to learn from")
+        graphs = isinstance(X[0], Mapping)
+        spec: dict[str, Any] = {
+            "task": "segment",
+            "loss": "hinge",
+            "tol": number(self, "tol"),
+            "penalty": {"c": number(self, "C") if self.C is not None else 1.0 if graphs else 3e-4},
+            "segment": {"edges": bool(self.edges), "superpixels": None if self.superpixels is None else int(self.superpixels)},
+            "max_passes": None if self.max_iter is None else int(self.max_iter),
+            "seed": seed_of(self.random_state),
+        }
+        if graphs:
+            self._learn(self._lines(X, y), "graphs", spec)
+        else:
+            images = [_pixels(image) for image in X]
+            masks = [np.asarray(mask) for mask in y]
+            for at, (image, mask) in enumerate(zip(images, masks)):
+                if mask.shape != image.shape[:2]:
+                    raise ValueError(f"image {at} has {image.shape[0]} × {image.shape[1]} pixels, and its labels have the shape {mask.shape}")
+            self.classes_ = np.unique(np.concatenate([np.unique(mask) for mask in masks]))
+            self.classes_ = self.classes_[self.classes_ != self.unknown]
+            if not 2 <= len(self.classes_) <= 255:
+                raise ValueError(f"there must be from 2 to 255 labels, and there are {len(self.classes_)}")
+            whole = np.issubdtype(self.classes_.dtype, np.integer) and self.classes_[0] >= 0 and self.classes_[-1] < 2**16
+            values = self.classes_ if whole else np.arange(len(self.classes_))
+            names = [(str(label), int(value)) for label, value in zip(self.classes_, values)]
+            ids = [self._ids(mask) for mask in masks]
+            self._keep(_lineal.fit_images(images, ids, names, json.dumps(spec), threads(self.n_jobs), progress(self.verbose)))
+        self._after_load()
+        return self
+
+    def _ids(self, mask: np.ndarray) -> np.ndarray:
+        ids = np.searchsorted(self.classes_, mask).clip(max=len(self.classes_) - 1)
+        return np.ascontiguousarray(np.where(self.classes_[ids] == mask, ids, 255), dtype=np.uint8)
+
+    def _after_load(self) -> None:
+        from ._load import class_values
+
+        if "classes_" not in self.__dict__:
+            self.classes_ = class_values(list(self._model.labels))
+
+    @staticmethod
+    def _lines(X: Any, y: Any = None) -> bytes:
+        lines = []
+        for at, graph in enumerate(X):
+            if not isinstance(graph, Mapping) or "nodes" not in graph:
+                raise ValueError(f"graph {at} must be a dictionary with nodes and edges")
+            entry = {"nodes": graph["nodes"], "edges": graph.get("edges", [])}
+            if y is not None:
+                entry["labels"] = [None if label is None else str(label) for label in y[at]]
+            lines.append(json.dumps(entry, default=_plain))
+        return "\n".join(lines).encode() + b"\n"
+
+    def predict(self, X: Any, known: Any = None) -> list[Any]:
+        """The label of each pixel, as an array for each image, or of each node, as a list for each graph. ``known`` are labels that are kept: arrays as in ``fit``, with ``unknown`` elsewhere."""
+        check_is_fitted(self, "_model")
+        X = list(X)
+        if X and isinstance(X[0], Mapping):
+            names = {str(label): label for label in self.classes_.tolist()}
+            found = self._model.answer(self._lines(X, known), "graphs", n_threads=threads(self.n_jobs), known=known is not None)
+            return [[names[name] for name in answer["labels"]] for answer in found]
+        masks = None if known is None else [self._ids(np.asarray(mask)) for mask in known]
+        found = _lineal.label_images(self._model, [_pixels(image) for image in X], masks, False, threads(self.n_jobs)) if X else []
+        return [self.classes_[labels] for labels, *_ in found]
+
+    def predict_confidence(self, X: Any) -> list[Any]:
+        """How sure each label is, from 1 / labels to 1: by what the best labelling with another label there would lose."""
+        check_is_fitted(self, "_model")
+        X = list(X)
+        if X and isinstance(X[0], Mapping):
+            return [answer["confidence"] for answer in self._model.answer(self._lines(X), "graphs", n_threads=threads(self.n_jobs), confidence=True)]
+        return [sure for *_, sure in _lineal.label_images(self._model, [_pixels(image) for image in X], None, True, threads(self.n_jobs))] if X else []
+
+    def explain(self, X: Any, top: int | None = 10, pixel: tuple[int, int] | None = None) -> list[dict[str, Any]]:
+        """Why a pixel of each image has its label: the least sure one, or ``pixel``, as (row, column). Entries are as those of ``Tagger``; ``position`` is (row, column), or the number of a node."""
+        check_is_fitted(self, "_model")
+        X = list(X)
+        if not X:
+            return []
+        names = {str(label): label for label in self.classes_.tolist()}
+        if isinstance(X[0], Mapping):
+            found = [why for (why,) in self._model.explain(self._lines(X), "graphs", top, threads(self.n_jobs))]
+        else:
+            images, found = [_pixels(image) for image in X], []
+            for image in images:
+                at = None if pixel is None else pixel[0] * image.shape[1] + pixel[1]
+                (why,) = _lineal.explain_images(self._model, [image], at, top, threads(self.n_jobs))
+                why["position"] = divmod(why["position"], image.shape[1])
+                found.append(why)
+        for why in found:
+            why["winner"], why["runner_up"] = names[why["winner"]], names[why["runner_up"]]
+        return found
+
+    def score(self, X: Any, y: Any) -> float:
+        """The share of pixels or nodes with a known label whose label is predicted."""
+        right = total = 0
+        for found, gold in zip(self.predict(X), y):
+            if isinstance(found, list):
+                pairs = [(a, b) for a, b in zip(found, gold) if b is not None]
+                right, total = right + sum(str(a) == str(b) for a, b in pairs), total + len(pairs)
+            else:
+                gold = np.asarray(gold)
+                known = gold != self.unknown
+                right, total = right + int((found == gold)[known].sum()), total + int(known.sum())
+        return right / total if total else 0.0
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and arrays of NumPy for JSON."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON: {value!r}")
+
+
+class DeclaredStructure(_Structured):
+    """Variables, factors and rules of your own: ``declaration`` is a text in the language of ``docs/declared.md``.
+
+    Examples are dictionaries, as a line of the program's data: lists of objects whose labels stand in the field that the declaration names, beside ``tokens`` and other columns. Predictions are copies of
+    the examples with the labels that were found, which keep all rules.
+
+    >>> from lineal import DeclaredStructure
+    >>> declaration = "variable light { red green } from lights by colour\\nfeatures light: tokens[start]\\nrule at most 1 light = green"
+    >>> example = {"tokens": ["go", "go"], "lights": [{"start": 0, "colour": "green"}, {"start": 1, "colour": "red"}]}
+    >>> model = DeclaredStructure(declaration).fit([example] * 4)
+    >>> [light["colour"] for light in model.predict([{"tokens": ["go", "go"], "lights": [{"start": 0}, {"start": 1}]}])[0]["lights"]].count("green") <= 1
+    True
+    """
+
+    _task = "declared"
+
+    def __init__(self, declaration="", *, epochs=30, local=False, min_count=1, random_state=None, verbose=0, n_jobs=None):
+        self.declaration = declaration
+        self.epochs = epochs
+        self.local = local
+        self.min_count = min_count
+        self.random_state = random_state
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    @staticmethod
+    def _lines(X: Any) -> bytes:
+        return b"".join(json.dumps(example, default=_plain).encode() + b"\n" for example in X)
+
+    @atomic
+    def fit(self, X: Any, y: Any = None) -> DeclaredStructure:
+        """Fits to examples with their labels."""
+        if not isinstance(self.declaration, str) or not self.declaration.strip():
+            raise ValueError("The 'declaration' parameter of DeclaredStructure must be a text that declares variables")
+        X = list(X)
+        if not X:
+            raise ValueError("there are no examples to learn from")
+        spec = {
+            "loss": "hinge",
+            "tol": 1e-2,
+            "sgd": {"epochs": int(self.epochs), "passive_aggressive": 0.03},
+            "declared": {"declaration": self.declaration, "local": bool(self.local), "min_count": int(self.min_count)},
+            "seed": seed_of(self.random_state),
+        }
+        self._learn(self._lines(X), "declared", spec)
+        self._after_load()
+        return self
+
+    def _after_load(self) -> None:
+        self.labels_ = list(self._model.labels)
+        self.declaration = json.loads(self._model.spec)["declared"]["declaration"]
+
+    def predict(self, X: Any, *, known: bool = False) -> list[dict[str, Any]]:
+        """Copies of the examples with the labels that were found. With ``known``, labels that the examples have are kept."""
+        check_is_fitted(self, "_model")
+        X = list(X)
+        found = self._model.answer(self._lines(X), "declared", n_threads=threads(self.n_jobs), known=known) if X else []
+        return [_filled(example, answer) for example, answer in zip(X, found)]
+
+    def explain(self, X: Any, top: int | None = 10) -> list[list[dict[str, Any]]]:
+        """Why each variable of each example has its label: entries as those of ``Tagger``, and the ``kind``, the label ``without_rules`` and the numbers of the ``rules`` that changed it."""
+        check_is_fitted(self, "_model")
+        X = list(X)
+        return self._model.explain(self._lines(X), "declared", top, threads(self.n_jobs)) if X else []
+
+    def evaluate(self, X: Any, y: Any = None) -> dict[str, Any]:
+        """What ``lineal eval`` measures on examples with their labels: accuracy, whole examples, F1 by kind and label."""
+        check_is_fitted(self, "_model")
+        return json.loads(self._model.evaluate(self._lines(X), "declared"))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The share of variables whose label is predicted."""
+        return float(self.evaluate(X)["accuracy"])
+
+
+def _filled(example: Mapping[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+    """A copy of an example with the labels that were found."""
+    out = copy.deepcopy(dict(example))
+    for kind in answer["kinds"]:
+        if kind["all_pairs"]:
+            # The first label is that of all pairs that are not listed; it is the one that says nothing.
+            pairs = [{**links, kind["field"]: label} for label, links in zip(kind["labels"], kind["links"]) if label != kind["first"]]
+            out[kind["list"]] = pairs
+        else:
+            for entry, label in zip(out.get(kind["list"], []), kind["labels"]):
+                entry[kind["field"]] = label
+    return out
 
 
 class Ranker(Rows):
@@ -321,6 +633,8 @@ class Ranker(Rows):
         """Fits to documents, their grades, and the sizes of their queries."""
         kind = choice(self, "loss", list(RANKING))
         X, y = self._check(X, y, reset=True, y_numeric=True)
+        if X.shape[0] == 1:
+            raise ValueError("Found 1 sample; there must be documents with different grades to compare")
         spec = {
             "task": "rank",
             "bias": "none",
@@ -332,16 +646,47 @@ class Ranker(Rows):
         }
         grades = np.ascontiguousarray(y, dtype=np.float64)
         model = _lineal.fit_ranking(features(X), grades, self._sizes(groups, X.shape[0]), json.dumps(spec), threads(self.n_jobs), progress(self.verbose))
+        self._set(model)
+        return self
+
+    def _set(self, model: Any) -> None:
         self._model = model
         self.report_, self.certificate_ = parse(model.report, model.certificate)
         self.coef_ = np.asarray(model.rank_weights)
-        return self
+        self.n_features_in_ = len(self.coef_)
+
+    @classmethod
+    def load(cls, path: Any) -> Ranker:
+        """A model from a file that ``save`` or the program wrote."""
+        model = _lineal.Structured.load(readable(path))
+        if model.task != "rank":
+            raise ValueError(f"{path}: it is a model of the task {model.task}, not of rank")
+        out = cls()
+        out._set(model)
+        return out
 
     def predict(self, X: Any, groups: Sequence[int] | None = None) -> np.ndarray:
         """The score of each document."""
         check_is_fitted(self)
         X = self._check(X, reset=False)
         return np.asarray(self._model.rank(features(X), self._sizes(groups, X.shape[0]), threads(self.n_jobs)))
+
+    def score(self, X: Any, y: Any, groups: Sequence[int] | None = None) -> float:
+        """The share of pairs of documents of a query with different grades that stand in the right order; ties count half."""
+        scores, grades, right, total, at = self.predict(X, groups), np.asarray(y, dtype=float), 0.0, 0, 0
+        for n in self._sizes(groups, len(scores)):
+            own, at = slice(at, at + n), at + n
+            better = grades[own][:, None] > grades[own][None, :]
+            lead = scores[own][:, None] - scores[own][None, :]
+            right += float((better * ((lead > 0) + 0.5 * (lead == 0))).sum())
+            total += int(better.sum())
+        return right / total if total else 1.0
+
+    def explain(self, X: Any, top: int | None = 10, groups: Sequence[int] | None = None) -> list[Any]:
+        """Why each document of each query stands where it does, against the next one below: ``rank``, ``score``, ``lead`` and ``reasons``."""
+        check_is_fitted(self)
+        X = self._check(X, reset=False)
+        return self._model.explain_ranking(features(X), self._sizes(groups, X.shape[0]), top, threads(self.n_jobs))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
@@ -361,4 +706,4 @@ RANKING: dict[str, dict[str, Any]] = {
     "map": {"loss": "hinge", "rank": {"kind": "map"}},
 }
 
-__all__ = ["ConstituencyParser", "DependencyParser", "Ranker", "Tagger"]
+__all__ = ["ConstituencyParser", "DeclaredStructure", "DependencyParser", "Ranker", "Segmenter", "Tagger"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -24,20 +25,10 @@ def _columns(table: Any) -> list[str]:
 
 
 def _csv(table: Any, extra: dict[str, Any] | None = None) -> bytes:
-    """A pandas or polars frame, a pyarrow table, or a path to a Parquet file, as CSV. Missing values are empty."""
-    if isinstance(table, (str, os.PathLike)):
-        import pyarrow.parquet
-
-        table = pyarrow.parquet.read_table(table)
+    """A pandas or polars frame, or a pyarrow table, as CSV. Missing values are empty."""
     if hasattr(table, "column_names"):
-        import pyarrow as pa
-        import pyarrow.csv
-
-        for name, values in (extra or {}).items():
-            table = table.append_column(name, pa.array(values))
         out = io.BytesIO()
-        plain = [column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column for column in table.columns]
-        pyarrow.csv.write_csv(pa.table(plain, names=table.column_names), out)
+        _write_arrow(table, out, extra or {})
         return out.getvalue()
     if hasattr(table, "write_csv"):
         import polars
@@ -50,6 +41,31 @@ def _csv(table: Any, extra: dict[str, Any] | None = None) -> bytes:
             table = table.assign(**{name: np.asarray(values) for name, values in extra.items()})
         return table.to_csv(index=False).encode()
     raise TypeError(f"a table must be a frame of pandas or polars, a table of pyarrow, or the path of a Parquet file, not {type(table).__name__}")
+
+
+def _write_arrow(table: Any, out: Any, extra: dict[str, Any], *, header: bool = True) -> None:
+    """Writes a table or a batch of pyarrow as CSV."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    plain = [column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column for column in table.columns]
+    names = list(table.schema.names)
+    for name, values in extra.items():
+        plain.append(pa.array(values))
+        names.append(name)
+    pyarrow.csv.write_csv(pa.table(plain, names=names), out, pyarrow.csv.WriteOptions(include_header=header))
+
+
+def _batches(path: Any) -> Any:
+    """The rows of a Parquet file, some thousands at a time."""
+    import pyarrow.parquet
+
+    with pyarrow.parquet.ParquetFile(path) as file:
+        yield from file.iter_batches(BATCH)
+
+
+# Rows of a Parquet file that are in memory as Arrow has them.
+BATCH = 20_000
 
 
 class _Table(Rows):
@@ -67,31 +83,96 @@ class _Table(Rows):
         self.n_jobs = n_jobs
 
     def _fit(self, X: Any, y: np.ndarray, sample_weight: Any) -> None:
-        extra: dict[str, Any] = {LABEL: y}
-        if sample_weight is not None:
-            extra[WEIGHT] = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64)
         spec = {"task": self._task, "penalty": {"c": number(self, "C")}, "tol": number(self, "tol"), "seed": seed_of(self.random_state)}
-        csv = _csv(X, extra)
-        model = _lineal.fit_table(
-            csv,
-            LABEL,
-            json.dumps(spec),
-            [str(name) for name in self.text or ()],
-            [str(name) for name in self.categorical or ()],
-            WEIGHT if sample_weight is not None else None,
-            threads(self.n_jobs),
-            progress(self.verbose),
-        )
-        if not isinstance(X, (str, os.PathLike)):
-            self.feature_names_in_ = np.asarray(_columns(X), dtype=object)
-            self.n_features_in_ = len(self.feature_names_in_)
+
+        def train(csv: Any) -> Any:
+            return _lineal.fit_table(
+                csv,
+                LABEL,
+                json.dumps(spec),
+                [str(name) for name in self.text or ()],
+                [str(name) for name in self.categorical or ()],
+                None if weights is None else WEIGHT,
+                threads(self.n_jobs),
+                progress(self.verbose),
+            )
+
+        def extra(rows: slice) -> dict[str, Any]:
+            return {LABEL: y[rows], **({} if weights is None else {WEIGHT: weights[rows]})}
+
+        n_rows = _height(X)
+        if n_rows != len(y):
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n_rows}, {len(y)}]")
+        if isinstance(X, (str, os.PathLike)):
+            # Through a file, so that no more than a batch of the table is in memory beside the rows that are learnt from.
+            with tempfile.TemporaryDirectory() as folder:
+                path, at = os.path.join(folder, "table.csv"), 0
+                with open(path, "wb") as file:
+                    for batch in _batches(X):
+                        own = slice(at, at + batch.num_rows)
+                        _write_arrow(batch, file, extra(own), header=at == 0)
+                        at, names = own.stop, batch.schema.names
+                model = train(path)
+        else:
+            names, model = _columns(X), train(_csv(X, extra(slice(None))))
+        self.feature_names_in_ = np.asarray([str(name) for name in names], dtype=object)
+        self.n_features_in_ = len(self.feature_names_in_)
         self._keep(model)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _each(self, X: Any, ask: Any) -> np.ndarray:
+        """What is asked of a table; of a Parquet file batch by batch."""
+        check_is_fitted(self)
+        if not isinstance(X, (str, os.PathLike)):
+            return ask(_csv(X))
+        return np.concatenate([ask(_csv(pyarrow_table(batch))) for batch in _batches(X)])
+
+    def explain(self, X: Any, top: int | None = 10) -> list[dict[str, Any]]:
+        """Why each row got its answer, by columns and their values: entries as those of the other estimators."""
+        check_is_fitted(self)
+        found = _lineal.explain_table(self._model, _csv(X), top, threads(self.n_jobs))
+        classes = getattr(self, "classes_", None)
+        for entry in found:
+            for place in ("winner", "runner_up"):
+                if classes is not None and entry[place] is not None:
+                    entry[place] = classes[entry[place]]
+        return found
+
+
+def pyarrow_table(batch: Any) -> Any:
+    """A batch as a table."""
+    import pyarrow as pa
+
+    return pa.Table.from_batches([batch])
+
+
+def _height(table: Any) -> int:
+    if isinstance(table, (str, os.PathLike)):
+        import pyarrow.parquet
+
+        return int(pyarrow.parquet.read_metadata(table).num_rows)
+    if not any(hasattr(table, name) for name in ("num_rows", "write_csv", "to_csv")):
+        raise TypeError(f"a table must be a frame of pandas or polars, a table of pyarrow, or the path of a Parquet file, not {type(table).__name__}")
+    return int(table.num_rows) if hasattr(table, "num_rows") else len(table)
 
 
 class TableClassifier(ClassifierMixin, _Table):
     """Classes of the rows of a frame with mixed columns: pandas, polars, pyarrow, or a Parquet file by its path.
 
-    What a column is, is what it looks like; ``text`` and ``categorical`` name columns that are told.
+    What a column is, is what it looks like; ``text`` and ``categorical`` name columns that are told. Of a Parquet file no more than a batch is in memory at once, beside the rows as they are learnt from.
+
+    >>> import pandas as pd
+    >>> from lineal import TableClassifier
+    >>> frame = pd.DataFrame({"months": [1, 24, 3, None] * 5, "plan": ["basic", "gold", "basic", "gold"] * 5})
+    >>> model = TableClassifier().fit(frame, ["left", "stayed", "left", "stayed"] * 5)
+    >>> print(*model.predict(frame[:2]))
+    left stayed
     """
 
     @atomic
@@ -101,20 +182,19 @@ class TableClassifier(ClassifierMixin, _Table):
         if len(np.unique(y)) < 2:
             raise ValueError(f"there must be at least 2 classes, but the data contains only one class: {np.unique(y)!r}")
         self._fit(X, y, sample_weight)
-        named = {str(c): c for c in np.unique(y)}
+        # Spaces around a name are not part of it in a table.
+        named = {**{str(c).strip(): c for c in np.unique(y)}, **{str(c): c for c in np.unique(y)}}
         names = self._model.classes
         self.classes_ = np.array([named[name] for name in names]) if all(name in named for name in names) else class_values(names)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row."""
-        check_is_fitted(self)
-        return self.classes_[_lineal.table_classes(self._model, _csv(X), threads(self.n_jobs))]
+        return self._each(X, lambda csv: self.classes_[_lineal.table_classes(self._model, csv, threads(self.n_jobs))])
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class."""
-        check_is_fitted(self)
-        return _lineal.table_scores(self._model, _csv(X), True, threads(self.n_jobs))
+        return self._each(X, lambda csv: _lineal.table_scores(self._model, csv, True, threads(self.n_jobs)))
 
 
 class TableRegressor(RegressorMixin, _Table):
@@ -130,8 +210,7 @@ class TableRegressor(RegressorMixin, _Table):
 
     def predict(self, X: Any) -> np.ndarray:
         """The number of each row."""
-        check_is_fitted(self)
-        return _lineal.table_scores(self._model, _csv(X), False, threads(self.n_jobs))[:, 0].copy()
+        return self._each(X, lambda csv: _lineal.table_scores(self._model, csv, False, threads(self.n_jobs))[:, 0].copy())
 
 
 __all__ = ["TableClassifier", "TableRegressor"]

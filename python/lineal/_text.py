@@ -55,8 +55,21 @@ def _matrix(parts: tuple, dtype: Any) -> Any:
     return out
 
 
+class NotOurs(ValueError):
+    """A parameter that the library has no counterpart of: scikit-learn's own vectorizer does it, where that is installed."""
+
+
 class _Vectorizer(TransformerMixin, BaseEstimator):
     """What both vectorizers share: how text becomes words."""
+
+    def _peer(self, why: NotOurs) -> Any:
+        """scikit-learn's vectorizer with the same parameters, for those that are not ours."""
+        try:
+            from sklearn.feature_extraction import text
+        except ImportError:
+            raise ValueError(str(why)) from None
+        params = {name: value for name, value in self.get_params(deep=False).items() if name != "n_jobs"}
+        return getattr(text, type(self).__name__)(**params)
 
     def _document_parameters(self) -> dict[str, Any]:
         """The parameters that say what a word is, as the library has them."""
@@ -64,11 +77,13 @@ class _Vectorizer(TransformerMixin, BaseEstimator):
         kind = type(me).__name__
         for name in ("preprocessor", "tokenizer"):
             if getattr(me, name) is not None:
-                raise ValueError(f"The {name!r} parameter of {kind} must be None: text is cut into words outside of Python. Use token_pattern")
+                raise NotOurs(f"The {name!r} parameter of {kind} must be None: text is cut into words outside of Python. Use token_pattern")
         if me.strip_accents is not None:
-            raise ValueError(f"The 'strip_accents' parameter of {kind} must be None; strip accents before")
+            raise NotOurs(f"The 'strip_accents' parameter of {kind} must be None; strip accents before")
         if me.input != "content":
-            raise ValueError(f"The 'input' parameter of {kind} must be 'content'. Got {me.input!r} instead.")
+            raise NotOurs(f"The 'input' parameter of {kind} must be 'content'. Got {me.input!r} instead.")
+        if callable(me.analyzer) or me.analyzer == "char":
+            raise NotOurs(f"The 'analyzer' parameter of {kind} must be 'word' or 'char_wb'. Got {me.analyzer!r} instead.")
         analyzer = choice(me, "analyzer", ["word", "char_wb"])
         low, high = me.ngram_range
         if not 1 <= low <= high:
@@ -112,7 +127,8 @@ class _Vectorizer(TransformerMixin, BaseEstimator):
 class TfidfVectorizer(_Vectorizer):
     """Words to tf–idf with the parameters and the values of ``sklearn.feature_extraction.text.TfidfVectorizer``.
 
-    Not taken are functions of your own (``preprocessor``, ``tokenizer``, ``analyzer``), ``strip_accents`` and ``analyzer='char'``.
+    What the library has no counterpart of (functions of your own as ``preprocessor``, ``tokenizer`` or ``analyzer``, ``strip_accents``, ``vocabulary``, ``analyzer='char'``, ``norm='l1'``,
+    ``smooth_idf=False``) is done by scikit-learn's own vectorizer, where it is installed (``peer_``).
 
     >>> from lineal import TfidfVectorizer
     >>> vectorizer = TfidfVectorizer()
@@ -173,9 +189,9 @@ class TfidfVectorizer(_Vectorizer):
     def _spec(self) -> dict[str, Any]:
         spec = self._document_parameters()
         if self.vocabulary is not None:
-            raise ValueError("The 'vocabulary' parameter of TfidfVectorizer must be None: the vocabulary is learnt")
+            raise NotOurs("The 'vocabulary' parameter of TfidfVectorizer must be None: the vocabulary is learnt")
         if not self.smooth_idf and self.use_idf:
-            raise ValueError("The 'smooth_idf' parameter of TfidfVectorizer must be True where use_idf is")
+            raise NotOurs("The 'smooth_idf' parameter of TfidfVectorizer must be True where use_idf is")
         for name in ("min_df", "max_df"):
             value: Any = getattr(self, name)
             whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
@@ -184,10 +200,12 @@ class TfidfVectorizer(_Vectorizer):
             spec[name] = int(value) if whole else float(value)
         if self.max_features is not None:
             spec["max_features"] = int(self.max_features)
+        if self.norm == "l1":
+            raise NotOurs("The 'norm' parameter of TfidfVectorizer must be 'l2' or None. Got 'l1' instead.")
         norm = choice(self, "norm", ["l2", None])
         spec["norm"] = "l2" if norm else "none"
         if self.binary and self.use_idf:
-            raise ValueError("The 'binary' parameter of TfidfVectorizer must be False where use_idf is True")
+            raise NotOurs("The 'binary' parameter of TfidfVectorizer must be False where use_idf is True")
         if self.use_idf:
             spec["weights"] = {"tf-idf": {"sublinear": bool(self.sublinear_tf)}}
         else:
@@ -201,10 +219,24 @@ class TfidfVectorizer(_Vectorizer):
 
     def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
         """Learns the vocabulary, and returns the rows of the documents."""
-        spec, texts = self._spec(), _texts(raw_documents, decode=self._decode)
+        self.__dict__.pop("peer_", None)
+        try:
+            spec = self._spec()
+        except NotOurs as why:
+            peer = self._peer(why)
+            out = peer.fit_transform(raw_documents)
+            self.__dict__.pop("_encoder", None)
+            self.peer_ = peer
+            return out
+        texts = _texts(raw_documents, decode=self._decode)
         try:
             encoder, parts = _lineal.TextEncoder.fit(texts, json.dumps(spec), threads(self.n_jobs))
         except ValueError as why:
+            if str(why).startswith("token pattern"):
+                # What a token is can be said in Python's regular expressions only.
+                self.__dict__.pop("_encoder", None)
+                self.peer_ = self._peer(NotOurs(str(why)))
+                return self.peer_.fit_transform(raw_documents)
             if "empty" in str(why) or "no " in str(why):
                 raise ValueError(f"empty vocabulary; perhaps the documents only contain stop words ({why})") from None
             raise
@@ -214,6 +246,8 @@ class TfidfVectorizer(_Vectorizer):
 
     def transform(self, raw_documents: Any) -> Any:
         """The rows of documents."""
+        if "peer_" in self.__dict__:
+            return self.peer_.transform(raw_documents)
         texts = _texts(raw_documents, decode=self._decode)
         self._check_fitted()
         return _matrix(self._encoder.encode(texts, threads(self.n_jobs)), self.dtype)
@@ -224,6 +258,8 @@ class TfidfVectorizer(_Vectorizer):
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The words, in the order of the columns."""
+        if "peer_" in self.__dict__:
+            return self.peer_.get_feature_names_out()
         self._check_fitted()
         if "_names" not in self.__dict__:
             self._names = np.asarray(self._encoder.names(), dtype=object)
@@ -232,6 +268,8 @@ class TfidfVectorizer(_Vectorizer):
     @property
     def vocabulary_(self) -> dict[str, int]:
         """The column of each word."""
+        if "peer_" in self.__dict__:
+            return self.peer_.vocabulary_
         if "_encoder" not in self.__dict__:
             raise AttributeError("vocabulary_")
         return {name: at for at, name in enumerate(self.get_feature_names_out())}
@@ -239,12 +277,20 @@ class TfidfVectorizer(_Vectorizer):
     @property
     def idf_(self) -> np.ndarray:
         """How rare each word is."""
+        if "peer_" in self.__dict__:
+            return self.peer_.idf_
         if "_encoder" not in self.__dict__ or not self.use_idf:
             raise AttributeError("idf_")
         return np.asarray(self._encoder.idf(), dtype=np.float64)
 
+    def inverse_transform(self, X: Any) -> list[np.ndarray]:
+        """The words of each row."""
+        names = self.get_feature_names_out()
+        rows = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+        return [names[row.indices if hasattr(row, "indices") else np.flatnonzero(row)] for row in (rows[i] for i in range(rows.shape[0]))]
+
     def __sklearn_is_fitted__(self) -> bool:
-        return "_encoder" in self.__dict__
+        return "_encoder" in self.__dict__ or "peer_" in self.__dict__
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
@@ -259,7 +305,8 @@ class TfidfVectorizer(_Vectorizer):
 
 
 class HashingVectorizer(_Vectorizer):
-    """Words to hashed columns with the parameters and the values of ``sklearn.feature_extraction.text.HashingVectorizer``. ``n_features`` must be a power of 2.
+    """Words to hashed columns with the parameters and the values of ``sklearn.feature_extraction.text.HashingVectorizer``. What the library has no counterpart of (functions of your own, ``strip_accents``,
+    ``analyzer='char'``, ``norm='l1'``, ``alternate_sign=False``, an ``n_features`` that is not a power of 2) is done by scikit-learn's own, where it is installed.
 
     >>> from lineal import HashingVectorizer
     >>> print(HashingVectorizer(n_features=2**10).transform(["red wine"]).shape)
@@ -309,9 +356,11 @@ class HashingVectorizer(_Vectorizer):
         spec = self._document_parameters()
         n = self.n_features
         if not isinstance(n, numbers.Integral) or n < 2 or n & (n - 1):
-            raise ValueError(f"The 'n_features' parameter of HashingVectorizer must be a power of 2. Got {n!r} instead.")
+            raise NotOurs(f"The 'n_features' parameter of HashingVectorizer must be a power of 2. Got {n!r} instead.")
+        if self.norm == "l1":
+            raise NotOurs("The 'norm' parameter of HashingVectorizer must be 'l2' or None. Got 'l1' instead.")
         if not self.alternate_sign:
-            raise ValueError("The 'alternate_sign' parameter of HashingVectorizer must be True: signs keep collisions from adding up")
+            raise NotOurs("The 'alternate_sign' parameter of HashingVectorizer must be True: signs keep collisions from adding up")
         spec.update(
             hash_bits=int(n).bit_length() - 1,
             hash_names=0,
@@ -324,7 +373,10 @@ class HashingVectorizer(_Vectorizer):
         """Checks the parameters; there is nothing to learn."""
         if isinstance(X, str):
             raise ValueError("Iterable over raw text documents expected, string object received.")
-        self._encoder()
+        try:
+            self._encoder()
+        except NotOurs as why:
+            self._peer(why).fit(X)
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> HashingVectorizer:
@@ -333,7 +385,11 @@ class HashingVectorizer(_Vectorizer):
 
     def transform(self, X: Any) -> Any:
         """The rows of documents."""
-        out = _matrix(self._encoder().encode(_texts(X, decode=self._decode), threads(self.n_jobs)), self.dtype)
+        try:
+            encoder = self._encoder()
+        except NotOurs as why:
+            return self._peer(why).transform(X)
+        out = _matrix(encoder.encode(_texts(X, decode=self._decode), threads(self.n_jobs)), self.dtype)
         if self.binary:
             np.abs(out.data, out=out.data)
         return out

@@ -19,69 +19,44 @@ from typing import Any, Iterable, Mapping
 import numpy as np
 
 from . import _lineal
-from ._base import BaseEstimator, check_is_fitted, progress, readable, threads
+from ._base import BaseEstimator, atomic, check_is_fitted, progress, readable, threads
 from ._report import Certificate, Report, estimator_html, parse
 
 ItemSequence = list
 
 
-def _escaped(name: str) -> str:
-    if "\\" in name or ":" in name or "\t" in name or "\n" in name:
-        name = name.replace("\\", "\\\\").replace(":", "\\:")
-        if "\t" in name or "\n" in name:
-            raise ValueError(f"the attribute {name!r} has a tab or a line break in it, which names of attributes cannot have")
-    return name
-
-
-def _attributes(item: Any, out: list[str], prefix: str = "") -> None:
-    """The attributes of an item, as python-crfsuite understands them: names, names with values, nested ones."""
+def _pairs(item: Any, prefix: str = "") -> list[tuple[str, float]]:
+    """The attributes of an item that is not a plain dictionary or a list of strings, as python-crfsuite understands them: names with values, nested ones."""
+    out: list[tuple[str, float]] = []
     if isinstance(item, str):
-        out.append(f"{_escaped(prefix + item)}:1")
+        out.append((prefix + item, 1.0))
     elif isinstance(item, Mapping):
         for name, value in item.items():
             key = f"{prefix}{name}"
             if isinstance(value, str):
-                out.append(f"{_escaped(f'{key}:{value}')}:1")
-            elif isinstance(value, (bool, np.bool_)):
-                # A value of 0 counts for nothing, but it makes a feature of every label that it occurs with, as there.
-                out.append(f"{_escaped(key)}:{int(value)}")
-            elif isinstance(value, Mapping) or (not isinstance(value, (int, float, np.number)) and hasattr(value, "__iter__")):
-                _attributes(value, out, f"{key}:")
+                out.append((f"{key}:{value}", 1.0))
+            elif isinstance(value, Mapping) or (not isinstance(value, (int, float, np.number, np.bool_)) and hasattr(value, "__iter__")):
+                out += _pairs(value, f"{key}:")
             else:
-                number = float(value)
-                if not np.isfinite(number):
-                    raise ValueError(f"the attribute {key!r} has the value {value!r}, which is not a finite number")
-                out.append(f"{_escaped(key)}:{number!r}")
+                # False is a value of 0, which counts for nothing, but makes a feature of every label that it occurs with, as there.
+                out.append((key, float(value)))
+    elif isinstance(item, (np.number, np.bool_)) and prefix:
+        out.append((prefix.removesuffix(":"), float(item)))
     elif hasattr(item, "__iter__"):
         for name in item:
             if not isinstance(name, str):
                 raise TypeError(f"an attribute must be a string, not {type(name).__name__}: {name!r}")
-            out.append(f"{_escaped(prefix + name)}:1")
+            out.append((prefix + name, 1.0))
+    elif prefix:
+        raise TypeError(f"the attribute {prefix.removesuffix(':')!r} must be a string, a number, a list or a dict, not {type(item).__name__}: {item!r}")
     else:
         raise TypeError(f"an item must be a dict, a list of strings, or a string, not {type(item).__name__}: {item!r}")
+    return out
 
 
 def _text(X: Iterable[Any], y: Iterable[Any] | None = None) -> tuple[bytes, list[int]]:
     """Sequences in CRFsuite's own format, and their lengths. Sequences without items have no lines."""
-    lines: list[str] = []
-    lengths: list[int] = []
-    X = list(X)
-    labels: list[Any] = [None] * len(X) if y is None else list(y)
-    if len(X) != len(labels):
-        raise ValueError(f"X has {len(X)} sequences and y has {len(labels)}")
-    for place, (sequence, own) in enumerate(zip(X, labels)):
-        items = list(sequence)
-        names = ["?"] * len(items) if own is None else [str(label) for label in own]
-        if len(names) != len(items):
-            raise ValueError(f"The number of items and labels differ: sequence {place} has {len(items)} items and {len(names)} labels")
-        lengths.append(len(items))
-        for item, name in zip(items, names):
-            fields = [_escaped(name)]
-            _attributes(item, fields)
-            lines.append("\t".join(fields))
-        if items:
-            lines.append("")
-    return "\n".join(lines).encode() + b"\n", lengths
+    return _lineal.items_text(X, y, _pairs)
 
 
 def _names(text: bytes) -> bytes:
@@ -99,10 +74,14 @@ def _names(text: bytes) -> bytes:
     return b"\n".join(rows) + b"\n\n"
 
 
+# Which weights there are, by all_possible_states and all_possible_transitions.
+WEIGHTS = {(False, False): "observed", (False, True): "observed-attributes", (True, False): "all-attributes", (True, True): "all"}
+
+
 def _spec(algorithm: str, params: Mapping[str, Any], n_sequences: int) -> dict[str, Any]:
     """What the library is asked for."""
     tag = {
-        "weights": "all" if params.get("all_possible_states") else "observed",
+        "weights": WEIGHTS[bool(params.get("all_possible_states")), bool(params.get("all_possible_transitions"))],
         "ends": False,
         "bias": False,
         "min_count": max(1, int(np.ceil(params.get("min_freq") or 0))),
@@ -141,8 +120,8 @@ class CRF(BaseEstimator):
     """A tagger with the interface of ``sklearn_crfsuite.CRF``: sequences are lists of dictionaries of features.
 
     With ``algorithm='lbfgs'`` the objective is CRFsuite's, −log p + c1·‖w‖₁ + c2·‖w‖², over the same features, and so is the optimum. ``'l2sgd'``
-    minimises the same objective, without c1; ``'ap'`` is the averaged perceptron and ``'pa'`` passive–aggressive updates. Weights are of states and transitions that
-    occur, as CRFsuite's are by default; ``all_possible_states`` gives every attribute a weight for each label, and every transition one, ``all_possible_transitions`` by itself has no effect.
+    minimises the same objective, without c1; ``'ap'`` is the averaged perceptron and ``'pa'`` passive–aggressive updates. Weights are of attributes and transitions that
+    occur; ``all_possible_states`` gives every attribute a weight for each label, ``all_possible_transitions`` every pair of labels.
     """
 
     def __init__(
@@ -210,6 +189,7 @@ class CRF(BaseEstimator):
     report_: Report
     certificate_: Certificate
 
+    @atomic
     def fit(self, X: Any, y: Any, X_dev: Any = None, y_dev: Any = None) -> CRF:
         """Fits to sequences of features and their labels. Held-out sequences, if given, are measured in ``dev_metrics_``."""
         text, lengths = _text(X, y)
@@ -254,6 +234,13 @@ class CRF(BaseEstimator):
     def predict_marginals_single(self, xseq: Any) -> list[dict[str, float]]:
         """The probability of each label at each item of one sequence."""
         return self.predict_marginals([xseq])[0]
+
+    def explain(self, X: Any, top: int | None = 10) -> list[list[dict[str, Any]]]:
+        """Why each item of each sequence got its label: entries as those of ``lineal.Tagger``."""
+        check_is_fitted(self, "_model")
+        text, lengths = _text(X)
+        found = iter(self._model.explain(text, "crfsuite", top, threads(self.n_jobs))) if sum(lengths) else iter(())
+        return [next(found) if n else [] for n in lengths]
 
     def score(self, X: Any, y: Any) -> float:
         """The share of items whose label is predicted."""
@@ -317,6 +304,12 @@ class CRF(BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.target_tags.required = True
+        return tags
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
@@ -384,7 +377,7 @@ class Trainer:
     def train(self, model: Any, holdout: int = -1) -> None:
         """Trains and writes the model file."""
         keep = [i for i, group in enumerate(self._groups) if group != holdout]
-        names = ("min_freq", "all_possible_states", "c1", "c2", "max_iterations", "epsilon", "c", "averaging")
+        names = ("min_freq", "all_possible_states", "all_possible_transitions", "c1", "c2", "max_iterations", "epsilon", "c", "averaging")
         params = {name: self._params[name] for name in names if name in self._params}
         crf = CRF(self._algorithm, verbose=self.verbose, **params)
         crf.fit([self._X[i] for i in keep], [self._y[i] for i in keep])
@@ -450,21 +443,21 @@ class Tagger:
 
     def probability(self, yseq: Iterable[str]) -> float:
         """The probability of these labels for the sequence that was set."""
-        labels = list(yseq)
+        labels = [str(label) for label in yseq]
         if self._text is None:
             return 0.0
-        lines = self._text.decode().split("\n")
-        found = self._opened().answer(self._text, "crfsuite", proba=True)[0]
-        if found["labels"] == labels:
-            return float(found["probability"])
-        rows = [line for line in lines if line]
+        rows = [line for line in self._text.split(b"\n") if line]
         if len(rows) != len(labels):
             raise ValueError("|x| != |y|")
-        best = self._opened().answer(self._text, "crfsuite", n_best=min(len(self.labels()) ** len(labels), 10_000))[0]["n_best"]
-        for own, _, probability in best:
-            if own == labels:
-                return float(probability)
-        return 0.0
+        if not set(labels) <= set(self.labels()):
+            return 0.0
+        best = self._opened().answer(self._text, "crfsuite", proba=True)[0]
+        if best["labels"] == labels:
+            return float(best["probability"])
+        escaped = [label.replace("\\", "\\\\").replace(":", "\\:").encode() for label in labels]
+        lines = [label + row[row.find(b"\t") :] if b"\t" in row else label for label, row in zip(escaped, rows)]
+        (own,) = self._opened().answer(b"\n".join(lines) + b"\n\n", "crfsuite", known=True)
+        return float(best["probability"] * np.exp(own["score"] - best["score"]))
 
     def marginal(self, y: str, pos: int) -> float:
         """The probability of a label at a position (from 0) of the sequence that was set."""

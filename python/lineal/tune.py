@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any, Sequence
 
 import numpy as np
@@ -27,7 +28,8 @@ LOSSES = {"log_loss": "logistic", "hinge": "hinge", "squared_hinge": "squared-hi
 
 
 class Search(Rows):
-    """What a search found, with the attributes of ``GridSearchCV``: ``best_params_``, ``best_score_``, ``best_index_``, ``best_estimator_``, ``cv_results_``, ``n_splits_``."""
+    """What a search found, with the attributes of ``GridSearchCV``: ``best_params_``, ``best_score_``, ``best_index_``, ``best_estimator_``, ``cv_results_``, ``n_splits_``, ``classes_``,
+    ``multimetric_``, ``refit_time_``."""
 
     best_params_: dict[str, Any]
     best_score_: float
@@ -36,9 +38,24 @@ class Search(Rows):
     cv_results_: dict[str, Any]
     n_splits_: int
 
+    multimetric_ = False
+    refit_time_: float
+    classes_: np.ndarray
+
     def predict(self, X: Any) -> np.ndarray:
         """Predicts with the best estimator."""
         return self.best_estimator_.predict(X)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The scores of the best estimator."""
+        return self.best_estimator_.decision_function(X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probabilities of the best estimator, where it has any."""
+        return self.best_estimator_.predict_proba(X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "best_index_" in self.__dict__
 
     def score(self, X: Any, y: Any) -> float:
         """The score of the best estimator."""
@@ -75,6 +92,7 @@ def search(
     unknown = [loss for loss in losses if loss not in LOSSES]
     if unknown or not losses:
         raise ValueError(f"losses must be among {sorted(LOSSES)}, got {list(losses)!r}")
+    out.classes_ = classes
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
     spec = {"task": "classify", "standardize": "never", "tol": float(tol), "seed": seed_of(random_state)}
     table = _lineal.tune(
@@ -111,5 +129,7 @@ def search(
     if refit:
         C, loss = out.best_params_["C"], out.best_params_["loss"]
         kind: Any = LogisticRegression(C=C, n_jobs=n_jobs) if loss == "log_loss" else CrammerSinger(loss=loss, C=C, n_jobs=n_jobs)
+        started = time.perf_counter()
         out.best_estimator_ = kind.fit(X, y, sample_weight=sample_weight)
+        out.refit_time_ = time.perf_counter() - started
     return out

@@ -31,7 +31,8 @@ def test_examples_of_pages(page):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("path", sorted((ROOT / "docs/notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
-def test_notebooks_run(path):
+def test_notebooks_run(path, monkeypatch):
+    monkeypatch.chdir(path.parent)
     namespace = {}
     for cell in json.loads(path.read_text())["cells"]:
         if cell["cell_type"] == "code":
@@ -45,6 +46,12 @@ def test_what_is_public_is_documented():
         for method, value in vars(thing).items() if isinstance(thing, type) else ():
             if not method.startswith("_") and callable(value):
                 assert value.__doc__, f"{name}.{method}"
+
+
+def test_the_reference_is_what_the_docstrings_say():
+    """``python python/reference.py > docs/python-reference.md`` makes it anew."""
+    done = subprocess.run([sys.executable, str(ROOT / "python/reference.py")], capture_output=True, text=True, check=True)
+    assert done.stdout == (ROOT / "docs/python-reference.md").read_text()
 
 
 def test_types():

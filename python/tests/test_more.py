@@ -11,6 +11,7 @@ from lineal import crf, tune
 pytest.importorskip("sklearn")
 from sklearn.datasets import load_iris  # noqa: E402
 from sklearn.feature_extraction import text as peers  # noqa: E402
+from sklearn.linear_model import LogisticRegression  # noqa: E402
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier  # noqa: E402
 from sklearn.neighbors import KNeighborsClassifier  # noqa: E402
 from sklearn.svm import LinearSVC  # noqa: E402
@@ -67,12 +68,49 @@ def test_hashing_has_scikit_learns_values(params):
 def test_what_vectorizers_refuse():
     with pytest.raises(ValueError, match="string object received"):
         lineal.TfidfVectorizer().fit("not a list")
-    with pytest.raises(ValueError, match="tokenizer"):
-        lineal.TfidfVectorizer(tokenizer=str.split).fit(DOCUMENTS)
     with pytest.raises(ValueError, match="not fitted"):
         lineal.TfidfVectorizer().transform(DOCUMENTS)
-    with pytest.raises(ValueError, match="power of 2"):
-        lineal.HashingVectorizer(n_features=1000).transform(DOCUMENTS)
+    with pytest.raises(ValueError, match="invalid document"):
+        lineal.TfidfVectorizer().fit(["a word", np.nan])
+    with pytest.raises(ValueError, match="analyzer"):
+        lineal.TfidfVectorizer(analyzer="magic").fit(DOCUMENTS)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "params",
+    [
+        dict(strip_accents="unicode"),
+        dict(tokenizer=str.split),
+        dict(preprocessor=str.upper),
+        dict(analyzer="char", ngram_range=(1, 3)),
+        dict(analyzer=str.split),
+        dict(vocabulary=["fox", "dog"]),
+        dict(smooth_idf=False),
+        dict(norm="l1"),
+        dict(binary=True),
+        dict(token_pattern=r"\b(?=[df])\w+"),
+    ],
+    ids=str,
+)
+def test_what_is_not_ours_is_done_by_scikit_learn(params):
+    ours, theirs = lineal.TfidfVectorizer(**params), peers.TfidfVectorizer(**params)
+    np.testing.assert_array_equal(ours.fit_transform(DOCUMENTS).toarray(), theirs.fit_transform(DOCUMENTS).toarray())
+    np.testing.assert_array_equal(ours.transform(DOCUMENTS[:2]).toarray(), theirs.transform(DOCUMENTS[:2]).toarray())
+    assert list(ours.get_feature_names_out()) == list(theirs.get_feature_names_out())
+    np.testing.assert_array_equal(ours.idf_, theirs.idf_)
+    ours.set_params(**lineal.TfidfVectorizer().get_params()).fit(DOCUMENTS)
+    assert "peer_" not in vars(ours)
+    for more in (dict(n_features=1000), dict(alternate_sign=False), dict(norm="l1")):
+        mine = lineal.HashingVectorizer(**more).fit_transform(DOCUMENTS)
+        np.testing.assert_array_equal(mine.toarray(), peers.HashingVectorizer(**more).fit_transform(DOCUMENTS).toarray())
+
+
+def test_words_of_rows():
+    ours, theirs = lineal.TfidfVectorizer().fit(DOCUMENTS), peers.TfidfVectorizer().fit(DOCUMENTS)
+    X = theirs.transform(DOCUMENTS)
+    for mine, expected in zip(ours.inverse_transform(X), theirs.inverse_transform(X)):
+        assert sorted(mine) == sorted(expected)
 
 
 def test_text_classifier():
@@ -96,11 +134,29 @@ def test_reductions():
     pairs = lineal.OneVsOneClassifier(lineal.LinearSVC(tol=1e-8)).fit(X, y)
     np.testing.assert_array_equal(pairs.predict(X), OneVsOneClassifier(LinearSVC(dual=False, tol=1e-10)).fit(X, y).predict(X))
     assert lineal.OutputCodeClassifier(code="exhaustive").fit(X, y).score(X, y) > 0.6
+    # Three classes have three different columns, and scikit-learn's code_size asks for six.
+    assert lineal.OutputCodeClassifier(lineal.LinearSVC(), code_size=2).fit(X, y).score(X, y) > 0.6
     assert lineal.OneVsRestClassifier(lineal.LogisticRegression()).fit(X, y).predict_proba(X).shape == (150, 3)
     # Any estimator that is not ours, by scikit-learn's reduction.
     assert lineal.OneVsRestClassifier(DecisionTreeClassifier(random_state=0)).fit(X, y).score(X, y) > 0.95
     assert lineal.OneVsOneClassifier(KNeighborsClassifier()).fit(X, y).score(X, y) > 0.9
     assert lineal.LabelTreeClassifier().fit(X, y).score(X, y) > 0.9
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_reduction_has_its_estimators_and_takes_labels():
+    X, y = load_iris(return_X_y=True)
+    ours = lineal.OneVsRestClassifier(lineal.LinearSVC(tol=1e-8)).fit(X, y)
+    theirs = OneVsRestClassifier(LinearSVC(dual=False, tol=1e-10)).fit(X, y)
+    assert ours.n_classes_ == 3 and not ours.multilabel_
+    for mine, expected in zip(ours.estimators_, theirs.estimators_):
+        np.testing.assert_allclose(mine.coef_, expected.coef_, atol=1e-3)
+        np.testing.assert_allclose(mine.decision_function(X), expected.decision_function(X), atol=1e-2)
+    Y = np.column_stack([y == 0, y > 0, X[:, 0] > 5]).astype(int)
+    many = lineal.OneVsRestClassifier(lineal.LogisticRegression(tol=1e-8)).fit(X, Y)
+    peer = OneVsRestClassifier(LogisticRegression(tol=1e-10, max_iter=5000)).fit(X, Y)
+    assert many.multilabel_
+    np.testing.assert_array_equal(many.predict(X), peer.predict(X))
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -244,7 +300,7 @@ def test_calibration(method):
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
-def test_frames_with_mixed_columns(kind, tmp_path):
+def test_frames_with_mixed_columns(kind, tmp_path, monkeypatch):
     library = pytest.importorskip(kind)
     n = 60
     columns = {
@@ -263,5 +319,24 @@ def test_frames_with_mixed_columns(kind, tmp_path):
     if kind == "pyarrow":
         import pyarrow.parquet
 
-        pyarrow.parquet.write_table(table, tmp_path / "table.parquet")
-        assert (model.predict(tmp_path / "table.parquet") == y).all()
+        path = tmp_path / "table.parquet"
+        pyarrow.parquet.write_table(table, path)
+        assert (model.predict(path) == y).all()
+        # By the stream, some rows at a time: the same model.
+        from lineal import _table
+
+        monkeypatch.setattr(_table, "BATCH", 7)
+        streamed = lineal.TableClassifier().fit(path, y)
+        assert (streamed.predict(path) == y).all()
+        np.testing.assert_array_equal(streamed.predict_proba(path), model.predict_proba(table))
+        assert list(streamed.feature_names_in_) == list(columns)
+        with pytest.raises(ValueError, match="inconsistent"):
+            lineal.TableClassifier().fit(path, y[:-1])
+    (why, *_) = model.explain(table[:3] if kind != "pyarrow" else table.slice(0, 3))
+    assert why["winner"] in ("left", "stayed") and why["contributions"]
+    model.save(tmp_path / "table.lineal")
+    assert (lineal.load(tmp_path / "table.lineal").predict(table) == y).all()
+    with pytest.raises(ValueError, match="inconsistent"):
+        lineal.TableClassifier().fit(table, y[:-1])
+    spaced = np.where(y == "left", " left", 'stayed, "so"')
+    assert lineal.TableClassifier().fit(table, spaced).score(table, spaced) == 1.0

@@ -128,6 +128,31 @@ def test_least_squares(alpha, fit_intercept, weighted, kind):
         same(lineal.LinearRegression(fit_intercept=fit_intercept).fit(kind(X), target, sample_weight=weights), theirs)
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_weights_of_at_least_0(fit_intercept, weighted, kind):
+    X, y = numbers()
+    weights = row_weights(len(y)) if weighted else None
+    for target in (y, np.column_stack([y, -y])):
+        theirs = linear_model.Ridge(alpha=2.0, positive=True, fit_intercept=fit_intercept, tol=1e-12, max_iter=100_000).fit(X, target, sample_weight=weights)
+        ours = lineal.Ridge(alpha=2.0, positive=True, fit_intercept=fit_intercept).fit(kind(X), target, sample_weight=weights)
+        same(ours, theirs)
+        np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-4)
+        theirs = linear_model.LinearRegression(positive=True, fit_intercept=fit_intercept).fit(X, target, sample_weight=weights)
+        ours = lineal.LinearRegression(positive=True, fit_intercept=fit_intercept).fit(kind(X), target, sample_weight=weights)
+        same(ours, theirs)
+    assert "at least 0" in str(ours.certificate_)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weights_are_in_the_precision_of_the_features(dtype):
+    X, y = three_classes()
+    assert lineal.LogisticRegression().fit(X.astype(dtype), y).coef_.dtype == dtype
+    assert lineal.Ridge().fit(X.astype(dtype), y.astype(float)).coef_.dtype == dtype
+    assert lineal.LinearRegression().fit(X.astype(dtype), np.column_stack([y, y])).coef_.dtype == dtype
+
+
 def test_ridge_of_a_penalty_for_each_target():
     X, y = numbers()
     several = np.column_stack([y, 2 * y + X[:, 0]])
@@ -201,6 +226,16 @@ def test_sgd_classifier_takes_the_same_steps(data, params, kind, weighted):
     assert ours.n_iter_ == theirs.n_iter_
     same(ours, theirs)
     assert ours.t_ == theirs.t_
+
+
+@pytest.mark.filterwarnings("error")
+def test_probabilities_of_scores_far_from_0():
+    """Scores of rows that are not scaled are in the hundreds."""
+    X, y = load_iris(return_X_y=True)
+    X = narrow(X)
+    theirs = linear_model.SGDClassifier(loss="log_loss", random_state=0).fit(X, y)
+    ours = lineal.SGDClassifier(loss="log_loss", random_state=0).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-3)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -1,7 +1,8 @@
-//! Whether the library compiles with few of its features, and program and library for other machines.
+//! Whether the library compiles with few of its features, and program and library for other machines and with the oldest Rust that is promised.
 
 use crate::{call, cargo, root};
 use anyhow::{Context, Result};
+use std::fs;
 use std::process::Command;
 
 /// Features of the crate `lineal` that are compiled without the others. Each is in one set, beside those that share the least with it.
@@ -30,7 +31,27 @@ pub(crate) fn run() -> Result<()> {
         // Without zstd, whose decoder is written in C: a check then needs no compiler of C for that machine.
         check(&["-p", "lineal-cli", "--no-default-features", "--target", target])?;
     }
-    Ok(())
+    with_oldest_rust()
+}
+
+/// The program with the Rust that `Cargo.toml` calls the oldest, if it is installed.
+fn with_oldest_rust() -> Result<()> {
+    let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
+    let oldest = rust_version(&manifest).context("Cargo.toml has no rust-version")?;
+    if !rustup(&["toolchain", "list"])?.lines().any(|line| line.starts_with(oldest)) {
+        eprintln!(
+            "xtask: not checked with Rust {oldest}, which is not installed: rustup toolchain install {oldest}"
+        );
+        return Ok(());
+    }
+    let check = ["check", "--quiet", "--locked", "-p", "lineal-cli"];
+    call("rustup", &[&["run", oldest, "cargo"], &check[..]].concat())
+}
+
+/// What the workspace says of the oldest Rust.
+fn rust_version(manifest: &str) -> Option<&str> {
+    let line = manifest.lines().find(|line| line.starts_with("rust-version"))?;
+    line.split('"').nth(1)
 }
 
 fn check(args: &[&str]) -> Result<()> {
@@ -39,10 +60,24 @@ fn check(args: &[&str]) -> Result<()> {
 
 /// The targets whose standard library is there, one per line; none without rustup.
 fn installed() -> Result<String> {
-    let listed =
-        Command::new("rustup").args(["target", "list", "--installed"]).current_dir(root()).output();
-    match listed {
+    rustup(&["target", "list", "--installed"])
+}
+
+/// What rustup lists; nothing without rustup.
+fn rustup(args: &[&str]) -> Result<String> {
+    match Command::new("rustup").args(args).current_dir(root()).output() {
         Ok(listed) => String::from_utf8(listed.stdout).context("what rustup lists is not text"),
         Err(_) => Ok(String::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_rust_is_in_the_manifest() {
+        assert_eq!(rust_version("[workspace.package]\nrust-version = \"1.90\"\n"), Some("1.90"));
+        assert_eq!(rust_version("edition = \"2024\"\n"), None);
     }
 }

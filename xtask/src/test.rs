@@ -3,7 +3,7 @@
 use crate::{call, cargo, docs, page, root};
 use anyhow::{Context, Result, bail};
 
-/// Ten seconds for each of some forty targets, two at a time, are three and a half minutes; hours are what `soak` is for.
+/// Ten seconds for each of some forty-five targets, two at a time, are about four minutes; hours are what `soak` is for.
 const FUZZ_SECONDS: f64 = 10.0;
 
 /// Which tests.

@@ -177,6 +177,12 @@ fn check_sources(faults: &mut Vec<String>) -> Result<()> {
             if unsafe_code && name != "linalg" {
                 faults.push(format!("{shown}: unsafe belongs into crates/linalg"));
             }
+            if name != "cli" {
+                let flags = flags_in(&text).into_iter();
+                faults.extend(flags.map(|(n, flag)| {
+                    format!("{shown}:{n}: {flag} is a flag; the library names fields, and crates/cli/src/fields.rs has their flags")
+                }));
+            }
             // The examples of the extension module are Python's.
             if path.ends_with("src/lib.rs") && name != "python" && !text.contains("//! ```") {
                 faults.push(format!("{shown} has no runnable example"));
@@ -184,6 +190,27 @@ fn check_sources(faults: &mut Vec<String>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Flags of the program in code that is not a comment, with their lines; not those of commands that are named whole.
+fn flags_in(text: &str) -> Vec<(usize, String)> {
+    let is_of_name = |c: char| c.is_ascii_lowercase() || c == '-';
+    let mut found = Vec::new();
+    for (n, line) in (1..).zip(text.lines()) {
+        if line.trim_start().starts_with("//") {
+            continue;
+        }
+        for (at, _) in line.match_indices("--") {
+            let name: String = line[at + 2..].chars().take_while(|&c| is_of_name(c)).collect();
+            let is_inside = line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '-');
+            // A whole command of the program may be named.
+            let is_of_command = line[..at].contains("`lineal ");
+            if !is_inside && !is_of_command && name.starts_with(|c: char| c.is_ascii_lowercase()) {
+                found.push((n, format!("--{name}")));
+            }
+        }
+    }
+    found
 }
 
 fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
@@ -206,6 +233,12 @@ mod tests {
     fn paths_are_found_in_backquotes() {
         let text = "see `crates/loss/src/huber.rs:10` and `crates/{a,b}` and crates/no, `x = 1`";
         assert_eq!(paths_in(text), ["crates/loss/src/huber.rs"]);
+    }
+
+    #[test]
+    fn flags_are_found_outside_comments() {
+        let text = "// see --label\nlet why = \"add --task rank\";\nlet dash = \"a--b\";\n";
+        assert_eq!(flags_in(text), [(2, "--task".to_owned())]);
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod dependency;
 mod eval;
 mod exit;
 mod explain;
+mod fields;
 mod files;
 mod help;
 mod html;

@@ -1,4 +1,4 @@
-//! Maps in the program: what is said of them.
+//! Feature maps in the program: how they are described.
 
 use lineal::map::{FeatureMap, MapSpec};
 use lineal::templates::Templates;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::talk::{count, rough};
 
 /// `5 templates, hashed into 2^18 features for each of 2 parts of the class`.
-pub fn templates_in_short(templates: &Templates) -> String {
+pub fn templates_in_one_line(templates: &Templates) -> String {
     let (n, bits) = (count(templates.len(), "template"), templates.bits());
     let parts = match templates.n_features() >> bits {
         1 => String::new(),
@@ -17,7 +17,7 @@ pub fn templates_in_short(templates: &Templates) -> String {
 }
 
 /// `age*city, poly:2 of 3 numbers: 14 more features`.
-pub fn in_short(map: &FeatureMap, names: impl Fn(usize) -> String) -> String {
+pub fn one_line(map: &FeatureMap, names: impl Fn(usize) -> String) -> String {
     let columns = map.columns();
     let n_numbers = columns.numbers.iter().map(|span| span.len()).sum();
     let mut parts: Vec<String> = Vec::new();

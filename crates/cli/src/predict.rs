@@ -45,7 +45,7 @@ fn check_flags(args: &PredictArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes answers as they come. What goes wrong ends the writing, and is told in its own words; an output file is then not written.
+/// Writes answers one after the other. An error ends the writing and is returned; an output file is then not written.
 fn write(
     path: Option<&Path>,
     answer: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,

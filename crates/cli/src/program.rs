@@ -1,7 +1,7 @@
 //! What a task brings to the commands: its flags, its words and its writer.
 //!
 //! Every command has one path, over a model of any task that is opened once. A task is a folder of the program with an implementation of [`Program`] for its model,
-//! which `predict`, `eval`, `inspect` and `explain` ask, and one of [`Learns`](crate::train::Learns), which `train` asks.
+//! which `predict`, `eval`, `inspect` and `explain` ask, and one of [`Trainable`](crate::train::Trainable), which `train` asks.
 
 use std::io::Write;
 

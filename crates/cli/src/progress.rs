@@ -1,4 +1,4 @@
-//! Passes as they go by: a bar on a terminal, lines elsewhere (none in the first second), nothing with `--quiet`.
+//! Progress: a bar on a terminal, lines elsewhere (none in the first second), nothing with `--quiet`.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -120,7 +120,7 @@ impl Lines {
         }
     }
 
-    /// The last pass, unless it was told or all of it took no time worth telling.
+    /// The last pass, unless it was printed or the whole run was short.
     fn last(&mut self) -> Option<String> {
         let (line, is_worth_it) = self.held_back.take()?;
         is_worth_it.then_some(line)
@@ -143,7 +143,7 @@ impl Lines {
     }
 }
 
-/// Whoever reads lines wants none of a run that is shorter.
+/// Runs that are shorter than this print no progress lines.
 const QUIET_SECONDS: f64 = 1.0;
 
 const BLOCKS: &str = "{bar:30.cyan} {pos}/{len} blocks, {eta} left  {msg}";
@@ -237,7 +237,7 @@ impl Series {
         Self { shape, n_runs, n_begun: 0 }
     }
 
-    /// The next run begins; what it does is told by `note`.
+    /// The next run begins; `note` says what it does.
     pub fn begin(&mut self, name: &str) {
         self.n_begun += 1;
         if let SeriesShape::Bar(bar) = &self.shape {

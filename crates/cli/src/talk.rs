@@ -3,7 +3,9 @@
 use std::fmt::Display;
 use std::io::Write;
 
-/// Who is told things: nobody, with `--quiet`.
+use crate::fields::as_flags;
+
+/// Messages on stderr; none with `--quiet`.
 #[derive(Clone, Copy, Debug)]
 pub struct Talk {
     quiet: bool,
@@ -15,7 +17,7 @@ impl Talk {
         Self { quiet }
     }
 
-    /// Whether nothing is said.
+    /// Whether nothing is printed.
     pub fn is_quiet(self) -> bool {
         self.quiet
     }
@@ -38,9 +40,9 @@ impl Talk {
     }
 }
 
-/// A line on stderr, said even with `--quiet`. A closed stderr is nobody's problem.
+/// A line on stderr, said even with `--quiet`, in which fields of the library are flags. A closed stderr is ignored.
 pub fn line(text: impl Display) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", as_flags(&text.to_string()));
 }
 
 /// The message of a failure.

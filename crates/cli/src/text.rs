@@ -1,4 +1,4 @@
-//! Text in the program: from flags to a specification, and what is said of it.
+//! Text features in the program: from flags to a specification, and how it is described.
 
 use anyhow::bail;
 use lineal::data::ColumnKind;
@@ -36,7 +36,7 @@ fn has_hashed(data: &Dataset) -> bool {
 }
 
 /// `text as words 1-2, sublinear tf–idf, length 1: 203,412 features`.
-pub fn in_short(encoder: &TextEncoder) -> String {
+pub fn one_line(encoder: &TextEncoder) -> String {
     let spec = encoder.spec();
     let features = match (spec.hash_bits, encoder.collisions()) {
         (Some(bits), Some(met)) => format!(

@@ -28,11 +28,11 @@ pub(crate) enum Input {
     /// Read anew by each walk.
     Replay(Source),
     /// Comes once. A look at the first block is not a walk.
-    Once(RefCell<Coming>),
+    Once(RefCell<Peeked>),
 }
 
 /// What has been looked at, and the rest.
-pub(crate) struct Coming {
+pub(crate) struct Peeked {
     start: Vec<u8>,
     rest: Reader<'static>,
 }
@@ -109,7 +109,7 @@ impl Input {
 
     /// What comes once.
     pub(crate) fn once(rest: Reader<'static>) -> Self {
-        Input::Once(RefCell::new(Coming { start: Vec::new(), rest }))
+        Input::Once(RefCell::new(Peeked { start: Vec::new(), rest }))
     }
 
     /// A copy of the first block.

@@ -15,7 +15,7 @@ use crate::table::{self, Table};
 pub struct Converted {
     /// How many rows were written.
     pub n_rows: usize,
-    /// What the user should hear of.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 

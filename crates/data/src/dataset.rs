@@ -23,7 +23,7 @@ pub struct Dataset {
     pub queries: Option<Queries>,
     /// What columns and classes mean.
     pub schema: Schema,
-    /// What the user should hear of.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// The name that it was read from.
     pub source: String,

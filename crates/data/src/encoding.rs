@@ -26,12 +26,28 @@ impl Encoding {
         })
     }
 
-    /// What the first bytes say by a byte order mark. That of UTF-8 is read anyway.
+    /// What the first bytes say by a byte order mark, or by the zeros of UTF-16 without one. The mark of UTF-8 is read anyway.
     fn of_mark(bytes: &[u8]) -> Option<Self> {
-        let (encoding, _) = encoding_rs::Encoding::for_bom(bytes)?;
-        (encoding != encoding_rs::UTF_8).then_some(Self(encoding))
+        match encoding_rs::Encoding::for_bom(bytes) {
+            Some((encoding, _)) => (encoding != encoding_rs::UTF_8).then_some(Self(encoding)),
+            None => Self::of_zeros(&bytes[..bytes.len().min(HEAD)]),
+        }
+    }
+
+    /// Characters of English and of most separators have one byte of 0 in UTF-16, always on the same side. Nothing else that is text has any.
+    fn of_zeros(head: &[u8]) -> Option<Self> {
+        let n_zeros = |side: usize| head.iter().skip(side).step_by(2).filter(|b| **b == 0).count();
+        let enough = (head.len() / 2).max(8) * 3 / 4;
+        match (n_zeros(0), n_zeros(1)) {
+            (0, n) if n >= enough => Some(Self(encoding_rs::UTF_16LE)),
+            (n, 0) if n >= enough => Some(Self(encoding_rs::UTF_16BE)),
+            _ => None,
+        }
     }
 }
+
+/// How many bytes are looked at to see whether they are UTF-16.
+const HEAD: usize = 64;
 
 impl fmt::Debug for Encoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -71,7 +87,7 @@ pub(crate) fn in_utf8_with(
 /// The source in UTF-8: itself, or its decoded content where the options or a byte order mark say that it is something else.
 pub(crate) fn in_utf8(source: Source, options: &ReadOptions) -> Result<Source, Error> {
     // What may come once is looked at when it has come.
-    let marked = || Ok::<_, Error>(source.peek(4)?.and_then(|head| Encoding::of_mark(&head)));
+    let marked = || Ok::<_, Error>(source.peek(HEAD)?.and_then(|head| Encoding::of_mark(&head)));
     let encoding = match options.encoding {
         Some(encoding) => Some(encoding),
         None => marked()?,
@@ -92,14 +108,30 @@ pub(crate) fn bytes_in_utf8(bytes: Bytes, name: &str) -> Result<Bytes, Error> {
 
 /// The encoding that bytes which are not UTF-8 are most likely in.
 pub(crate) fn likely(bytes: &[u8]) -> &'static str {
-    let head = &bytes[..bytes.len().min(1 << 12)];
-    let share =
-        |of: fn(&u8) -> bool| head.iter().filter(|b| of(b)).count() * 10 / head.len().max(1);
+    let is_high = |b: &&u8| **b >= 0x80;
+    // Runs of letters beyond ASCII: how long they are, and whether they could be characters of two bytes.
+    let runs: Vec<&[u8]> = bytes[..bytes.len().min(1 << 20)]
+        .split(|b| *b < 0x80)
+        .filter(|run| !run.is_empty())
+        .take(1000)
+        .collect();
+    let n_high: usize = runs.iter().map(|run| run.len()).sum();
+    let in_runs: usize = runs.iter().map(|run| run.len()).filter(|&len| len >= 2).sum();
+    // Kana and the usual kanji begin with these in Shift-JIS; letters of other encodings do not.
+    let n_japanese = runs.concat().iter().filter(|b| (0x81..=0x97).contains(*b)).count();
+    let n_odd = runs.iter().filter(|run| run.len() % 2 == 1).count();
     match () {
         // Half of the bytes of plain English are 0 there.
-        () if share(|&b| b == 0) >= 2 => "utf-16",
+        () if bytes.iter().take(1 << 12).filter(|b| **b == 0).count() >= 512 => "utf-16",
+        // Letters with accents stand alone among others.
+        () if 2 * in_runs < n_high => "latin1",
+        () if 4 * n_japanese >= n_high => "shift_jis",
         // Two bytes of two for a character.
-        () if share(|&b| b >= 0x80) >= 5 => "shift_jis, gbk or euc-kr",
+        () if 4 * n_odd <= runs.len() => "gbk, big5 or euc-kr",
+        // One byte for a letter of another alphabet.
+        () if bytes.iter().filter(is_high).any(|b| *b >= 0xc0) => {
+            "windows-1251 (Cyrillic), windows-1253 (Greek) or another one"
+        }
         () => "latin1",
     }
 }
@@ -108,7 +140,7 @@ fn decode(bytes: &[u8], encoding: Encoding, name: &str) -> Result<String, Error>
     let (text, _, damaged) = encoding.0.decode(bytes);
     if damaged {
         let message =
-            format!("the file is not valid {encoding:?}; say another --encoding, or mend it");
+            format!("the file is not valid {encoding:?}; say another options.encoding, or mend it");
         return Err(Error::new(ErrorKind::Encoding, name, message));
     }
     Ok(text.into_owned())
@@ -117,6 +149,37 @@ fn decode(bytes: &[u8], encoding: Encoding, name: &str) -> Result<String, Error>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_likely_encoding_is_the_right_one() {
+        let in_table = |words: &[&str]| {
+            words.iter().map(|word| format!("12;{word};3.5\n")).collect::<String>().repeat(40)
+        };
+        for (words, name, said) in [
+            (&["café", "Zürich", "naïve"][..], "latin1", "latin1"),
+            (&["“quoted”", "10 €"], "windows-1252", "latin1"),
+            (&["東京", "こんにちは", "名前"], "shift_jis", "shift_jis"),
+            (&["中国", "名字", "数据"], "gbk", "gbk"),
+            (&["Москва", "имя", "данные"], "windows-1251", "windows-1251"),
+        ] {
+            let table = in_table(words);
+            let bytes = Encoding::named(name).unwrap().0.encode(&table).0;
+            assert!(likely(&bytes).starts_with(said), "{name}: {}", likely(&bytes));
+        }
+    }
+
+    #[test]
+    fn utf16_needs_no_mark() {
+        let text = "x,y,label\n1,2,cold\n3,4,wärm\n".repeat(5);
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for bytes in [little, big] {
+            assert_eq!(&*bytes_in_utf8(Bytes::Owned(bytes), "t").unwrap(), text.as_bytes());
+        }
+        // An IDX file has zeros on both sides.
+        assert_eq!(Encoding::of_mark(&[0, 0, 8, 3, 0, 0, 0, 9, 0, 0, 0, 28, 0, 0, 0, 28]), None);
+        assert_eq!(Encoding::of_mark(b"x\0y"), None);
+    }
 
     #[test]
     fn names_and_marks_are_known() {

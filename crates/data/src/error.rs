@@ -27,7 +27,7 @@ pub enum ErrorKind {
     Io,
     /// The compressed data is damaged or cut short.
     Archive,
-    /// Which format it is cannot be told, or it is not the one that was said.
+    /// The format is not known, or is not the one that was given.
     Format,
     /// The text does not follow its format's grammar.
     Syntax,

@@ -28,7 +28,7 @@ pub enum Format {
     FastText,
     /// `label importance|namespace feature:value …`, as Vowpal Wabbit reads it.
     Vw,
-    /// Images of bytes, as MNIST comes in.
+    /// Images of bytes, the format of MNIST.
     Idx,
     /// Sequences: one line of columns per token, a blank line between sequences.
     Conll,
@@ -61,7 +61,7 @@ impl Format {
     /// Every format of sentences with constituency trees, or to be parsed into them.
     pub const BRACKETS: [Format; 2] = [Format::Brackets, Format::Sentences];
 
-    /// The format that a file's name tells, `.gz` and `.zst` aside.
+    /// The format that a file's name shows, `.gz` and `.zst` aside.
     pub fn from_name(name: &str) -> Option<Format> {
         let name = Path::new(name).file_name()?.to_str()?.to_ascii_lowercase();
         let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
@@ -110,7 +110,7 @@ impl Format {
     }
 }
 
-const KNOWN: &str = "libsvm, csv, tsv, jsonl, fasttext, vw, idx; conll, conllu, crfsuite with --task tag; conllu with --task dependency; brackets, sentences with --task constituency; letor with --task rank";
+const KNOWN: &str = "libsvm, csv, tsv, jsonl, fasttext, vw, idx; conll, conllu, crfsuite with read_sequences; conllu with read_treebank; brackets, sentences with read_brackets; letor with read_ranking";
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -182,7 +182,7 @@ pub(crate) fn guess(name: &str, bytes: &[u8]) -> Result<Format, Error> {
         Some(_) => {}
     }
     let message = format!(
-        "the name does not tell the format and neither does the content; say which with --format: {KNOWN}"
+        "neither the name nor the content shows the format; say which with options.format: {KNOWN}"
     );
     Err(Error::new(ErrorKind::Format, name, message))
 }
@@ -270,7 +270,7 @@ mod tests {
         }
         for text in ["12:30 late\n", "1 a:b\n", "1\n2\n", "a, b\nc\n"] {
             let error = guess("a9a", text.as_bytes()).unwrap_err();
-            assert!(error.message.contains("--format"), "{error}");
+            assert!(error.message.contains("options.format"), "{error}");
         }
         assert_eq!(guess("x", b" \n").unwrap_err().kind, ErrorKind::Empty);
     }

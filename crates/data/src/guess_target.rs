@@ -1,4 +1,4 @@
-//! Whether labels that nobody said anything of are classes or numbers to predict.
+//! Guesses whether labels are classes or numbers to predict.
 
 use crate::error::{Error, thousands};
 use crate::number::parse_number;
@@ -28,7 +28,7 @@ pub struct GuessedTarget {
 /// Looks at the first rows: labels of fractions, or of many different whole numbers in a table, are numbers to predict. Whole numbers in
 /// LIBSVM files are classes, as there every label is a number.
 ///
-/// What can be read once only must be [kept](Source::kept). What is wrong with a file is left to whoever reads it.
+/// A source that can be read only once must be [kept](Source::kept). Errors of the file itself are left to the reader.
 pub fn guess_target(source: &Source, options: &ReadOptions) -> GuessedTarget {
     let options = ReadOptions { target: TargetKind::Classes, ..options.clone() };
     let looked: Result<Learnt, Error> = learn_schema(source, &options, SAMPLE);

@@ -1,4 +1,4 @@
-//! IDX: images of bytes as MNIST comes in, labels in a file of their own.
+//! IDX: images of bytes, the format of MNIST, labels in a file of their own.
 //!
 //! A file is the magic `0 0 type rank`, `rank` lengths of four bytes, most significant first, then the
 //! values. Lengths are compared with the bytes that are there before anything is allocated by them.
@@ -25,8 +25,8 @@ pub(crate) fn read(
     one_label(options.target, file)?;
     let images = Images::parse(bytes, file)?;
     let Some(path) = labels_path(source, options) else {
-        let message = "the labels are in another file that its name does not tell \
-                       (…-images-idx3-ubyte has …-labels-idx1-ubyte); name it with --labels";
+        let message = "the labels are in another file, which its name does not show \
+                       (…-images-idx3-ubyte has …-labels-idx1-ubyte); name it with options.labels_file";
         return Err(Error::new(ErrorKind::Label, file, message));
     };
     let labels = read_labels(&path, images.n, file)?;
@@ -262,7 +262,7 @@ mod tests {
         let alone = Source::Memory { name: "x.idx".into(), bytes: images };
         let t = crate::read_with(&alone, &options, &d.schema).unwrap();
         assert_eq!(t.y, Targets::None);
-        assert!(crate::read(&alone, &options).unwrap_err().message.contains("--labels"));
+        assert!(crate::read(&alone, &options).unwrap_err().message.contains("options.labels_file"));
     }
 
     #[test]

@@ -130,15 +130,15 @@ impl LabelsBuilder {
     }
 }
 
-/// Rows that give a label twice, which a set cannot: it is kept once, and the user hears of it.
+/// Rows that give a label twice, which a set cannot: it is kept once, with a warning.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Twins {
+pub(crate) struct DuplicateLabels {
     n_rows: usize,
     /// The name of the first, its line and byte column.
     first: Option<(String, usize, Option<usize>)>,
 }
 
-impl Twins {
+impl DuplicateLabels {
     /// Notes a row.
     pub(crate) fn add(&mut self, name: &str, place: impl FnOnce() -> (usize, Option<usize>)) {
         self.n_rows += 1;
@@ -149,7 +149,7 @@ impl Twins {
     }
 
     /// Adds those of a later part of the file, which has so many lines before it.
-    pub(crate) fn append(&mut self, later: Twins, n_lines_before: usize) {
+    pub(crate) fn append(&mut self, later: DuplicateLabels, n_lines_before: usize) {
         self.n_rows += later.n_rows;
         let first = later.first.map(|(name, line, column)| (name, line + n_lines_before, column));
         self.first = self.first.take().or(first);

@@ -130,7 +130,7 @@ impl ClassIndex {
     pub(crate) fn id(&mut self, name: &str) -> u32 {
         let id = self.ids.get(name).copied().or_else(|| self.find_number(finite(name)?));
         id.unwrap_or_else(|| match &mut self.fresh {
-            None => self.miss(name),
+            None => self.add_unseen(name),
             Some(fresh) => {
                 let id = u32::try_from(self.n_given + fresh.len()).unwrap_or(UNSEEN);
                 fresh.push(name.to_owned());
@@ -156,7 +156,7 @@ impl ClassIndex {
     }
 
     /// Notes a label that is not known, or not given.
-    pub(crate) fn miss(&mut self, name: &str) -> u32 {
+    pub(crate) fn add_unseen(&mut self, name: &str) -> u32 {
         self.unseen += 1;
         let shown = quote(name);
         if self.unseen_names.len() < 3 && !self.unseen_names.contains(&shown) {

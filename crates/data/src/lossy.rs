@@ -62,12 +62,12 @@ impl Replaced {
         text
     }
 
-    /// What the user should hear of.
+    /// Warnings for the user.
     pub(crate) fn warning(&self, file: &str) -> Option<String> {
         self.any().then(|| {
             format!(
                 "{file}: {} of bytes that are not valid UTF-8 (the first in line {}), each read as �; convert the file (iconv -t \
-                 UTF-8), or say --strict to stop there",
+                 UTF-8), or say options.strict to stop there",
                 count(self.n.get(), "run"),
                 self.first_line.get()
             )

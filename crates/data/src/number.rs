@@ -118,7 +118,7 @@ fn load(window: &[u8; WINDOW], p: usize) -> u64 {
     u64::from_le_bytes(*window[p & 31..].first_chunk::<8>().unwrap_or(&[0; 8]))
 }
 
-/// `int.frac` with at most 7 and 8 digits, rounded once; `None` where that cannot be told.
+/// `int.frac` with at most 7 and 8 digits, rounded once; `None` where that is not certain.
 #[inline(always)]
 fn decimal(int: u64, frac: u64, n_frac: usize) -> Option<f32> {
     // At most 15 digits, so the integer and the power are exact and the quotient is rounded to f64 once.

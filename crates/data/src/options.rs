@@ -9,7 +9,7 @@ use crate::schema::TargetKind;
 /// How to read a file. The default guesses the format and the types of columns, and reads classes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadOptions {
-    /// The format, where the name does not tell it or tells it wrongly.
+    /// The format, if the name does not show it or shows a wrong one.
     pub format: Option<Format>,
     /// Whether labels are classes, sets of labels, numbers, or grades of documents. [`read_with`](crate::read_with) follows the schema instead.
     pub target: TargetKind,

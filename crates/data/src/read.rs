@@ -112,16 +112,16 @@ pub(crate) fn check_columns(
     }
     let one = |flag, name: &Option<String>| name.as_ref().map(|name| (flag, name.clone()));
     let first = |flag, names: &[String]| names.first().map(|name| (flag, name.clone()));
-    let said = one("--label", &options.label)
-        .or_else(|| one("--weight", &options.weight))
-        .or_else(|| one("--query", &options.query))
-        .or_else(|| first("--numeric", &options.numeric))
-        .or_else(|| first("--categorical", &options.categorical))
-        .or_else(|| first("--text", &options.text))
-        .or_else(|| first("--ignore", &options.ignore));
+    let said = one("options.label", &options.label)
+        .or_else(|| one("options.weight", &options.weight))
+        .or_else(|| one("options.query", &options.query))
+        .or_else(|| first("options.numeric", &options.numeric))
+        .or_else(|| first("options.categorical", &options.categorical))
+        .or_else(|| first("options.text", &options.text))
+        .or_else(|| first("options.ignore", &options.ignore));
     let Some((flag, name)) = said else { return Ok(()) };
     let message = format!(
-        "there is no column {name:?}: {format} has no columns with names; leave {flag} out, or say --format if it is another one"
+        "there is no column {name:?}: {format} has no columns with names; leave {flag} out, or say options.format if it is another one"
     );
     Err(Error::new(ErrorKind::Columns, file, message))
 }
@@ -207,13 +207,13 @@ pub(crate) fn tell_format(file: &str, options: &ReadOptions, head: &[u8]) -> Res
     let format = options.format.map_or_else(|| format::guess(file, head), Ok)?;
     if format.is_for_brackets() {
         let message =
-            format!("{format} is for constituency trees: add --task constituency, or say --format");
+            format!("{format} is for constituency trees: use read_brackets, or say options.format");
         return Err(Error::new(ErrorKind::Format, file, message));
     }
     if format.is_for_tags() {
-        let or_trees = if format == Format::Conllu { " or --task dependency" } else { "" };
+        let or_trees = if format == Format::Conllu { " or read_treebank" } else { "" };
         let message = format!(
-            "{format} holds sequences of tokens: add --task tag{or_trees}, or say --format"
+            "{format} holds sequences of tokens: use read_sequences{or_trees}, or say options.format"
         );
         return Err(Error::new(ErrorKind::Format, file, message));
     }
@@ -251,7 +251,7 @@ pub(crate) fn check_schema(file: &str, format: Format, schema: &Schema) -> Resul
     }
     let message = format!(
         "this is read as {format}, but the model was trained on {}, whose columns mean something else; \
-         convert the file, or say --format",
+         convert the file, or say options.format",
         schema.format.map_or("arrays".into(), |learnt| learnt.to_string())
     );
     Err(Error::new(ErrorKind::Schema, file, message))

@@ -1,5 +1,7 @@
 //! What the columns and classes of a dataset mean: learnt at training, stored in the model, applied after.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::encoding::Encoding;
@@ -138,7 +140,9 @@ pub enum ColumnKind {
 }
 
 /// Features of a date: days, year, months, days of the week.
-pub(crate) const DATE_FEATURES: usize = 2 + 12 + 7;
+pub(crate) const DATE_FEATURES: usize = 2 + 12 + WEEKDAYS;
+
+const WEEKDAYS: usize = 7;
 
 /// The most bits of a hashed table.
 pub(crate) const MOST_BITS: u8 = 30;
@@ -201,7 +205,10 @@ impl Schema {
         };
         match &column.kind {
             ColumnKind::Hashed { at, .. } => self.hashed_name(j - at),
-            ColumnKind::Categorical { at, values } => format!("{}={}", column.name, values[j - at]),
+            ColumnKind::Categorical { at, values } => match values[j - at].as_str() {
+                "" => format!("{}=(missing)", column.name),
+                value => format!("{}={value}", column.name),
+            },
             ColumnKind::Vector { at, .. } => format!("{}[{}]", column.name, j - at),
             ColumnKind::Named { at, names } => names[j - at].clone(),
             ColumnKind::Date { at, .. } => format!("{}.{}", column.name, date_feature(j - at)),
@@ -236,6 +243,21 @@ impl Schema {
             _ => 0..0,
         };
         self.columns.iter().flatten().flat_map(span).collect()
+    }
+
+    /// The features of each set of which a row has one at most: the values of a column of categories, the months and the days of the week of a date. They rise.
+    pub fn category_features(&self) -> Vec<Range<usize>> {
+        let spans = |column: &Column| match &column.kind {
+            ColumnKind::Categorical { at, values } => vec![*at..at + values.len()],
+            ColumnKind::Date { at, .. } => {
+                let weekdays = at + DATE_FEATURES - WEEKDAYS;
+                vec![at + 2..weekdays, weekdays..at + DATE_FEATURES]
+            }
+            _ => Vec::new(),
+        };
+        let mut all: Vec<Range<usize>> = self.columns.iter().flatten().flat_map(spans).collect();
+        all.sort_unstable_by_key(|span| span.start);
+        all
     }
 
     /// How many features come straight from the file: the first ones.

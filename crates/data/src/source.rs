@@ -26,7 +26,7 @@ pub enum Source {
         /// What the file would hold.
         bytes: Vec<u8>,
     },
-    /// What comes once and is looked at first: see [`Source::kept`].
+    /// A source that can be read only once, of which the first bytes are looked at: see [`Source::kept`].
     Once(Once),
 }
 
@@ -239,7 +239,7 @@ pub(crate) fn utf8<'a>(bytes: &'a [u8], file: &str) -> Result<&'a str, Error> {
     std::str::from_utf8(bytes).map_err(|e| {
         let at = e.valid_up_to();
         let message = format!(
-            "byte 0x{:02x} is not valid UTF-8; the file seems to be in another encoding: say --encoding {}, or convert it (iconv -t UTF-8)",
+            "byte 0x{:02x} is not valid UTF-8; the file seems to be in another encoding: say options.encoding = {}, or convert it (iconv -t UTF-8)",
             bytes.get(at).copied().unwrap_or_default(),
             crate::encoding::likely(bytes)
         );

@@ -23,7 +23,7 @@ pub struct Learnt {
     pub schema: Schema,
     /// How many rows were looked at.
     pub n_rows: usize,
-    /// What the user should hear of.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 

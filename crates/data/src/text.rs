@@ -1,4 +1,4 @@
-//! Running text on its way to whoever makes features of it: in batches, none of which is kept.
+//! Running text on its way to the code that makes features of it: in batches, none of which is kept.
 
 use crate::schema::Schema;
 

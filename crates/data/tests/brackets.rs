@@ -117,9 +117,9 @@ fn faults_have_their_place_and_remedy() {
     let error = read_brackets(memory("a.txt", "it rains\n"), &trees).unwrap_err();
     assert!(error.message.contains("trees are needed"), "{error}");
     let error = read_brackets(memory("a.conllu", "1\tit\n"), &trees).unwrap_err();
-    assert!(error.message.contains("--format brackets"), "{error}");
+    assert!(error.message.contains("options.format = brackets"), "{error}");
     let error = lineal_data::read(memory("a.mrg", TREE), &ReadOptions::default()).unwrap_err();
-    assert!(error.message.contains("--task constituency"), "{error}");
+    assert!(error.message.contains("read_brackets"), "{error}");
 }
 
 #[test]

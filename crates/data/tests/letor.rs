@@ -90,7 +90,7 @@ fn faults_have_their_place_and_remedy() {
         (
             "a.csv",
             "y,a\n1,1\n",
-            "a.csv: no column is named query, qid, query_id; say which one is with --query NAME",
+            "a.csv: no column is named query, qid, query_id; name the query with options.query = NAME",
         ),
         ("a.csv", "qid,query,y\n1,1,1\n", "a.csv: both \"qid\" and \"query\" could be the query"),
         (
@@ -109,10 +109,10 @@ fn faults_have_their_place_and_remedy() {
         assert!(error.starts_with(said), "{error}");
     }
     let classes = read(memory("a.letor", "1 qid:3 1:2\n"), &ReadOptions::default()).unwrap_err();
-    assert!(classes.message.contains("--task rank"), "{classes}");
+    assert!(classes.message.contains("read_ranking"), "{classes}");
     let query = ReadOptions { query: Some("a".into()), ..ReadOptions::default() };
     let error = read(memory("a.csv", "a,y\n1,1\n"), &query).unwrap_err();
-    assert!(error.message.contains("--task rank"), "{error}");
+    assert!(error.message.contains("read_ranking"), "{error}");
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn a_first_row_of_data_is_read_and_a_model_remembers_it() {
     let options = ReadOptions { label: Some("3".into()), ..ReadOptions::default() };
     let d = read(memory("t.csv", "1,2,a\n4,5,b\n7,8,b\n"), &options).unwrap();
     assert_eq!((d.n_rows(), d.schema.no_header), (3, true));
-    assert!(d.warnings[0].contains("--header"), "{:?}", d.warnings);
+    assert!(d.warnings[0].contains("options.header = true"), "{:?}", d.warnings);
     let t = read_with(memory("u.csv", "1,2,b\n"), &ReadOptions::default(), &d.schema).unwrap();
     assert_eq!(t.y, Targets::Classes(vec![1]));
     let said = ReadOptions { header: Some(true), label: Some("a".into()), ..options };
@@ -156,7 +156,7 @@ fn other_encodings_are_read_or_named() {
     assert_eq!(values(&d, "naïve=café"), [1.0, 0.0]);
     let latin: Vec<u8> = text.chars().map(|c| c as u8).collect();
     let error = read(memory("t.csv", latin.clone()), &ReadOptions::default()).unwrap_err();
-    assert!(error.message.contains("--encoding latin1"), "{error}");
+    assert!(error.message.contains("options.encoding = latin1"), "{error}");
     let options =
         ReadOptions { encoding: Encoding::named("latin1").ok(), ..ReadOptions::default() };
     assert_eq!(read(memory("t.csv", latin), &options).unwrap().x, d.x);

@@ -297,3 +297,20 @@ fn a_long_file_is_the_same_from_disk_memory_and_archives() {
         assert_eq!(n_bytes, length.0);
     }
 }
+
+/// Whoever answers rows as they come once answered those that the error is about.
+#[test]
+fn a_column_that_no_row_has_is_told_before_the_rows_go_out() {
+    let trained = memory("t.jsonl", "{\"a\":1,\"y\":\"u\"}\n{\"a\":2,\"y\":\"v\"}\n");
+    let options = ReadOptions { label: Some("y".into()), ..options(TargetKind::Classes) };
+    let schema = read(&trained, &options).unwrap().schema;
+    let other = memory("t.jsonl", "{\"b\":1,\"y\":\"u\"}\n{\"b\":2,\"y\":\"v\"}\n");
+    let mut n_rows = 0;
+    let done = stream(&other, &options, &schema, 9, &mut |chunk, _| {
+        n_rows += chunk.n_rows();
+        Ok(ControlFlow::Continue(()))
+    });
+    let why = done.unwrap_err().to_string();
+    assert!(why.contains("no row has \"a\""), "{why}");
+    assert_eq!(n_rows, 0);
+}

@@ -32,12 +32,16 @@ fn types_are_guessed_over_the_whole_column() {
     let d = learn("t.csv", &text);
     let columns = d.schema.columns.as_ref().unwrap();
     assert_eq!(columns[1].kind, ColumnKind::Numeric { at: 1, mean: 30.0 });
-    let why = "looks like free text (60 distinct values of 60)".to_owned();
-    assert_eq!(columns[2].kind, ColumnKind::Ignored { why: why.clone() });
+    let ignored = |name: &str| {
+        let flags = format!("options.text = {name} or options.categorical = {name} takes it");
+        let why = format!("different in most rows (60 distinct values of 60); {flags}");
+        ColumnKind::Ignored { why }
+    };
+    assert_eq!(columns[2].kind, ignored("late"));
     let values = vec![String::new(), "blue".into(), "red".into()];
     assert_eq!(columns[3].kind, ColumnKind::Categorical { at: 2, values });
     assert_eq!(columns[4].kind, ColumnKind::Label);
-    assert_eq!(columns[5].kind, ColumnKind::Ignored { why });
+    assert_eq!(columns[5].kind, ignored("note"));
     assert_eq!(columns[6].kind, ColumnKind::Ignored { why: "empty in every row".into() });
     assert_eq!(names(&d.schema), ["k", "n", "color=", "color=blue", "color=red"]);
     assert_eq!(d.x.row(2), Row::sparse(&[0, 1, 3], &[2.0, 2.5, 1.0]).unwrap());
@@ -183,5 +187,8 @@ fn hashed_categories_share_a_table_and_keep_names() {
         let options = ReadOptions { hash_categories: Some(bits), ..options.clone() };
         read(source(csv), &options).unwrap_err().to_string()
     };
-    assert!(message(0).contains("between 1 and 30 bits") && message(99).contains("--hash 99"));
+    assert!(
+        message(0).contains("between 1 and 30 bits")
+            && message(99).contains("options.hash_categories = 99")
+    );
 }

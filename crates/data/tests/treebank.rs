@@ -200,11 +200,11 @@ fn faults_have_their_line() {
         (after(&[("1", "0"), ("2", "2")]), "a.conllu:6: word 2 `w2` is its own head"),
         (
             after(&[("1", "3"), ("2", "0"), ("3", "4"), ("4", "1")]),
-            "a.conllu:5: heads run in a circle: 1 `w1` → 3 `w3` → 4 `w4` → 1; give one",
+            "a.conllu:5: heads form a cycle: 1 `w1` → 3 `w3` → 4 `w4` → 1; give one",
         ),
         (
             after(&[("1", "2"), ("2", "1")]),
-            "a.conllu:5: no word is the root, and heads run in a circle: 1 `w1` → 2 `w2` → 1; give one of these words the head 0",
+            "a.conllu:5: no word is the root, and heads form a cycle: 1 `w1` → 2 `w2` → 1; give one of these words the head 0",
         ),
         (
             after(&[("1", "0"), ("3", "1")]),
@@ -264,9 +264,12 @@ fn faults_have_their_line() {
     let error = read_treebank(memory("a.conllu", b"1\t\xff\n"), &both).unwrap_err();
     assert_eq!((error.line, error.column), (Some(1), Some(3)));
     let error = read_treebank(memory("a.csv", SAMPLE), &both).unwrap_err().to_string();
-    assert!(error.contains("csv does not hold dependency trees; give --format conllu"), "{error}");
+    assert!(
+        error.contains("csv does not hold dependency trees; give options.format = conllu"),
+        "{error}"
+    );
     let error = lineal_data::read(memory("a.conllu", SAMPLE), &Default::default()).unwrap_err();
-    assert!(error.to_string().contains("add --task tag or --task dependency"), "{error}");
+    assert!(error.to_string().contains("use read_sequences or read_treebank"), "{error}");
     let said = TreebankOptions { format: Some(Format::Conllu), ..both };
     assert_eq!(read_treebank(memory("a.csv", SAMPLE), &said).unwrap().len(), 2);
     assert_eq!(read_treebank(memory("a.conll", SAMPLE), &Default::default()).unwrap().len(), 2);

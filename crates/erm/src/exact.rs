@@ -25,12 +25,12 @@ const MAX_QR: usize = 1 << 28;
 pub enum ExactError {
     /// Too many features for a dense factorisation.
     #[error(
-        "the exact solver is for up to {MAX_FEATURES} features, this data has {0}; use --solver newton, lbfgs or dual"
+        "the exact solver is for up to {MAX_FEATURES} features, this data has {0}; use spec.solver = newton, lbfgs or dual"
     )]
     TooWide(usize),
     /// Ill-conditioned and too tall for QR.
     #[error(
-        "the normal equations are ill-conditioned and {0} rows are too many for QR; use --standardize, a larger --l2, or --solver newton"
+        "the normal equations are ill-conditioned and {0} rows are too many for QR; use spec.standardize, a larger spec.penalty.l2, or spec.solver = newton"
     )]
     TooTall(usize),
 }

@@ -60,6 +60,7 @@ mod declare;
 #[cfg(feature = "dependency")]
 mod dependency;
 mod error;
+mod exchange;
 mod explain;
 mod features;
 mod predict;
@@ -137,6 +138,7 @@ pub use declare::{
 #[cfg(feature = "dependency")]
 pub use dependency::{DecoderKind, DependencyModel, DependencySpec, LabellerKind};
 pub use error::Error;
+pub use exchange::{Exported, ModelFormat};
 pub use explain::highlight::Lit;
 pub use explain::{Contribution, Decision, ExplainSpec, Explanation};
 pub use features::{FeatureSpec, Features, read_features, read_features_of};
@@ -225,9 +227,11 @@ pub fn read_brackets(
 
 /// Runs `f` on a pool of that many threads (all cores for `None`). Results do not depend on the number.
 pub fn with_threads<R: Send>(threads: Option<usize>, f: impl FnOnce() -> R + Send) -> R {
-    match rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
+    // No more threads to be had: the caller's will do, in a pool of its own, as the global one would panic.
+    let own = || rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+    match pool.or_else(|_| own()) {
         Ok(pool) => pool.install(f),
-        // No more threads to be had: the caller's will do.
         Err(_) => f(),
     }
 }

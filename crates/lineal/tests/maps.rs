@@ -142,13 +142,13 @@ fn what_cannot_be_mapped_is_refused_in_words() {
     let message = refuse(text, None, "age*town");
     assert_eq!(
         message,
-        "points.csv: --interact age*town: there is no column `town`; the columns are age, city, label"
+        "points.csv: spec.interact = age*town: there is no column `town`; the columns are age, city, label"
     );
     assert!(refuse(text, None, "city*city").contains("says nothing new"));
     assert!(refuse(text, None, "age*label").contains("is the label"));
     let message = refuse("city,label\nRome,a\nOslo,b\n", Some("poly:2"), "");
     assert_eq!(
         message,
-        "points.csv: --map poly:2: there is no column of numbers to map; see --numeric"
+        "points.csv: spec.map = poly:2: there is no column of numbers to map; see options.numeric"
     );
 }

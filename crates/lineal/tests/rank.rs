@@ -142,7 +142,7 @@ fn pegasos_is_refused_for_the_squared_hinge() {
         spec.solver = solver;
         spec.sgd.schedule = Some(ScheduleKind::Pegasos);
         let why = train(&data, &spec).unwrap_err().to_string();
-        assert!(why.contains("--schedule inverse"), "{why}");
+        assert!(why.contains("spec.sgd.schedule = inverse"), "{why}");
     }
 }
 

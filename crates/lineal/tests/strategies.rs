@@ -451,18 +451,18 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         assert!(error.contains(why), "{error}");
     };
     refused(&data, spec(Strategy::Ova, LossKind::Squared), "least squares");
-    refused(&data, TrainSpec { sum: true, ..spec(Strategy::Ovo, LossKind::Hinge) }, "--sum");
+    refused(&data, TrainSpec { sum: true, ..spec(Strategy::Ovo, LossKind::Hinge) }, "spec.sum");
     let sgd = TrainSpec { solver: SolverKind::Sgd, ..spec(Strategy::Tree, LossKind::Hinge) };
-    refused(&data, sgd, "--solver dual");
+    refused(&data, sgd, "spec.solver = dual");
     let early =
         TrainSpec { validation: 0.2, patience: Some(2), ..spec(Strategy::Ova, LossKind::Hinge) };
-    refused(&data, early, "--solver sgd");
+    refused(&data, early, "spec.solver = sgd");
     refused(&lists, multilabel(Strategy::Ovo, Threshold::Half), "multilabel");
-    refused(&lists, spec(Strategy::Ova, LossKind::Hinge), "--task multilabel");
+    refused(&lists, spec(Strategy::Ova, LossKind::Hinge), "spec.task = multilabel");
     let mut exhaustive = spec(Strategy::Ecoc, LossKind::Hinge);
     exhaustive.reduction.code = CodeKind::File;
     exhaustive.reduction.code_text = Some("+-\n-+\n".into());
-    refused(&data, exhaustive, "--code");
+    refused(&data, exhaustive, "spec.reduction.code");
     let regress = TrainSpec {
         calibrate: Some(CalibrateKind::Platt),
         folds: 40,

@@ -319,13 +319,13 @@ fn what_streams_refuse() {
     let source = memory("a.svm", &"1 1:1e9\n2 1:2e9\n".repeat(50));
     let options = ReadOptions { target: lineal::TargetKind::Real, ..ReadOptions::default() };
     let diverged = Streaming::new(source, &options, &wild).run().unwrap_err().to_string();
-    assert!(diverged.contains("--rate"), "{diverged}");
+    assert!(diverged.contains("spec.sgd.rate"), "{diverged}");
     // A model that was not streamed has nothing to go on from.
     let data = read(memory("a.svm", "1 1:1\n2 1:-1\n"), &ReadOptions::default()).unwrap();
     let (model, _) = lineal::train(&data, &lineal::TrainSpec::default()).unwrap();
     let source = memory("a.svm", "1 1:1\n");
     let error = Streaming::resume(model, source, &ReadOptions::default()).run().unwrap_err();
-    assert!(error.to_string().contains("not trained with --stream"), "{error}");
+    assert!(error.to_string().contains("not trained with lineal::Streaming"), "{error}");
 }
 
 /// The scores of a class.

@@ -162,7 +162,7 @@ fn named_attributes_are_features_as_they_stand() {
     let bad = read("bad.crfsuite", "A\tx:1\nB\ty:one\n");
     let error = Training::new(&bad, &tagging()).run().unwrap_err().to_string();
     assert!(
-        error.starts_with("bad.crfsuite:2: attribute `y`: `one` is no finite number"),
+        error.starts_with("bad.crfsuite:2: attribute `y`: `one` is not a finite number"),
         "{error}"
     );
 }
@@ -256,7 +256,7 @@ fn a_margin_has_no_probabilities() {
     let data = read("train.conll", &sentences(20));
     let model = train(&data, &change(crf(), |s| s.loss = Some(LossKind::Perceptron)));
     let error = model.answer(&data, &Ask { proba: true, ..Ask::default() }).unwrap_err();
-    assert!(error.to_string().contains("train with --loss logistic"), "{error}");
+    assert!(error.to_string().contains("train with spec.loss = logistic"), "{error}");
     let best = model.answer(&data, &Ask { n_best: 3, ..Ask::default() }).unwrap();
     assert!(best[0].n_best.len() == 3 && best[0].n_best[0].score >= best[0].n_best[1].score);
     assert_eq!(best[0].n_best[0].probability, None);
@@ -284,7 +284,7 @@ fn known_labels_are_kept_and_impossible_ones_named() {
         "{error}"
     );
     let error = with("Ann Q\n").unwrap_err().to_string();
-    assert!(error.starts_with("new.conll:1: `Q` is no label of the model"), "{error}");
+    assert!(error.starts_with("new.conll:1: `Q` is not a label of the model"), "{error}");
 }
 
 #[test]
@@ -468,10 +468,10 @@ fn hostile_requests_are_refused() {
     fails(&templates("U0:%x[0,7]\n"), "the templates read column 7, but the data has 3");
     fails(&templates("U0:%x[0,2]\n"), "the templates read column 2, which is the label");
     fails(&templates("X\n"), "template line 1");
-    fails(&change(tagging(), |s| s.tag.order = 3), "--order 3");
-    fails(&change(tagging(), |s| s.tag.hash_bits = Some(40)), "--hash 40");
-    fails(&change(tagging(), |s| s.loss = Some(LossKind::Squared)), "--loss squared");
-    fails(&change(tagging(), |s| s.solver = lineal::SolverKind::Newton), "--solver newton");
+    fails(&change(tagging(), |s| s.tag.order = 3), "spec.tag.order = 3");
+    fails(&change(tagging(), |s| s.tag.hash_bits = Some(40)), "spec.tag.hash_bits = 40");
+    fails(&change(tagging(), |s| s.loss = Some(LossKind::Squared)), "spec.loss = squared");
+    fails(&change(tagging(), |s| s.solver = lineal::SolverKind::Newton), "spec.solver = newton");
     fails(&change(tagging(), |s| s.patience = Some(1)), "held-out");
     fails(&change(tagging(), |s| s.validation = 0.1), "at least two");
 }

@@ -138,9 +138,11 @@ fn what_templates_cannot_do_is_refused() {
         Training::new(&data, &spec).features(&features).run().unwrap_err().to_string()
     };
     let plain = TrainSpec::default;
-    assert!(refuse(TrainSpec { strategy: Strategy::Ova, ..plain() }).contains("--strategy ova"));
+    assert!(
+        refuse(TrainSpec { strategy: Strategy::Ova, ..plain() }).contains("spec.strategy = ova")
+    );
     assert!(refuse(TrainSpec { task: Task::Regress, ..plain() }).contains("regress"));
-    assert!(refuse(TrainSpec { hard_margin: true, ..plain() }).contains("--hard-margin"));
+    assert!(refuse(TrainSpec { hard_margin: true, ..plain() }).contains("spec.hard_margin"));
     let templates = Templates::parse("wrod", 8).unwrap();
     let options = ReadOptions {
         text: vec!["word".into()],

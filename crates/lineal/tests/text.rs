@@ -109,3 +109,19 @@ fn features_that_contradict_themselves_are_refused() {
     assert!(Model::from_bytes(&rewritten(&bytes, |_| {}, "")).is_ok());
     assert!(Model::from_bytes(&rewritten(&bytes, |_| {}, "rows")).is_err());
 }
+
+/// Where no column is named as text, those that look like it are, as in the program.
+#[test]
+fn text_is_guessed_where_none_is_named() {
+    let mut csv = String::from("id,note,plan,label\n");
+    for i in 0..40 {
+        let (word, label) = if i % 2 == 0 { ("invoice", "money") } else { ("password", "access") };
+        let note = format!("ticket {i} says that the {word} was wrong again on day {}", i * 7);
+        csv.push_str(&format!("{i},{note},{},{label}\n", ["basic", "gold"][i % 2]));
+    }
+    let source = Source::Memory { name: "tickets.csv".into(), bytes: csv.into_bytes() };
+    let (data, features) =
+        read_features(source, &ReadOptions::default(), &FeatureSpec::default()).unwrap();
+    assert_eq!(data.schema.text_columns().collect::<Vec<_>>().len(), 1);
+    assert!(features.text().is_some_and(|text| text.n_features() > 10));
+}

@@ -145,7 +145,7 @@ fn what_cannot_be_searched() {
     let bare = Dataset { y: Targets::None, ..data.clone() };
     assert!(refused(spec(), &bare).contains("no labels"));
     let base = TrainSpec { task: Task::Regress, ..TrainSpec::default() };
-    assert!(refused(TuneSpec { base, ..spec() }, &data).contains("--task regress"));
+    assert!(refused(TuneSpec { base, ..spec() }, &data).contains("spec.task = regress"));
     assert_eq!(data.schema.target, TargetKind::Classes);
     let in_order = TuneSpec { shuffle: Shuffle::InOrder, folds: 61, ..spec() };
     assert!(refused(in_order, &data).contains("61 folds"));

@@ -165,18 +165,29 @@ fn what_is_not_a_model_is_named_with_the_remedy() {
     assert!(matches!(ModelFile::open(Path::new("/dev/zero")), Err(Error::NotLineal { .. })));
 }
 
+/// Of a file whose header is cut, the message once gave the length of the header as that of the file.
 #[test]
 fn a_cut_file_says_how_much_is_missing() {
     let bytes = sample();
-    for keep in [bytes.len() - 1, bytes.len() - 65, 100] {
+    let whole = bytes.len() as u64;
+    let header = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap());
+    for keep in [bytes.len() - 1, bytes.len() - 65, header as usize] {
         let error = ModelFile::from_bytes(&bytes[..keep]).unwrap_err();
+        let says = format!("it should have {whole} bytes and has {keep};");
+        assert!(error.to_string().contains(&says), "{keep}: {error}");
         assert!(
-            matches!(error, Error::Truncated { found, .. } if found == keep as u64),
+            matches!(error, Error::Truncated { expected, found, at_least: false, .. } if (expected, found) == (whole, keep as u64)),
             "{keep}: {error}"
         );
     }
+    // Where the header itself is cut, what follows it is not known.
+    let error = ModelFile::from_bytes(&bytes[..100]).unwrap_err();
+    let says = format!("it should have at least {header} bytes and has 100;");
+    assert!(error.to_string().contains(&says), "{error}");
     let longer = [&bytes[..], b"x"].concat();
-    assert!(matches!(ModelFile::from_bytes(longer), Err(Error::Truncated { .. })));
+    let error = ModelFile::from_bytes(longer).unwrap_err();
+    let says = format!("it should have {whole} bytes and has {};", whole + 1);
+    assert!(error.to_string().contains(&says), "{error}");
 }
 
 #[test]

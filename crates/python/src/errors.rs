@@ -37,33 +37,37 @@ pub(crate) fn fault(panic: &(dyn Any + Send)) -> PyErr {
     ))
 }
 
-/// Flags of the program that messages name as remedies, and what they are called in Python.
+/// Fields that messages name as remedies, and what they are called in Python. A name stands before those that it begins with.
 const NAMES: &[(&str, &str)] = &[
-    ("--max-passes", "max_iter"),
-    ("--class-weight", "class_weight"),
-    ("--calibrate platt", "calibrate='platt'"),
-    ("--loss logistic", "loss='log_loss'"),
-    ("--loss", "loss"),
-    ("--strategy", "strategy"),
-    ("--solver", "solver"),
-    ("--task", "the estimator's task:"),
-    ("--threshold", "threshold"),
-    ("--standardize", "standardize"),
-    ("--folds", "cv"),
-    ("--cost FILE", "cost"),
-    ("--cost", "cost"),
-    ("--max-features", "max_features"),
-    ("--min-df", "min_df"),
-    ("--hash", "n_features"),
-    ("--tol", "tol"),
-    ("--seed", "random_state"),
-    ("--l2", "alpha"),
-    ("--l1", "l1_ratio"),
-    ("--sum", "sum"),
-    ("-C", "C"),
+    ("spec.calibrate = platt", "CalibratedClassifierCV"),
+    ("spec.class_weight", "class_weight"),
+    ("spec.cost", "cost"),
+    ("spec.cs", "Cs"),
+    ("spec.declared.declaration", "declaration"),
+    ("spec.folds", "cv"),
+    ("spec.l1", "l1_ratio"),
+    ("spec.loss = logistic", "loss='log_loss'"),
+    ("spec.losses", "losses"),
+    ("spec.loss", "loss"),
+    ("spec.max_passes", "max_iter"),
+    ("spec.penalty.c", "C"),
+    ("spec.penalty.l2", "alpha"),
+    ("spec.reduction.", ""),
+    ("spec.seed", "random_state"),
+    ("spec.sgd.", ""),
+    ("spec.segment.", ""),
+    ("spec.tag.", ""),
+    ("spec.text.hash_bits", "n_features"),
+    ("spec.text.", ""),
+    ("spec.task = multilabel", "MultilabelClassifier"),
+    ("options.target = labels", "MultilabelClassifier"),
+    ("lineal::Streaming", "partial_fit"),
+    ("spec.", ""),
+    ("options.", ""),
+    ("ask.", ""),
 ];
 
-/// A message with the names of parameters in place of flags.
+/// A message with the names of parameters in place of fields.
 fn in_python(message: &str) -> String {
-    NAMES.iter().fold(message.to_owned(), |message, (flag, name)| message.replace(flag, name))
+    NAMES.iter().fold(message.to_owned(), |message, (field, name)| message.replace(field, name))
 }

@@ -9,7 +9,6 @@ use lineal::linalg::Matrix;
 use lineal::{CurvePoint, Dataset, Schema, TargetKind, Targets, TrainSpec, Training};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use std::ops::ControlFlow;
 
 /// What is to be predicted.
 #[derive(FromPyObject)]
@@ -76,15 +75,7 @@ pub(crate) fn fit(
     x.with(|x| {
         let data = dataset(x, &y, classes, weights, names)?;
         let (model, report) = long(py, n_threads, |stop| {
-            let mut monitor = |point: &CurvePoint| {
-                if let Some(on_pass) = &on_pass {
-                    let seen = (point.pass, point.objective, point.gap.or(point.gap_estimate));
-                    if Python::attach(|py| on_pass.call1(py, seen).is_err()) {
-                        stop.set();
-                    }
-                }
-                if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            };
+            let mut monitor = |point: &CurvePoint| stop.after_pass(on_pass.as_ref(), point);
             Training::new(&data, &spec).monitor(&mut monitor).run()
         })?;
         Model::new(model, &report)

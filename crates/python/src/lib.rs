@@ -4,7 +4,10 @@
 mod arrays;
 mod errors;
 mod fit;
+mod images;
+mod items;
 mod model;
+mod reasons;
 mod run;
 mod steps;
 mod structured;
@@ -20,13 +23,17 @@ mod _lineal {
     #[pymodule_export]
     use crate::fit::fit;
     #[pymodule_export]
+    use crate::images::{explain_images, fit_images, label_images};
+    #[pymodule_export]
+    use crate::items::items_text;
+    #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
     use crate::steps::{Steps, shuffle_order};
     #[pymodule_export]
     use crate::structured::{Structured, fit_ranking, fit_structured};
     #[pymodule_export]
-    use crate::table::{fit_table, table_classes, table_scores};
+    use crate::table::{explain_table, fit_table, table_classes, table_scores};
     #[pymodule_export]
     use crate::text::{TextEncoder, fit_text};
     #[pymodule_export]

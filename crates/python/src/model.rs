@@ -2,8 +2,9 @@
 
 use crate::arrays::Features;
 use crate::errors::{exception, refused};
-use crate::run::brief;
-use lineal::{Dataset, ExplainSpec, Predicted, Report, Table};
+use crate::run::{brief, instant};
+use lineal::data::ColumnKind;
+use lineal::{Dataset, Error, ExplainSpec, Predicted, Report, Table};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -37,7 +38,7 @@ impl Model {
         }
     }
 
-    fn explained<'py>(
+    pub(crate) fn explained<'py>(
         &self,
         py: Python<'py>,
         data: &Dataset,
@@ -69,11 +70,28 @@ impl Model {
         Ok(out)
     }
 
+    /// Asks about rows: here if it is one, else in a pool.
+    fn ask<R: Send>(
+        &self,
+        py: Python<'_>,
+        data: &Dataset,
+        n_threads: usize,
+        f: impl FnOnce() -> Result<R, Error> + Send,
+    ) -> PyResult<R> {
+        if data.n_rows() == 1 && self.model.n_outputs() <= FEW_OUTPUTS {
+            return instant(f);
+        }
+        brief(py, n_threads, f)
+    }
+
     /// Calls `f` with rows.
     fn rows<R>(&self, x: &Features<'_>, f: impl FnOnce(&Dataset) -> PyResult<R>) -> PyResult<R> {
         x.with(|x| f(&self.model.rows(x).map_err(exception)?))
     }
 }
+
+/// Rows of up to so many scores are scored where they are asked for.
+const FEW_OUTPUTS: usize = 1000;
 
 /// Where each row's labels begin, and the labels of one row after the other.
 type Lists<'py> = (Bound<'py, PyArray1<usize>>, Bound<'py, PyArray1<u32>>);
@@ -114,7 +132,7 @@ impl Model {
         x: Features<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        self.rows(&x, |data| match brief(py, n_threads, || self.model.predict(data))? {
+        self.rows(&x, |data| match self.ask(py, data, n_threads, || self.model.predict(data))? {
             Predicted::Classes(ids) => Ok(ids.into_pyarray(py)),
             _ => Err(refused("the model predicts no classes")),
         })
@@ -129,7 +147,7 @@ impl Model {
         n_threads: usize,
     ) -> PyResult<Lists<'py>> {
         self.rows(&x, |data| {
-            let labels = match brief(py, n_threads, || self.model.predict(data))? {
+            let labels = match self.ask(py, data, n_threads, || self.model.predict(data))? {
                 Predicted::Labels(labels) => labels,
                 _ => return Err(refused("the model predicts no labels")),
             };
@@ -149,7 +167,7 @@ impl Model {
         x: Features<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        self.rows(&x, |data| array(py, brief(py, n_threads, || self.model.scores(data))?))
+        self.rows(&x, |data| array(py, self.ask(py, data, n_threads, || self.model.scores(data))?))
     }
 
     /// The probability of each class, or of each label.
@@ -160,7 +178,35 @@ impl Model {
         x: Features<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        self.rows(&x, |data| array(py, brief(py, n_threads, || self.model.proba(data))?))
+        self.rows(&x, |data| array(py, self.ask(py, data, n_threads, || self.model.proba(data))?))
+    }
+
+    /// What is predicted.
+    #[getter]
+    fn task(&self) -> &'static str {
+        self.model.task().as_str()
+    }
+
+    /// What rows are made of: `rows` of numbers, `text` alone, or a `table` with columns of several kinds.
+    #[getter]
+    fn input(&self) -> &'static str {
+        let columns = self.model.schema().columns.as_deref().unwrap_or_default();
+        let count = |f: fn(&ColumnKind) -> bool| columns.iter().filter(|c| f(&c.kind)).count();
+        let is_said = |kind: &ColumnKind| {
+            use ColumnKind::{Ignored, Label, Query, Weight};
+            !matches!(kind, Label | Weight | Query | Ignored { .. })
+        };
+        let n_inputs = count(is_said);
+        let n_numbers = count(|kind| matches!(kind, ColumnKind::Numeric { .. }));
+        let n_texts = count(|kind| matches!(kind, ColumnKind::Text { .. }));
+        let has_maps = self.model.features().map().is_some();
+        let has_templates = self.model.features().templates().is_some();
+        match (n_inputs == n_numbers, (n_inputs, n_texts) == (1, 1)) {
+            _ if has_maps || has_templates => "table",
+            (true, _) => "rows",
+            (_, true) => "text",
+            _ => "table",
+        }
     }
 
     /// Whether it has probabilities.

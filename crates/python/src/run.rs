@@ -1,12 +1,11 @@
 //! Work without the interpreter's lock, on a pool of its own, while the caller's thread waits for signals.
 
 use crate::errors::{exception, fault};
-use lineal::{Error, Interrupt};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use lineal::{CurvePoint, Error, Interrupt};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,20 +13,37 @@ use std::time::Duration;
 /// How often signals are looked for while a long call runs.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Whether a run is to end: after a pass, with what it has, or at once, because of a signal.
+/// Whether a run is to end at once: because of a signal, or because what is called after every pass raised an exception.
 #[derive(Default)]
 pub(crate) struct Stop {
-    after_pass: AtomicBool,
-    at_once: Interrupt,
+    interrupt: Interrupt,
+    raised: Mutex<Option<PyErr>>,
 }
 
 impl Stop {
     pub(crate) fn is_set(&self) -> bool {
-        self.after_pass.load(Ordering::Relaxed) || self.at_once.is_stopped()
+        self.interrupt.is_stopped()
     }
 
-    pub(crate) fn set(&self) {
-        self.after_pass.store(true, Ordering::Relaxed);
+    /// Ends the run with an exception; the first one counts.
+    fn raise(&self, exception: PyErr) {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(exception);
+        self.interrupt.stop();
+    }
+
+    /// What a monitor does after every pass: calls `on_pass(pass, objective, gap)`.
+    pub(crate) fn after_pass(
+        &self,
+        on_pass: Option<&Py<PyAny>>,
+        point: &CurvePoint,
+    ) -> ControlFlow<()> {
+        if let Some(on_pass) = on_pass {
+            let seen = (point.pass, point.objective, point.gap.or(point.gap_estimate));
+            if let Err(exception) = Python::attach(|py| on_pass.call1(py, seen)) {
+                self.raise(exception);
+            }
+        }
+        if self.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
@@ -69,6 +85,14 @@ pub(crate) fn brief<R: Send>(
     py.detach(move || guarded(n_threads, f))
 }
 
+/// A call so short that a pool and the lock would take longer than what it does: it runs here. `f` must not use more than one thread.
+pub(crate) fn instant<R>(f: impl FnOnce() -> Result<R, Error>) -> PyResult<R> {
+    match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(done) => done.map_err(exception),
+        Err(panic) => Err(fault(&*panic)),
+    }
+}
+
 /// A long call: without the lock, in a thread of its own, so that this one can answer signals. `f` looks at the flag and ends when it is set; the exception that a signal
 /// raised is then raised here.
 pub(crate) fn long<R: Send>(
@@ -83,19 +107,20 @@ pub(crate) fn long<R: Send>(
             let stop = &stop;
             scope.spawn(move || {
                 // Nobody waits only if the caller is gone.
-                let _ = done.send(guarded(n_threads, || stop.at_once.scope(|| f(stop))));
+                let _ = done.send(guarded(n_threads, || stop.interrupt.scope(|| f(stop))));
             });
-            let mut interrupted = None;
             loop {
                 match waiting.recv_timeout(POLL) {
-                    Ok(result) => return interrupted.map_or(result, Err),
+                    Ok(result) => {
+                        let mut raised = stop.raised.lock().unwrap_or_else(PoisonError::into_inner);
+                        return raised.take().map_or(result, Err);
+                    }
                     Err(RecvTimeoutError::Disconnected) => {
-                        return Err(PyKeyboardInterrupt::new_err("the run ended unexpectedly"));
+                        return Err(fault(&"its thread ended without a result"));
                     }
                     Err(RecvTimeoutError::Timeout) => {
                         if let Err(signal) = Python::attach(|py| py.check_signals()) {
-                            stop.at_once.stop();
-                            interrupted = Some(signal);
+                            stop.raise(signal);
                         }
                     }
                 }

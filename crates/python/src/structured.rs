@@ -2,23 +2,25 @@
 
 use crate::arrays::Features;
 use crate::errors::{exception, refused};
+use crate::reasons;
 use crate::run::{brief, long};
+use lineal::declared::Ground;
 use lineal::linalg::Matrix;
 use lineal::{
-    AnyModel, Ask, BracketReadOptions, CurvePoint, Dataset, Format, RankedRows, Report,
+    AnyModel, Ask, BracketReadOptions, CurvePoint, Dataset, DeclaredAnswer, DeclaredData,
+    DeclaredModel, DeclaredOptions, Format, RankedRows, Report, SceneOptions, Scenes,
     SequenceOptions, Source, StructuredModel, Tagged, TrainSpec, Trainable, Training,
     TreebankOptions,
 };
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// A trained model of any task with structured outputs: the same that the program reads and writes.
 #[pyclass(frozen, module = "lineal._lineal")]
 pub(crate) struct Structured {
-    model: AnyModel,
+    pub(crate) model: AnyModel,
     report: String,
 }
 
@@ -48,8 +50,12 @@ fn brackets(trees: bool) -> BracketReadOptions {
     BracketReadOptions { format: Some(format), ..BracketReadOptions::default() }
 }
 
+fn graphs() -> SceneOptions {
+    SceneOptions { format: Some(Format::Jsonl), ..SceneOptions::default() }
+}
+
 /// Trains on examples of one kind.
-fn train<D: Trainable + Sync>(
+pub(crate) fn train<D: Trainable + Sync>(
     py: Python<'_>,
     data: &D,
     spec: &TrainSpec,
@@ -60,15 +66,7 @@ where
     D::Model: Send,
 {
     long(py, n_threads, |stop| {
-        let mut monitor = |point: &CurvePoint| {
-            if let Some(on_pass) = on_pass {
-                let seen = (point.pass, point.objective, point.gap.or(point.gap_estimate));
-                if Python::attach(|py| on_pass.call1(py, seen).is_err()) {
-                    stop.set();
-                }
-            }
-            if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
+        let mut monitor = |point: &CurvePoint| stop.after_pass(on_pass, point);
         Training::new(data, spec).monitor(&mut monitor).run()
     })
 }
@@ -87,7 +85,7 @@ fn queries(
     Ok(RankedRows { data, features: lineal::Features::default() })
 }
 
-/// Trains on text in a format: `conllu` for dependencies, `brackets` for constituents, `crfsuite`, `conll` or `jsonl` for tags. `spec` is a `TrainSpec` in JSON, with its task.
+/// Trains on text in a format: `conllu` for dependencies, `brackets` for constituents, `graphs` and `declared` (JSON lines both), `crfsuite`, `conll` or `jsonl` for tags. `spec` is a `TrainSpec` in JSON, with its task.
 #[pyfunction]
 #[pyo3(signature = (text, format, spec, n_threads=0, on_pass=None))]
 pub(crate) fn fit_structured(
@@ -112,6 +110,19 @@ pub(crate) fn fit_structured(
             let data = brief(py, n_threads, || lineal::read_brackets(source(text), &options))?;
             let (model, report) = train(py, &data, &spec, n_threads, on_pass)?;
             (AnyModel::Constituency(Box::new(model)), report)
+        }
+        "graphs" => {
+            let data = brief(py, n_threads, || Scenes::read(source(text), &graphs()))?;
+            let (model, report) = train(py, &data, &spec, n_threads, on_pass)?;
+            (AnyModel::Segment(Box::new(model)), report)
+        }
+        "declared" => {
+            let data = brief(py, n_threads, || {
+                let declaration = lineal::declaration(&spec.declared.declaration)?;
+                DeclaredData::read(source(text), &declaration)
+            })?;
+            let (model, report) = train(py, &data, &spec, n_threads, on_pass)?;
+            (AnyModel::Declared(Box::new(model)), report)
         }
         _ => {
             let options = sequences(format)?;
@@ -144,7 +155,7 @@ pub(crate) fn fit_ranking(
 }
 
 impl Structured {
-    fn new(model: AnyModel, report: &Report) -> PyResult<Self> {
+    pub(crate) fn new(model: AnyModel, report: &Report) -> PyResult<Self> {
         Ok(Self { model, report: serde_json::to_string(report).map_err(refused)? })
     }
 
@@ -152,6 +163,14 @@ impl Structured {
         let report = model.report().clone();
         Self::new(model, &report)
     }
+}
+
+/// The explanations of each example as dictionaries.
+fn each<'py, E>(
+    found: Vec<Vec<E>>,
+    f: impl Fn(E) -> PyResult<Bound<'py, PyDict>>,
+) -> PyResult<Vec<Vec<Bound<'py, PyDict>>>> {
+    found.into_iter().map(|parts| parts.into_iter().map(&f).collect()).collect()
 }
 
 /// The labels of a sequence and what else was asked for.
@@ -174,6 +193,44 @@ fn tagged<'py>(
     Ok(out)
 }
 
+/// The labels of the variables of an example: for each kind its name, its list, the field of its label, whether it is of all pairs, its labels, and where the links of each lead.
+fn declared<'py>(
+    py: Python<'py>,
+    model: &DeclaredModel,
+    ground: &Ground,
+    answer: &DeclaredAnswer,
+) -> PyResult<Bound<'py, PyDict>> {
+    let kinds = PyList::empty(py);
+    for (k, kind) in model.declaration().variables().iter().enumerate() {
+        let own = ground.starts[k]..ground.starts[k + 1];
+        let labels: Vec<_> =
+            own.clone().map(|v| model.label(ground, v, answer.labels[v]).to_owned()).collect();
+        let ends = PyList::empty(py);
+        for v in own.clone() {
+            let to = PyDict::new(py);
+            for (link, end) in kind.links.iter().zip(ground.links(v)) {
+                to.set_item(&link.name, end.map(|end| end as usize - ground.starts[link.to]))?;
+            }
+            ends.append(to)?;
+        }
+        let entry = PyDict::new(py);
+        entry.set_item("kind", &kind.name)?;
+        entry.set_item("list", &kind.source)?;
+        entry.set_item("field", &kind.label_field)?;
+        entry.set_item("all_pairs", kind.all_pairs)?;
+        entry.set_item("first", kind.labels.first())?;
+        entry.set_item("labels", labels)?;
+        entry.set_item("links", ends)?;
+        entry.set_item("confidence", answer.confidence.as_ref().map(|sure| sure[own].to_vec()))?;
+        kinds.append(entry)?;
+    }
+    let out = PyDict::new(py);
+    out.set_item("kinds", kinds)?;
+    out.set_item("score", answer.score)?;
+    out.set_item("slack", answer.slack)?;
+    Ok(out)
+}
+
 #[pymethods]
 impl Structured {
     /// What is predicted.
@@ -189,12 +246,14 @@ impl Structured {
             AnyModel::Tag(model) => model.labels().to_vec(),
             AnyModel::Dependency(model) => model.relations().to_vec(),
             AnyModel::Constituency(model) => model.labels().to_vec(),
+            AnyModel::Segment(model) => model.labels().to_vec(),
+            AnyModel::Declared(model) => model.labels().to_vec(),
             _ => Vec::new(),
         }
     }
 
     /// The answer to each example of a text: a list of dictionaries.
-    #[pyo3(signature = (text, format, proba=false, n_best=0, min_risk=false, n_threads=0))]
+    #[pyo3(signature = (text, format, proba=false, n_best=0, min_risk=false, n_threads=0, known=false, confidence=false))]
     fn answer<'py>(
         &self,
         py: Python<'py>,
@@ -204,8 +263,10 @@ impl Structured {
         n_best: usize,
         min_risk: bool,
         n_threads: usize,
+        known: bool,
+        confidence: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let ask = Ask { proba, n_best, min_risk, ..Ask::default() };
+        let ask = Ask { proba, n_best, min_risk, known, confidence, ..Ask::default() };
         let out = PyList::empty(py);
         match &self.model {
             AnyModel::Tag(model) => {
@@ -257,6 +318,30 @@ impl Structured {
                     out.append(entry)?;
                 }
             }
+            AnyModel::Segment(model) => {
+                let answers = brief(py, n_threads, || {
+                    model.answer(&model.read(source(text), &graphs())?, &ask)
+                })?;
+                for answer in answers {
+                    let entry = PyDict::new(py);
+                    let names = answer.labels.iter().map(|&id| &*model.labels()[usize::from(id)]);
+                    entry.set_item("labels", names.collect::<Vec<_>>())?;
+                    entry.set_item("score", answer.score)?;
+                    entry.set_item("slack", answer.slack)?;
+                    entry.set_item("confidence", answer.confidence)?;
+                    out.append(entry)?;
+                }
+            }
+            AnyModel::Declared(model) => {
+                let (data, answers) = brief(py, n_threads, || {
+                    let data = model.read(source(text), &DeclaredOptions::default())?;
+                    let answers = model.answer(&data, &ask)?;
+                    Ok((data, answers))
+                })?;
+                for (ground, answer) in data.iter().zip(&answers) {
+                    out.append(declared(py, model, ground, answer)?)?;
+                }
+            }
             _ => {
                 return Err(refused(format!(
                     "models of the task {} answer otherwise",
@@ -294,8 +379,96 @@ impl Structured {
                     model.evaluate(&model.read(source(text), &brackets(true))?)
                 })?))
             }
+            AnyModel::Segment(model) => json(serde_json::to_string(&brief(py, n_threads, || {
+                model.evaluate(&model.read(source(text), &graphs())?)
+            })?)),
+            AnyModel::Declared(model) => {
+                json(serde_json::to_string(&brief(py, n_threads, || {
+                    model.evaluate(&model.read(source(text), &DeclaredOptions::default())?)
+                })?))
+            }
             _ => Err(refused(format!("models of the task {} are measured otherwise", self.task()))),
         }
+    }
+
+    /// Why the parts of each example of a text are what they are: lists of dictionaries.
+    #[pyo3(signature = (text, format, top=None, n_threads=0))]
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        text: &[u8],
+        format: &str,
+        top: Option<usize>,
+        n_threads: usize,
+    ) -> PyResult<Vec<Vec<Bound<'py, PyDict>>>> {
+        match &self.model {
+            AnyModel::Tag(model) => {
+                let options = sequences(format)?;
+                let found = brief(py, n_threads, || {
+                    let data = model.read(source(text), &options)?;
+                    let one = |i| model.explain(data.get(i), None, None);
+                    (0..data.len()).map(one).collect::<Result<Vec<_>, _>>()
+                })?;
+                each(found, |why| reasons::of_tag(py, why, top))
+            }
+            AnyModel::Dependency(model) => {
+                let found = brief(py, n_threads, || {
+                    let data = model.read(source(text), &treebank())?;
+                    let one = |i| model.explain(&data, i, None);
+                    (0..data.len()).map(one).collect::<Result<Vec<_>, _>>()
+                })?;
+                each(found, |why| reasons::of_arc(py, model, why, top))
+            }
+            AnyModel::Constituency(model) => {
+                let options = brackets(format == "brackets");
+                let found = brief(py, n_threads, || {
+                    let data = model.read(source(text), &options)?;
+                    let one = |i| model.explain(&data, i, None);
+                    (0..data.len()).map(one).collect::<Result<Vec<_>, _>>()
+                })?;
+                each(found, |why| reasons::of_phrase(py, why, top))
+            }
+            AnyModel::Segment(model) => {
+                let found = brief(py, n_threads, || {
+                    let data = model.read(source(text), &graphs())?;
+                    let one = |i| Ok(vec![model.explain(&data, i, None)?]);
+                    (0..data.len()).map(one).collect::<Result<Vec<_>, lineal::Error>>()
+                })?;
+                each(found, |why| reasons::of_pixel(py, model, why, top))
+            }
+            AnyModel::Declared(model) => {
+                let found = brief(py, n_threads, || {
+                    let data = model.read(source(text), &DeclaredOptions::default())?;
+                    let one = |i| model.explain(&data, i, None);
+                    (0..data.len()).map(one).collect::<Result<Vec<_>, _>>()
+                })?;
+                each(found, |why| reasons::of_variable(py, model, why, top))
+            }
+            _ => Err(refused(format!("models of the task {} explain otherwise", self.task()))),
+        }
+    }
+
+    /// Why each document of each query stands where it does: against the next one below.
+    #[pyo3(signature = (x, sizes, top=None, n_threads=0))]
+    fn explain_ranking<'py>(
+        &self,
+        py: Python<'py>,
+        x: Features<'py>,
+        sizes: Vec<usize>,
+        top: Option<usize>,
+        n_threads: usize,
+    ) -> PyResult<Vec<Vec<Bound<'py, PyDict>>>> {
+        let AnyModel::Rank(model) = &self.model else {
+            return Err(refused("the model is not of rankings"));
+        };
+        x.with(|x| {
+            let data = queries(x, None, &sizes)?;
+            let found = brief(py, n_threads, || {
+                let one = |q| model.explain(&data, q, None, None);
+                (0..sizes.len()).map(one).collect::<Result<Vec<_>, _>>()
+            })?;
+            each(found, |why| reasons::of_document(py, why, top))
+        })
     }
 
     /// The score of each document.

@@ -9,10 +9,22 @@ use lineal::{
 };
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
-use std::ops::ControlFlow;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyList;
+use std::path::PathBuf;
 
-fn source(csv: &[u8]) -> Source {
-    Source::Memory { name: "table".into(), bytes: csv.to_vec() }
+/// A table: the path of a CSV file, or its bytes.
+#[derive(FromPyObject)]
+pub(crate) enum Csv {
+    Bytes(PyBackedBytes),
+    Path(PathBuf),
+}
+
+fn source(csv: &Csv) -> Source {
+    match csv {
+        Csv::Bytes(bytes) => Source::Memory { name: "table".into(), bytes: bytes.to_vec() },
+        Csv::Path(path) => Source::Path(path.clone()),
+    }
 }
 
 /// Trains on a table in CSV, one of whose columns is the label. `spec` is a `TrainSpec` in JSON; columns that are not named as text or categories are what they look like.
@@ -20,7 +32,7 @@ fn source(csv: &[u8]) -> Source {
 #[pyo3(signature = (csv, label, spec, text, categorical, weight=None, n_threads=0, on_pass=None))]
 pub(crate) fn fit_table(
     py: Python<'_>,
-    csv: &[u8],
+    csv: Csv,
     label: String,
     spec: &str,
     text: Vec<String>,
@@ -41,17 +53,9 @@ pub(crate) fn fit_table(
         ..ReadOptions::default()
     };
     let (data, features) =
-        brief(py, n_threads, || read_features(source(csv), &options, &FeatureSpec::default()))?;
+        brief(py, n_threads, || read_features(source(&csv), &options, &FeatureSpec::default()))?;
     let (model, report) = long(py, n_threads, |stop| {
-        let mut monitor = |point: &CurvePoint| {
-            if let Some(on_pass) = &on_pass {
-                let seen = (point.pass, point.objective, point.gap.or(point.gap_estimate));
-                if Python::attach(|py| on_pass.call1(py, seen).is_err()) {
-                    stop.set();
-                }
-            }
-            if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
+        let mut monitor = |point: &CurvePoint| stop.after_pass(on_pass.as_ref(), point);
         Training::new(&data, &spec).features(&features).monitor(&mut monitor).run()
     })?;
     Model::new(model, &report)
@@ -71,15 +75,31 @@ fn options(model: &lineal::Model) -> ReadOptions {
 pub(crate) fn table_classes<'py>(
     py: Python<'py>,
     model: &Model,
-    csv: &[u8],
+    csv: Csv,
     n_threads: usize,
 ) -> PyResult<Bound<'py, PyArray1<u32>>> {
     let model = &model.model;
-    let found = brief(py, n_threads, || model.predict(&model.read(source(csv), &options(model))?))?;
+    let found =
+        brief(py, n_threads, || model.predict(&model.read(source(&csv), &options(model))?))?;
     match found {
         Predicted::Classes(ids) => Ok(ids.into_pyarray(py)),
         _ => Err(refused("the model predicts no classes")),
     }
+}
+
+/// Why each row of a table in CSV got its answer.
+#[pyfunction]
+#[pyo3(signature = (model, csv, top=None, n_threads=0))]
+pub(crate) fn explain_table<'py>(
+    py: Python<'py>,
+    model: &Model,
+    csv: Csv,
+    top: Option<usize>,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyList>> {
+    let rows = &model.model;
+    let data = brief(py, n_threads, || rows.read(source(&csv), &options(rows)))?;
+    model.explained(py, &data, top, n_threads)
 }
 
 /// The probability of each class, or the score where `proba` is false, of each row of a table in CSV.
@@ -88,14 +108,14 @@ pub(crate) fn table_classes<'py>(
 pub(crate) fn table_scores<'py>(
     py: Python<'py>,
     model: &Model,
-    csv: &[u8],
+    csv: Csv,
     proba: bool,
     n_threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let model = &model.model;
     let proba = proba && model.task() != Task::Regress;
     let table = brief(py, n_threads, || {
-        let data = model.read(source(csv), &options(model))?;
+        let data = model.read(source(&csv), &options(model))?;
         if proba { model.proba(&data) } else { model.scores(&data) }
     })?;
     array(py, table)

@@ -12,7 +12,6 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyBytes;
-use std::ops::ControlFlow;
 
 /// `(n_features, row pointers, columns, values)`.
 type Parts<'py> =
@@ -186,15 +185,7 @@ pub(crate) fn fit_text(
         data = data.with_weights(weights).map_err(|why| exception(why.into()))?;
     }
     let (model, report) = long(py, n_threads, |stop| {
-        let mut monitor = |point: &CurvePoint| {
-            if let Some(on_pass) = &on_pass {
-                let seen = (point.pass, point.objective, point.gap.or(point.gap_estimate));
-                if Python::attach(|py| on_pass.call1(py, seen).is_err()) {
-                    stop.set();
-                }
-            }
-            if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
+        let mut monitor = |point: &CurvePoint| stop.after_pass(on_pass.as_ref(), point);
         Training::new(&data, &spec).features(&features).monitor(&mut monitor).run()
     })?;
     Model::new(model, &report)

@@ -170,7 +170,7 @@ pub struct Outcome {
 pub enum Error {
     /// The value or the gradient became infinite or NaN.
     #[error(
-        "the objective became {value} in pass {pass}; try a smaller step (--rate), a larger --l2, or --standardize"
+        "the objective became {value} in pass {pass}; try a smaller step (spec.sgd.rate), a larger spec.penalty.l2, or spec.standardize"
     )]
     Diverged {
         /// What it became.

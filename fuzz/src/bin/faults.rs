@@ -1,4 +1,4 @@
-//! Kills and faults: `cargo run --release -p lineal-fuzz --bin faults -- --kills 500 --faults 1000`.
+//! Kills and faults: `cargo run --profile fuzz -p lineal-fuzz --bin faults -- --kills 500 --faults 1000`.
 //!
 //! Half of the kills come at a system call of the file layer, in processes of their own, and half at random moments of the program, which is looked for beside this one and
 //! built if it is not there (`--program` names another).
@@ -67,18 +67,19 @@ impl Asked {
     }
 }
 
-/// The program of the same build.
+/// The program of the same build: cargo names the folder after the profile, but for `dev`.
 fn beside() -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe()?;
     let program = own.with_file_name(format!("lineal{}", std::env::consts::EXE_SUFFIX));
     if !program.exists() {
+        let folder = own.parent().and_then(Path::file_name).and_then(|name| name.to_str());
+        let profile = match folder {
+            Some("debug") | None => "dev",
+            Some(name) => name,
+        };
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut build = Command::new(cargo);
-        build.args(["build", "-p", "lineal-cli"]);
-        if !cfg!(debug_assertions) {
-            build.arg("--release");
-        }
-        if !build.status()?.success() {
+        let build = ["build", "--package", "lineal-cli", "--profile", profile];
+        if !Command::new(cargo).args(build).status()?.success() || !program.exists() {
             bail!("the program cannot be built; name one with --program");
         }
     }

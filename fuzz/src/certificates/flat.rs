@@ -97,6 +97,8 @@ pub(super) fn case(dice: &mut Dice) -> Option<Case> {
         about: format!("{spec:?}\n{data:?}"),
         problems,
         report: (&report).into(),
+        tol: (spec.strategy == Strategy::Joint || report.solver == SolverKind::Dual)
+            .then_some(spec.tol),
         weights,
     })
 }

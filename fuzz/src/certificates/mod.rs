@@ -1,7 +1,8 @@
 //! Searches for problems whose optimum lies below `objective − gap`.
 //!
 //! A case is a random problem that the toolkit trained, with its report, and the same problem written out in full ([`Convex`]). An independent minimiser looks for weights that are better than the
-//! certificate allows; besides, the objective must be that of the stored weights, and a gap must be a number that is not negative. Every case follows from the seed and its number alone.
+//! certificate allows; besides, the objective must be that of the stored weights, a gap must be a number that is not negative, and within the tolerance where the run says that it has
+//! converged. Every case follows from the seed and its number alone.
 
 mod convex;
 mod flat;
@@ -75,6 +76,8 @@ pub(crate) struct Case {
     /// The problems whose sum the objective is.
     pub problems: Vec<Convex>,
     pub report: Claim,
+    /// The tolerance that `converged` is about; none where it is about another sum of the problems than the objective.
+    pub tol: Option<f64>,
     /// The stored weights of each problem, where they can be had.
     pub weights: Option<Vec<Vec<f64>>>,
 }
@@ -112,6 +115,9 @@ const KNOWN: f64 = 1e-13;
 /// The objective must agree with that of the stored weights to this part.
 const AGREES: f64 = 1e-9;
 
+/// What rounding may add to the gap of a run that has converged, as a part of the objective, or of 1: 10⁻⁶, and as much for the weights of structures, which are stored in f32.
+const ROUNDING: f64 = 2e-6;
+
 /// Runs `count` cases of a seed.
 pub fn run(seed: u64, count: u64) -> Findings {
     let mut findings = Findings::default();
@@ -139,7 +145,7 @@ impl Findings {
     }
 
     fn judge(&mut self, seed: u64, number: u64, case: Case) {
-        let Case { name, about, problems, report, weights } = case;
+        let Case { name, about, problems, report, tol, weights } = case;
         let counts = self.kinds.entry(name.clone()).or_default();
         counts[0] += 1;
         counts[1] += usize::from(report.gap.is_some());
@@ -158,7 +164,7 @@ impl Findings {
                 *sum += problem.value(own);
             }
         }
-        let Claim { objective, gap, .. } = report;
+        let Claim { objective, gap, converged } = report;
         let constrained =
             problems.iter().flat_map(|p| &p.terms).any(|t| t.kind == Kind::Constraint);
         // Margins that almost cancel, and losses that are almost 0 as the logarithm of a sum, are known to a part of what they are made of, not of what is left.
@@ -178,6 +184,11 @@ impl Findings {
         if !gap.is_finite() || gap < 0.0 {
             wrong(format!("a gap of {gap}"));
             return;
+        }
+        if let Some(tol) = tol.filter(|_| converged)
+            && gap > tol * objective.abs() + ROUNDING * objective.abs().max(1.0)
+        {
+            wrong(format!("converged to {tol:e} with the gap {gap:e} of {objective:e}"));
         }
         let excess = objective - gap - best;
         let ratio = excess / objective.abs().max(f64::MIN_POSITIVE);

@@ -157,6 +157,7 @@ fn written(
         about: format!("{spec:?}\n{problem:?}"),
         problems: vec![problem],
         report: claim,
+        tol: Some(spec.tol),
         weights: Some(vec![w.iter().map(|&w| f64::from(w)).collect()]),
     })
 }

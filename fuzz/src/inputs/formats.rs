@@ -5,7 +5,9 @@ use super::readers::memory;
 use super::signature::Signature;
 use lineal::declared::Declaration;
 use lineal::reduce::{Code, Tree};
-use lineal::{ClassWeight, DeclaredData, NamedCost, SequenceOptions, Threshold};
+use lineal::{
+    ClassWeight, DeclaredData, NamedCost, SequenceOptions, StructuredModel, TagModel, Threshold,
+};
 use std::sync::Arc;
 
 /// The text of an input, as the program has it after reading a file: what is not UTF-8 is refused before.
@@ -51,6 +53,28 @@ pub fn feature_lists(input: &[u8]) -> Signature {
     spec.max_passes = Some(2);
     if let Some((model, _)) = s.result(data.and_then(|data| lineal::train(&data, &spec))) {
         s.count(model.n_attributes());
+    }
+    s
+}
+
+/// Lists of phrases and clusters of words, looked up in sentences: the parts of the input.
+pub fn word_lists(input: &[u8]) -> Signature {
+    let mut s = Signature::default();
+    let [phrases, clusters, data] = parts(input);
+    let lines = |part| text(part).lines().map(str::trim).filter(|line| !line.is_empty());
+    let entries: Vec<String> = lines(phrases).map(str::to_owned).collect();
+    let pair = |line: &str| line.split_once('\t').map(|(w, c)| (w.to_owned(), c.to_owned()));
+    let mut spec = lineal::TrainSpec::from(lineal::TagSpec {
+        lists: vec![lineal::WordList { name: "list".into(), entries }],
+        clusters: lines(clusters).filter_map(pair).collect(),
+        ..Default::default()
+    });
+    spec.max_passes = Some(2);
+    let read = lineal::read_sequences(memory("a.conll", data), &SequenceOptions::default());
+    if let Some((model, _)) = s.result(read.and_then(|data| lineal::train(&data, &spec))) {
+        s.count(model.n_attributes());
+        let bytes = model.to_bytes().expect("a trained model can be saved");
+        TagModel::from_bytes(&bytes).expect("a saved model can be loaded");
     }
     s
 }

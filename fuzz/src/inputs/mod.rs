@@ -105,6 +105,10 @@ const JSON: &[&str] = &[
     "\"nodes\":",
     "\"edges\":",
     "\"tokens\":",
+    "\"text\":",
+    "\"spans\":[",
+    "[0,1,\"X\"],",
+    "\"start\":0,\"end\":1,",
     "1e400",
 ];
 const SVM: &[&str] =
@@ -262,6 +266,8 @@ pub const TARGETS: &[Target] = &[
         .tokens(TEMPLATES),
     target("feature-lists", formats::feature_lists, || vec![seeds::FEATURE_LIST.to_vec()], 0)
         .tokens(&["word", "window:", "suffix:", "@1", "cross:", "rich", "column:"]),
+    target("word-lists", formats::word_lists, seeds::word_lists, 0)
+        .tokens(&["\t0110", "\n=====\n"]),
     target(
         "joint-templates",
         formats::joint_templates,
@@ -318,7 +324,7 @@ pub const TARGETS: &[Target] = &[
     target(
         "run-tag",
         runs::tag,
-        || seeds::chosen(CHOICES, &[0, 2, 1, 3], seeds::contents(seeds::SEQUENCES)),
+        || seeds::chosen(CHOICES, &[0, 2, 1, 3, 3, 3], seeds::contents(seeds::SEQUENCES)),
         CHOICES,
     )
     .at_most(1024, 20),

@@ -3,7 +3,8 @@
 use super::choices::{Choices, parts};
 use super::signature::Signature;
 use lineal::data::{
-    self, GraphReadOptions, ImageReadOptions, MaskSchema, MaskValue, RgbPixels, SentenceEdits,
+    self, Encoding, GraphReadOptions, ImageReadOptions, MaskSchema, MaskValue, RgbPixels,
+    SentenceEdits,
 };
 use lineal::{
     BracketReadOptions, FeatureSpec, Format, ReadOptions, SequenceOptions, Source, TargetKind,
@@ -18,6 +19,8 @@ pub fn memory(name: &str, bytes: &[u8]) -> Source {
 
 const TARGETS: [TargetKind; 4] =
     [TargetKind::Classes, TargetKind::Labels, TargetKind::Real, TargetKind::Grades];
+
+const ENCODINGS: [&str; 6] = ["utf-8", "latin1", "utf-16le", "utf-16be", "shift_jis", "gb18030"];
 
 /// How many bytes choose the options of a reader of rows.
 pub const ROW_CHOICES: usize = 6;
@@ -71,7 +74,7 @@ fn rows(format: Format, name: &str, input: &[u8]) -> Signature {
         let again = s.result(again).expect("a file can be read by its own schema");
         assert_eq!(again.n_rows(), data.n_rows(), "rows, read by the file's own schema");
     }
-    match choices.below(3) {
+    match choices.below(5) {
         0 => {
             let (to, mut out) = (choices.one(&Format::ALL), Vec::new());
             let done = data::convert(memory(name, bytes), &options, to, &mut out);
@@ -99,6 +102,27 @@ fn rows(format: Format, name: &str, input: &[u8]) -> Signature {
                 );
                 s.result(done);
                 s.count(n_rows);
+            }
+        }
+        2 => {
+            // As the program does where nothing is said about the file: what it is, how it is encoded, what its label is.
+            let encoding = Encoding::named(choices.one(&ENCODINGS)).ok();
+            let delimiter = choices.one(&[None, Some(b';'), Some(b'|'), Some(b'"'), Some(b'\n')]);
+            let options = ReadOptions { encoding, delimiter, ..options };
+            let source = memory(name, bytes);
+            s.result(data::table_with_column(&source, "b"));
+            s.message(data::guess_target(&source, &options).why);
+            let encoded = s.result(data::read(source, &options));
+            encoded.iter().for_each(|data| s.count(data.n_rows()));
+        }
+        3 => {
+            // The cells that are carried into answers.
+            if let Ok(data) = data::read(memory(name, bytes), &options) {
+                let names = if choices.flag() { vec!["a".to_owned()] } else { Vec::new() };
+                let cells = data::read_cells(memory(name, bytes), &options, &data.schema, &names);
+                if let Some(cells) = s.result(cells) {
+                    assert_eq!(cells.rows.len(), data.n_rows(), "rows of cells");
+                }
             }
         }
         _ => {

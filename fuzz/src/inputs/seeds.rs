@@ -44,6 +44,8 @@ pub const SEQUENCES: &[Sample] = &[
     ("a.conllu", b"# sent_id = 1\n1\tWe\twe\tPRON\tPRP\tCase=Nom|Number=Plur\t2\tnsubj\t_\t_\n2\tsaw\tsee\tVERB\tVBD\t_\t0\troot\t_\t_\n3-4\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n3\tdo\tdo\tAUX\tVB\t_\t2\taux\t_\t_\n4\tnot\tnot\tPART\tRB\t_\t2\tadvmod\t_\tSpaceAfter=No\n4.1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n\n"),
     ("a.crfsuite", b"B\tw=We\tpos=PRP:0.5\nO\tw=saw\tw\\:x:2\nB\tw=the\n\nO\tw=Yes\nO\tw=sir\n"),
     ("a.jsonl", b"{\"tokens\": [\"We\", \"saw\"], \"pos\": [\"PRP\", \"VBD\"], \"labels\": [\"B\", \"O\"]}\n{\"tokens\": [\"Yes\"], \"pos\": [\"UH\"], \"labels\": [\"O\"]}\n"),
+    ("spans.jsonl", b"{\"text\": \"Ann lives in Rome.\", \"spans\": [{\"start\": 0, \"end\": 3, \"label\": \"PER\"}, {\"start\": 13, \"end\": 17, \"label\": \"LOC\"}]}\n{\"text\": \"\\u00c4h, B\\u00f6hm\", \"spans\": [{\"start\": 4, \"end\": 8, \"label\": \"PER\"}]}\n"),
+    ("triples.jsonl", b"{\"text\": \"Ann lives in Rome.\", \"entities\": [[0, 3, \"PER\"], [13, 17, \"LOC\"]]}\n{\"text\": \"Yes\", \"entities\": []}\n"),
 ];
 
 /// Sentences with heads.
@@ -143,6 +145,15 @@ pub fn both(a: &[u8], b: &[u8]) -> Vec<u8> {
 /// Declarations with examples.
 pub fn declarations() -> Vec<Vec<u8>> {
     vec![both(DECLARATION, DECLARED[0].1), CHAIN.to_vec()]
+}
+
+/// Phrases, clusters of words, and sentences.
+pub fn word_lists() -> Vec<Vec<u8>> {
+    let phrases = b"the dog\nmiles\nSt. Louis\n";
+    let bits = b"saw\t0110\ndog\t01100101101\nWe\t1\n";
+    let named = b"saw\tverbs\ndog\tanimals\n";
+    let with = |clusters: &[u8]| both(phrases, &both(clusters, SEQUENCES[0].1));
+    vec![with(bits), with(named)]
 }
 
 /// Templates with sentences.

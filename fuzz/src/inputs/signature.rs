@@ -36,14 +36,14 @@ impl Signature {
         self.bytes(&[small, (usize::BITS - n.leading_zeros()) as u8]);
     }
 
-    /// Takes in a message without what it quotes and counts: letters before the first quotation mark and after the last.
+    /// Takes in a message without what it quotes, counts and lists: the first letters before the first quotation mark and after the last.
     pub fn message(&mut self, message: impl Display) {
         const MARKS: [char; 2] = ['`', '"'];
         let message = message.to_string();
         let before = message.split(MARKS).next().unwrap_or_default();
         let after = message[before.len()..].rsplit(MARKS).next().unwrap_or_default();
-        for own in [before, after] {
-            let letters = own.bytes().filter(u8::is_ascii_alphabetic).take(40);
+        for (own, n) in [(before, 24), (after, 12)] {
+            let letters = own.bytes().filter(u8::is_ascii_alphabetic).take(n);
             letters.for_each(|letter| self.bytes(&[letter]));
         }
     }
@@ -77,5 +77,7 @@ mod tests {
         assert_eq!(of("a.svm:17: `x` is not a number"), of("a.svm:3: `yy` is not a number"));
         assert_ne!(of("`x` is not a number"), of("`x` is not a label"));
         assert_eq!(of("the label is `long and never seen`"), of("the label is `another one`"));
+        let listed = |names: &str| of(&format!("no column `x`; the columns are {names}"));
+        assert_eq!(listed("a, b"), listed("weight, colour"));
     }
 }

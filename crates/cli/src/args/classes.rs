@@ -44,7 +44,7 @@ pub struct ReductionArgs {
     #[arg(long, value_name = "TREE|FILE", help_heading = CLASSES, long_help = TREE)]
     pub tree: Option<TreeArg>,
 
-    /// tree: groups of up to this many classes are told apart in one node; 1 is halves down to the classes [default: 1; 100 with over
+    /// tree: groups of up to this many classes are separated in one node; 1 halves down to single classes [default: 1; 100 with over
     /// 200 classes]
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = CLASSES)]
     pub leaf_size: Option<usize>,
@@ -77,7 +77,7 @@ tree: its shape [default: clusters]
 /// From scores to probabilities and labels.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ProbaArgs {
-    /// Make probabilities from scores, by a map fitted to rows that training did not see (any loss and strategy) [default: none; of text: temperature, up to 200 classes]
+    /// Turn scores into probabilities, fitted to rows that training did not see [default: none, as the logistic loss has them; temperature for text]
     #[arg(long, value_name = "M", help_heading = PROBABILITIES, value_parser = calibration())]
     pub calibrate: Option<CalibrateArg>,
 
@@ -86,7 +86,7 @@ pub struct ProbaArgs {
           long_help = THRESHOLD)]
     pub threshold: Option<Threshold>,
 
-    /// Folds of cross-fitting, for --calibrate and a --threshold that is tuned: as many further trainings [default: 5; for what is fitted without asking, as many of 5 as hold 2,000 rows]
+    /// Folds of cross-fitting, for --calibrate and a tuned --threshold: as many further trainings [default: 5; if neither flag was given, as many of 5 as hold 2,000 rows]
     #[arg(long, value_name = "N", value_parser = at_least_two, help_heading = PROBABILITIES)]
     pub folds: Option<usize>,
 }
@@ -109,8 +109,8 @@ pub fn calibration() -> impl clap::builder::TypedValueParser<Value = CalibrateAr
     choice::<CalibrateArg>(&[
         ("platt", "a sigmoid for each binary problem; from a few hundred rows on"),
         ("isotonic", "a rising step function for each; from a thousand rows on"),
-        ("temperature", "one number for all: no class moves up or down"),
-        ("none", "scores alone, which trains once"),
+        ("temperature", "one number for all classes: no prediction changes"),
+        ("none", "scores only; trains once"),
     ])
 }
 
@@ -181,7 +181,7 @@ impl ReductionArgs {
 }
 
 impl ProbaArgs {
-    /// Writes into a spec what was said, and leaves its defaults where nothing was.
+    /// Writes the given flags into a spec, and leaves its defaults for the others.
     pub fn add_to(&self, spec: &mut TrainSpec) {
         if let Some(threshold) = self.threshold {
             spec.threshold = threshold;

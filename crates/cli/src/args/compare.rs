@@ -23,7 +23,7 @@ Every strategy × loss is trained on the same rows and measured on the same othe
 solved, training rows that they touch between them, seconds of training, microseconds that a prediction takes, accuracy \
 and macro F1 (multilabel: micro F1, macro F1 and p@1; numbers: rmse, mae and r2); the best of each is marked with *.
 
-A target of numbers is a regression, as for train, and its losses are compared. Data of two classes is one binary problem by any strategy: one row per loss. Labels (--task multilabel) are compared by ova and \
+If the labels are numbers, the task is regression, as for train, and its losses are compared. Data of two classes is one binary problem by any strategy: one row per loss. Labels (--task multilabel) are compared by ova and \
 tree. What would be too large is left out, with the reason, unless --strategies names it. A run that fails says why in its \
 row, and the others go on.
 
@@ -38,7 +38,7 @@ Examples:
   lineal compare train.conll --task tag --test test.conll
   lineal compare train.letor --task rank --losses hinge,squared-hinge,logistic";
 
-/// Train every strategy × loss, or every learner of a structure, on the same split, and show what each takes and gives
+/// Train every strategy × loss, or every learner of a structure, on the same split, and compare time and accuracy
 #[derive(Args, Clone, Debug)]
 #[command(after_help = HELP)]
 pub struct CompareArgs {
@@ -79,7 +79,7 @@ pub struct CompareArgs {
           conflicts_with = "test")]
     pub holdout: Option<f64>,
 
-    /// What is predicted [default: classify, or regress if the labels are numbers of many or fractional values]
+    /// What is predicted [default: classify; regress if labels are fractions or many different numbers]
     #[arg(long = "task", value_name = "T", help_heading = MODEL, value_parser = task(&[
         ("classify", "one of two or more classes"),
         ("multilabel", "any number of labels per row, none included"),
@@ -91,9 +91,9 @@ pub struct CompareArgs {
         ("segment", "a label for each pixel of an image or node of a graph"),
         ("declared", "labels of variables with factors and rules (--declaration)"),
     ]))]
-    pub task_said: Option<Task>,
+    pub task_flag: Option<Task>,
 
-    /// The same, or what is taken where nothing was said.
+    /// The flag, or its default.
     #[arg(skip = Task::Classify)]
     pub task: Task,
 
@@ -144,16 +144,16 @@ pub struct CompareArgs {
 }
 
 impl CompareArgs {
-    /// What was said of the task counts. What was not is found when the data is read.
+    /// Takes the task from the flag; without one it is found when the data is read.
     pub fn settle(mut self) -> Self {
-        self.task = self.task_said.unwrap_or(Task::Classify);
+        self.task = self.task_flag.unwrap_or(Task::Classify);
         self
     }
 
     /// The training run that each learner varies.
     pub fn train(&self) -> anyhow::Result<TrainArgs> {
         Ok(TrainArgs {
-            task_said: self.task_said,
+            task_flag: self.task_flag,
             strategy: self.strategies.first().copied(),
             model: self.model.clone(),
             reduction: self.reduction.clone(),

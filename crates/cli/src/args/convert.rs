@@ -1,9 +1,10 @@
 //! Flags of `convert`.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::Args;
-use lineal::{Format, Task};
+use lineal::{Format, ModelFormat, Task};
 
 use super::choice::choice;
 use super::maps::MapArgs;
@@ -15,6 +16,8 @@ const HELP: &str = "\
 Between csv, tsv, jsonl and fasttext cells are copied, with the names of their columns. LIBSVM and Vowpal Wabbit have numbers: columns become \
 features as `train` makes them (or as the model made them, with --model), and --names writes what each is called.
 
+Models become those of other programs, and back: LIBLINEAR's text files (.model) and ONNX (.onnx). What the other has no place for is said.
+
 Sequences (conll, conllu, crfsuite, and jsonl with lists or texts) become one another as far as the formats allow; what is lost is said.
 
 Examples:
@@ -25,23 +28,51 @@ Examples:
   lineal convert new.csv new.svm --model m.lineal      the rows as the model sees them
   lineal convert a9a.svm a9a.csv
   zcat x.csv.gz | lineal convert - x.jsonl --format csv
+  lineal convert m.lineal m.onnx                        for ONNX Runtime and others
+  lineal convert m.lineal m.model                       for LIBLINEAR's predict
+  lineal convert theirs.model ours.lineal               or theirs.onnx
   lineal convert train.conll train.jsonl
   lineal convert train.conll train.crfsuite --model m.lineal   the attributes of the model\'s templates
   lineal convert entities.jsonl entities.conll                 texts with spans as words with B, I, O
   lineal convert old.crfsuite new.conll --text \'w[0]\'          the word is in the attribute w[0]=…";
 
-/// Write data in another format: csv, tsv, jsonl, fasttext, libsvm, vw; sequences: conll, conllu, crfsuite, jsonl
+/// A format of data or of models.
+#[derive(Clone, Copy, Debug)]
+pub enum To {
+    Data(Format),
+    Model(ModelFormat),
+}
+
+impl To {
+    pub fn data(self) -> Option<Format> {
+        if let To::Data(format) = self { Some(format) } else { None }
+    }
+
+    pub fn model(self) -> Option<ModelFormat> {
+        if let To::Model(format) = self { Some(format) } else { None }
+    }
+}
+
+impl FromStr for To {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        name.parse().map(To::Model).or_else(|_| name.parse().map(To::Data))
+    }
+}
+
+/// Write data in another format: csv, tsv, jsonl, fasttext, libsvm, vw; sequences: conll, conllu, crfsuite, jsonl; models: liblinear, onnx
 #[derive(Args, Debug)]
 #[command(after_help = HELP)]
 pub struct ConvertArgs {
-    /// The data; - is standard input
+    /// The data, or a model; - is standard input
     pub data: PathBuf,
 
     /// Where to write it; - is standard output
     pub out: PathBuf,
 
     /// Format to write, where the name of OUT does not tell it
-    #[arg(long, value_name = "F", help_heading = "Output", value_parser = choice::<Format>(&[
+    #[arg(long, value_name = "F", help_heading = "Output", value_parser = choice::<To>(&[
         ("libsvm", "label index:value …, indices from 1"),
         ("vw", "label |name:value …"),
         ("csv", "comma-separated, with a header row"),
@@ -51,8 +82,11 @@ pub struct ConvertArgs {
         ("conll", "sequences: a line of columns for each token, the label last"),
         ("conllu", "sequences: the ten columns of Universal Dependencies, the label in UPOS"),
         ("crfsuite", "sequences: label<tab>attribute…"),
+        ("lineal", "a model: Lineal's own file"),
+        ("liblinear", "a model: the text file of LIBLINEAR"),
+        ("onnx", "a model: ONNX"),
     ]))]
-    pub to: Option<Format>,
+    pub to: Option<To>,
 
     /// Make features as this model does
     #[arg(long, value_name = "MODEL", help_heading = "Output")]

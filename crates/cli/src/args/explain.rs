@@ -71,7 +71,7 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "X,Y", value_parser = pixel, conflicts_with = "token", help_heading = "What to explain")]
     pub pixel: Option<(usize, usize)>,
 
-    /// Compare the winner with this class in place of the runner-up (why not this one?); multilabel: explain this label; rank: compare with document N of the query
+    /// Compare the winner with this class instead of the runner-up (why not this one?); multilabel: explain this label; rank: compare with document N of the query
     #[arg(long, value_name = "NAME", help_heading = "What to explain")]
     pub class: Option<String>,
 

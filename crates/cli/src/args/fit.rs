@@ -8,11 +8,11 @@ use lineal::{Bias, ClassWeight, LossKind, Penalty, Standardize};
 
 use super::choice::{at_least_one, choice, not_negative, positive};
 
-/// The heading of what is minimised.
+/// The heading of the objective's flags.
 pub const MODEL: &str = "Model and loss";
-/// The heading of ½‖W‖² and ‖W‖₁.
+/// The heading of the penalty's flags.
 pub const PENALTY: &str = "Penalty";
-/// The heading of who minimises.
+/// The heading of the solver's flags.
 pub const SOLVER: &str = "Solver";
 
 /// What the model is, by any loss.
@@ -27,7 +27,7 @@ pub struct ModelArgs {
     ]))]
     pub bias: Option<BiasArg>,
 
-    /// Factors on classes: `balanced`, or name=weight,…
+    /// Weights of classes: `balanced` (all classes count the same, however rare), or name=weight,…
     #[arg(long, value_name = "W", allow_hyphen_values = true, help_heading = MODEL)]
     pub class_weight: Option<ClassWeight>,
 
@@ -36,18 +36,18 @@ pub struct ModelArgs {
     #[arg(long, value_name = "FILE", help_heading = MODEL)]
     pub cost: Option<PathBuf>,
 
-    /// Bring all features but categories to one scale for training: divided by their standard deviation, and centred where the
-    /// data is dense. Columns of numbers in tables (csv, tsv, jsonl) are without asking; the model takes values as they are
+    /// Scale all features but categories for training: divided by their standard deviation, and centred where the
+    /// data is dense. The default for columns of numbers in tables (csv, tsv, jsonl). The model itself takes unscaled values
     #[arg(long, help_heading = MODEL)]
     pub standardize: bool,
 
-    /// Train on the columns of a table as they are
+    /// Do not scale the columns of a table
     #[arg(long, help_heading = MODEL, conflicts_with = "standardize")]
     pub no_standardize: bool,
 }
 
 impl ModelArgs {
-    /// Which features are brought to one scale.
+    /// Which features are scaled.
     pub fn standardized(&self) -> Standardize {
         match (self.standardize, self.no_standardize) {
             (true, _) => Standardize::All,
@@ -65,7 +65,9 @@ impl ModelArgs {
 /// How strong ½‖W‖² is.
 #[derive(Args, Clone, Debug)]
 pub struct PenaltyArgs {
-    /// Weight of the losses against ½‖W‖²: l2 = 1/(C·n) [default: 1; rank: 0.001 for pairs, 0.1 for softmax and plackett-luce, 0.01 for ndcg and map, where n counts pairs, choices or queries; segment: 0.0003 per pixel of images, 1 per node of graphs]
+    /// How closely to follow the training data: weight of the losses against ½‖W‖² [default: 1]
+    ///
+    /// l2 = 1/(C·n). Defaults of other tasks: rank, 0.001 for pairs, 0.1 for softmax and plackett-luce, 0.01 for ndcg and map, where n counts pairs, choices or queries; segment, 0.0003 per pixel of images and 1 per node of graphs.
     #[arg(short = 'C', value_name = "C", allow_negative_numbers = true, value_parser = positive, help_heading = PENALTY,
           conflicts_with = "l2")]
     pub c: Option<f64>,

@@ -69,17 +69,17 @@ Several classes, several labels, probabilities:
   lineal train films.csv --label genres --task multilabel -o m.lineal
 
 Your own CSV: one row per example, one column to predict (named with --label). Columns of \
-numbers become numeric features, brought to one scale for training; other columns become categories, dates or text; `train` shows what it guessed, and --numeric, \
---categorical, --text and --ignore overrule it.
+numbers become numeric features, scaled for training; other columns become categories, dates or text. `train` shows how it read each column, and --numeric, \
+--categorical, --text and --ignore correct it.
 
-DATA of - is standard input; .gz and .zst files are read as they are. The format follows from the name: .csv, \
-.tsv, .jsonl, .svm or .libsvm, .ft, .vw, .idx (else say --format).
+If DATA is -, standard input is read; .gz and .zst files are decompressed. The format follows from the name: .csv, \
+.tsv, .jsonl, .svm or .libsvm, .ft, .vw, .idx (or say --format).
 
 Exit codes: 0 done; 1 the data or the request is wrong; 2 usage; 3 did not converge, with \
 --require-convergence; 130 interrupted.";
 
-/// Train, certify and use linear models whose prediction is an argmax: regression, logistic regression, support
-/// vector machines, perceptrons, for two classes, many, or several labels at once.
+/// Train and use linear models (logistic regression, support vector machines, CRFs and relatives) on tables, text,
+/// sequences, trees, rankings and images. Training ends with a proof of how close it came to the best possible model.
 #[derive(Debug, Parser)]
 #[command(name = "lineal", version, after_help = EXAMPLES, max_term_width = 110)]
 pub struct Cli {

@@ -29,7 +29,7 @@ pub struct RankArgs {
     #[arg(long, value_name = "K", value_parser = at_least_one, help_heading = RANK)]
     pub ndcg_at: Option<usize>,
 
-    /// Every query counts the same, in place of every pair
+    /// Every query counts the same, instead of every pair
     #[arg(long, help_heading = RANK)]
     pub per_query: bool,
 }

@@ -13,7 +13,7 @@ const HEADING: &str = "Data";
 /// How files are read, in every command that reads some.
 #[derive(Args, Clone, Debug)]
 pub struct FileArgs {
-    /// Format of the data, where the file's name does not tell it
+    /// Format of the data, if the file's name does not show it
     #[arg(long, value_name = "F", help_heading = HEADING, value_parser = choice::<Format>(&[
         ("libsvm", "label index:value …, indices from 1 (also: svmlight)"),
         ("svmlight", "the same"),
@@ -22,7 +22,7 @@ pub struct FileArgs {
         ("jsonl", "one JSON object per line"),
         ("fasttext", "__label__NAME … text, one per line"),
         ("vw", "Vowpal Wabbit: label importance|namespace feature:value …"),
-        ("idx", "images of bytes, as MNIST comes"),
+        ("idx", "images of bytes, the format of MNIST"),
         ("conll", "tag: one line of columns per token, a blank line between sequences"),
         ("conllu", "tag, dependency: the ten columns of Universal Dependencies"),
         ("crfsuite", "tag: label<tab>attribute:value…"),
@@ -32,19 +32,20 @@ pub struct FileArgs {
         ("svmrank", "the same"),
     ]), hide_possible_values = true)]
     #[arg(
-        long_help = "Format of the data, where the file's name does not tell it: libsvm (or svmlight), csv, tsv, \
+        long_help = "Format of the data, if the file's name does not show it: libsvm (or svmlight), csv, tsv, \
         jsonl, fasttext, vw, idx; with --task tag conll, conllu, crfsuite, jsonl (sentences: plain texts to predict); with --task dependency conllu; with --task constituency brackets, sentences; with \
         --task rank letor (or svmrank), csv, tsv, jsonl. Names that tell: .svm .libsvm .csv .tsv .jsonl .ndjson \
         .ft .fasttext .vw .idx -ubyte .conll .conllu .crfsuite .mrg .ptb .penn .brackets .letor, with or without .gz or .zst"
     )]
     pub format: Option<Format>,
 
-    /// Column to predict [default: the one named label, class, target or y; multilabel: also labels; rank: also grade or relevance; tag: the last
-    /// one, by number from 0, or by name in conllu (upos) and jsonl (labels)]
+    /// Column to predict [default: the one named label, class, target or y]
+    ///
+    /// Defaults of other tasks: multilabel, also labels; rank, also grade or relevance; tag, the last one, by number from 0, or by name in conllu (upos) and jsonl (labels).
     #[arg(long, value_name = "COL", help_heading = HEADING)]
     pub label: Option<String>,
 
-    /// Between the labels of a cell, with --task multilabel [default: ,]
+    /// What separates the labels in a cell, with --task multilabel [default: ,]
     #[arg(long, value_name = "C", help_heading = HEADING)]
     pub label_separator: Option<char>,
 
@@ -52,7 +53,7 @@ pub struct FileArgs {
     #[arg(long, value_name = "COL", help_heading = HEADING)]
     pub weight: Option<String>,
 
-    /// The first row of a CSV or TSV file is data; columns are then named 1, 2, … (told by the rows after it, if not said)
+    /// The first row of a CSV or TSV file is data; columns are then named 1, 2, … [default: recognised from the first rows]
     #[arg(long, help_heading = HEADING)]
     pub no_header: bool,
 
@@ -60,15 +61,15 @@ pub struct FileArgs {
     #[arg(long, help_heading = HEADING, conflicts_with = "no_header")]
     pub header: bool,
 
-    /// What separates the cells of a CSV file: a character, or tab (told by the first rows, if not said)
+    /// What separates the cells of a CSV file: a character, tab, or spaces (any number of them) [default: recognised from the first rows]
     #[arg(long, value_name = "CHAR", help_heading = HEADING, value_parser = delimiter)]
     pub delimiter: Option<u8>,
 
-    /// How characters are encoded, where that is not UTF-8: latin1, windows-1252, utf-16, shift_jis, …
+    /// Character encoding, if not UTF-8: latin1, windows-1252, utf-16, shift_jis, …
     #[arg(long, value_name = "NAME", help_heading = HEADING, value_parser = lineal::data::Encoding::named)]
     pub encoding: Option<lineal::data::Encoding>,
 
-    /// Stop at what is otherwise repaired and counted: bytes of text that are not UTF-8 (read as �), missing numbers (the mean)
+    /// Refuse what is otherwise repaired with a warning: bytes of text that are not UTF-8 (read as �), missing numbers (read as the mean)
     #[arg(long, help_heading = HEADING)]
     pub strict: bool,
 
@@ -76,7 +77,7 @@ pub struct FileArgs {
     #[arg(long, value_name = "N", default_value_t = 8_000_000, help_heading = HEADING)]
     pub max_pixels: usize,
 
-    /// Labels of an IDX file of images, where its name does not tell
+    /// Labels of an IDX file of images [default: the file of the matching name]
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     pub labels: Option<PathBuf>,
 }
@@ -88,7 +89,7 @@ pub struct ColumnArgs {
     #[arg(long, value_name = "COL,…", value_delimiter = ',', help_heading = HEADING)]
     pub numeric: Vec<String>,
 
-    /// Columns whose values are names, even where they look like numbers: a feature for each value
+    /// Columns whose values are names, even if they look like numbers: one feature per value
     #[arg(long, value_name = "COL,…", value_delimiter = ',', help_heading = HEADING)]
     pub categorical: Vec<String>,
 
@@ -101,8 +102,9 @@ pub struct ColumnArgs {
 fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),
+        b"space" | b"spaces" => Ok(b' '),
         [b] if b.is_ascii() && !b.is_ascii_alphanumeric() && !b"\"\n\r.-+".contains(b) => Ok(*b),
-        _ => Err("must be one character, such as `;` or `|`, or `tab`".to_owned()),
+        _ => Err("must be one character, such as `;` or `|`, or `tab` or `spaces`".to_owned()),
     }
 }
 

@@ -32,8 +32,8 @@ Examples:
   echo 'where is my invoice?' | lineal predict text.lineal -
 
 The data needs the columns that the model was trained with (matched by name, in any order); a label column may \
-be absent. For a model of one text column and no other, a line of a file whose name tells no format is a text. Standard \
-input is answered as it comes. A row without features is legal and gets a prediction. A multilabel model gives the labels of a row between \
+be absent. If a model has one text column and no other, each line of a file whose name shows no format is one text. Rows of standard \
+input are answered as soon as they arrive. A row without features gets a prediction, too. A multilabel model gives the labels of a row between \
 --label-separator (csv: a column labels; jsonl: a list labels).";
 
 /// Predict a class, labels or a number for each row of DATA, or labels, trees and orders
@@ -71,11 +71,11 @@ pub struct PredictArgs {
           conflicts_with_all = ["sample", "min_cost"])]
     pub threshold: Option<f64>,
 
-    /// Draw the class from the probabilities in place of taking the likeliest
+    /// Draw the class at random by its probability instead of taking the most probable
     #[arg(long, conflicts_with = "min_cost", help_heading = "What to give")]
     pub sample: bool,
 
-    /// Take the class of least expected cost (by --cost, or by the costs that the model was trained with)
+    /// Predict the class of least expected cost (by --cost, or by the costs that the model was trained with)
     #[arg(long, help_heading = "What to give")]
     pub min_cost: bool,
 
@@ -83,7 +83,7 @@ pub struct PredictArgs {
     #[arg(long, value_name = "FILE", requires = "min_cost", help_heading = "What to give")]
     pub cost: Option<PathBuf>,
 
-    /// constituency: draw each tree in place of writing it in a line
+    /// constituency: draw each tree instead of writing it in a line
     #[arg(long, help_heading = "What to give")]
     pub draw: bool,
 
@@ -104,7 +104,7 @@ pub struct PredictArgs {
     #[arg(short, value_name = "OUT", help_heading = "Output")]
     pub out: Option<PathBuf>,
 
-    /// Carry these columns of the data into the output, before the answer: an id, a name; all for all of them
+    /// Copy these columns of the data into the output, before the answer: an id, a name; all copies all of them
     #[arg(long, value_name = "COL,…", value_delimiter = ',', help_heading = "Output")]
     pub keep: Vec<String>,
 
@@ -115,9 +115,9 @@ pub struct PredictArgs {
         ("csv", "a header; a column label (multilabel: labels), then one column per class"),
         ("jsonl", "one object per row: label (multilabel: a list labels), and scores, proba, top as asked for"),
     ]))]
-    pub output_said: Option<Output>,
+    pub output_flag: Option<Output>,
 
-    /// The same, or what is taken where nothing was said.
+    /// The flag, or its default.
     #[arg(skip = Output::Text)]
     pub output: Output,
 
@@ -134,7 +134,7 @@ impl PredictArgs {
         self.at_hand.clone().unwrap_or_else(|| Source::from(&self.data))
     }
 
-    /// What was said of the form counts, else the name of the output, if that may tell.
+    /// Takes the form from the flag, else from the output's name, if names may decide.
     pub fn settle(mut self, names_tell: bool) -> Self {
         let name = self.out.as_ref().filter(|_| names_tell).map(|out| out.to_string_lossy());
         let told = match name.and_then(|name| Format::from_name(&name)) {
@@ -142,7 +142,7 @@ impl PredictArgs {
             Some(Format::Jsonl) => Output::Jsonl,
             _ => Output::Text,
         };
-        self.output = self.output_said.unwrap_or(told);
+        self.output = self.output_flag.unwrap_or(told);
         self
     }
 }

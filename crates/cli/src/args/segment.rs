@@ -13,7 +13,7 @@ pub const SEGMENT: &str = "Images and graphs (--task segment)";
 /// Choices of `train --task segment`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SegmentArgs {
-    /// Label N superpixels of each image in place of its pixels: faster, and coarser
+    /// Label N superpixels of each image instead of its pixels: faster, and coarser
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = SEGMENT)]
     pub superpixels: Option<usize>,
 

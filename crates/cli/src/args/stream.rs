@@ -9,10 +9,10 @@ use super::choice::{at_least_one, choice, positive};
 
 const HEADING: &str = "Streams";
 
-/// Rows that are learnt from as they go by.
+/// Flags of `--stream`.
 #[derive(Args, Clone, Debug)]
 pub struct StreamArgs {
-    /// Learn from rows as they go by and keep none: for files larger than memory. --epochs N passes [default: 1]; text is hashed
+    /// Learn row by row and keep no rows in memory: for files larger than memory. --epochs N passes [default: 1]; text is hashed
     /// [default: --hash 18 to 20, fewer the more classes there are]
     #[arg(long, help_heading = HEADING)]
     pub stream: bool,
@@ -21,11 +21,11 @@ pub struct StreamArgs {
     #[arg(long, value_name = "U", help_heading = HEADING, value_parser = choice::<UpdateKind>(&[
         ("plain", "the same --rate for all weights, falling by --schedule"),
         ("adagrad", "a rate for each weight, which falls with the gradients that it has seen"),
-        ("normalised", "that, and whatever units features come in"),
+        ("normalised", "the same, and independent of the units of features"),
     ]))]
     pub update: Option<UpdateKind>,
 
-    /// Go on from a model that --stream trained, with its loss and update; new classes are welcome. A pass over DATA that was interrupted is finished.
+    /// Continue from a model that --stream trained, with its loss and update; DATA may have new classes. An interrupted pass over DATA is finished.
     /// Sequences, trees, rankings: start from the weights of this model, where features and labels are the same
     #[arg(long, value_name = "MODEL", help_heading = HEADING)]
     pub resume: Option<PathBuf>,

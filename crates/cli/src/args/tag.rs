@@ -34,7 +34,7 @@ pub struct TagArgs {
     #[arg(long, value_name = "FILE", help_heading = TAG, conflicts_with = "features")]
     pub template: Option<PathBuf>,
 
-    /// What to read off the columns, in place of a template: word,suffix:1-4,column:1,window:2
+    /// What to read off the columns, instead of a template: word,suffix:1-4,column:1,window:2
     #[arg(long, value_name = "LIST", help_heading = TAG, long_help = FEATURES)]
     pub features: Option<String>,
 
@@ -42,11 +42,11 @@ pub struct TagArgs {
     #[arg(long = "list", value_name = "NAME=FILE", help_heading = TAG)]
     pub lists: Vec<Named>,
 
-    /// Word clusters, lines `bits<tab>word<tab>count` as Brown clusters come, or `word<tab>cluster`: attributes of the word's cluster and its first 4, 6 and 10 bits, stored with the model
+    /// Word clusters, lines `bits<tab>word<tab>count` as Brown's program writes them, or `word<tab>cluster`: attributes of the word's cluster and its first 4, 6 and 10 bits, stored with the model
     #[arg(long, value_name = "FILE", help_heading = TAG)]
     pub clusters: Option<PathBuf>,
 
-    /// Leave out attributes that come less often [default: 1]
+    /// Leave out attributes that occur less often [default: 1]
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = TAG)]
     pub min_count: Option<usize>,
 

@@ -7,7 +7,7 @@ use clap::Args;
 use lineal::templates::Templates;
 use lineal::{FeatureSpec, ReadOptions};
 
-/// Bits that templates are hashed into, unless said.
+/// Bits that templates are hashed into by default.
 const HASH_BITS: u8 = 18;
 
 /// The file of templates.

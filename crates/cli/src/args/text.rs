@@ -13,7 +13,7 @@ const HEADING: &str = "Text";
 /// What is taken from text columns and how it is weighed.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TextArgs {
-    /// Columns that are running text [default: those of many long and different values, and one named text]
+    /// Columns of running text [default: those with four words or more in half of their cells, and one named text]
     #[arg(long, value_name = "COL,…", value_delimiter = ',', help_heading = HEADING)]
     pub text: Vec<String>,
 
@@ -39,7 +39,7 @@ pub struct TextArgs {
     #[arg(long, value_name = "N-M", help_heading = HEADING)]
     pub suffixes: Option<Lengths>,
 
-    /// Tell Word from word
+    /// Keep upper and lower case apart: Word is not word
     #[arg(long, help_heading = HEADING)]
     pub case: bool,
 
@@ -47,11 +47,11 @@ pub struct TextArgs {
     #[arg(long, value_name = "W", help_heading = HEADING)]
     pub stop_words: Option<String>,
 
-    /// Leave out what fewer rows have: a number of rows, or a share such as 0.001 [default: 1]
+    /// Leave out words that fewer rows have: a number of rows, or a share such as 0.001 [default: 1]
     #[arg(long, value_name = "N", help_heading = HEADING)]
     pub min_df: Option<DocFreqArg>,
 
-    /// Leave out what more rows have: a number of rows, or a share such as 0.5 [default: all]
+    /// Leave out words that more rows have: a number of rows, or a share such as 0.5 [default: all]
     #[arg(long, value_name = "N", help_heading = HEADING)]
     pub max_df: Option<DocFreqArg>,
 
@@ -59,7 +59,7 @@ pub struct TextArgs {
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = HEADING)]
     pub max_features: Option<usize>,
 
-    /// What a word's number is [default: sublinear]
+    /// How occurrences of a word count [default: sublinear]
     #[arg(long, value_name = "F", help_heading = HEADING, value_parser = choice::<Tf>(&[
         ("sublinear", "1 + ln(count), times idf"),
         ("counts", "the count, times idf"),
@@ -79,7 +79,7 @@ pub struct TextArgs {
     ]))]
     pub norm: Option<NormArg>,
 
-    /// Hash words (tag: attributes; trees: features, 22 to 24 bits by default), and the values of all columns of categories, into 2^BITS features in place of keeping a vocabulary:
+    /// Hash words (tag: attributes; trees: features, 22 to 24 bits by default), and the values of all columns of categories, into 2^BITS features instead of keeping a vocabulary:
     /// bounded memory
     #[arg(long, value_name = "BITS", help_heading = HEADING)]
     pub hash: Option<u8>,

@@ -43,7 +43,7 @@ and l1 > 0 needs lbfgs.
 where there is no dual, the gradient norm relative to that at the start. sgd runs its epochs and then certifies \
 what it reached.
 
---stream keeps no rows: each is scored, judged (progressive validation) and learnt from as it goes by, so files may be larger than \
+--stream keeps no rows in memory: each row is predicted, compared with its label (progressive validation) and learnt from, so files may be larger than \
 memory. Ctrl-C keeps what was learnt so far, and --resume goes on from there.
 
 Examples:
@@ -78,19 +78,21 @@ Examples:
 
 /// Train a model on DATA and write it to MODEL
 ///
-/// Without flags: logistic regression with C = 1, to within 0.1 % of the optimum. Types of columns are guessed and
-/// shown; progress and the certificate go to stderr.
+/// Without flags: for tables, logistic regression; for text, a linear SVM with calibrated probabilities; both with C = 1,
+/// to within 0.1 % of the optimum. Types of columns are guessed and shown; progress and the certificate go to stderr.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = HELP)]
 pub struct TrainArgs {
-    /// Labelled rows: csv, tsv, jsonl, libsvm or idx; sequences: conll, conllu, crfsuite, jsonl; trees: conllu, Penn brackets; rankings: letor, tables; images: a list or folder; graphs: jsonl; - is standard input
+    /// Labelled examples, as csv, tsv, jsonl, libsvm, conll, …; - is standard input
+    ///
+    /// Rows: csv, tsv, jsonl, libsvm, fasttext, vw or idx. Sequences: conll, conllu, crfsuite, jsonl. Trees: conllu, Penn brackets. Rankings: letor, tables. Images: a list or folder. Graphs: jsonl.
     pub data: PathBuf,
 
     /// Where to write the model
     #[arg(short, value_name = "MODEL", required = true)]
     pub out: PathBuf,
 
-    /// What is predicted [default: classify; regress where the label is a fraction, or one of many whole numbers]
+    /// What is predicted [default: classify; regress if labels are fractions or many different numbers]
     #[arg(long = "task", value_name = "T", help_heading = MODEL, value_parser = task(&[
         ("classify", "one of two or more classes"),
         ("multilabel", "any number of labels per row, none included"),
@@ -102,13 +104,15 @@ pub struct TrainArgs {
         ("segment", "a label for each pixel of an image or node of a graph (a list or folder of images and masks; JSON lines)"),
         ("declared", "labels of variables with factors and rules (--declaration; JSON lines)"),
     ]))]
-    pub task_said: Option<Task>,
+    pub task_flag: Option<Task>,
 
-    /// The same, or what is taken where nothing was said.
+    /// The flag, or its default.
     #[arg(skip = Task::Classify)]
     pub task: Task,
 
-    /// The loss [default: logistic; squared-hinge for classes of text; tag: what does best in a short trial, where no flag names a learner; squared with --task regress; hinge with --task dependency, constituency, segment and declared; with --task rank squared-hinge, logistic for softmax and plackett-luce, hinge for ndcg and map]
+    /// The loss [default: logistic; squared-hinge for text; squared for numbers]
+    ///
+    /// Defaults of other tasks: tag, the best of a short trial, unless a flag names a learner; dependency, constituency, segment and declared, hinge; rank, squared-hinge (logistic for softmax and plackett-luce, hinge for ndcg and map).
     #[arg(long, value_name = "L", help_heading = MODEL, value_parser = choice::<LossKind>(&[
         ("perceptron", "0 unless the argmax is wrong; no penalty unless asked for"),
         ("hinge", "the large margin: support vector machines; Crammer–Singer with several classes"),
@@ -120,7 +124,7 @@ pub struct TrainArgs {
     ]))]
     pub loss: Option<LossKind>,
 
-    /// Sum over all violating classes in place of the worst one (perceptron, hinge, squared-hinge: Weston–Watkins)
+    /// Sum over all violating classes instead of the worst one (perceptron, hinge, squared-hinge: Weston–Watkins)
     #[arg(long, help_heading = MODEL)]
     pub sum: bool,
 
@@ -139,7 +143,7 @@ pub struct TrainArgs {
     #[arg(long, help_heading = MODEL, conflicts_with_all = ["c", "l2", "l1"])]
     pub hard_margin: bool,
 
-    /// How several classes become one problem, or many binary ones [default: joint; ova with --task multilabel and for text, of which over 200 classes are a tree]
+    /// How several classes are learnt [default: joint; ova for text and labels, tree for text of over 200 classes]
     #[arg(long, value_name = "S", help_heading = CLASSES, value_parser = choice::<Strategy>(&[
         ("joint", "one weight matrix, one loss over all classes"),
         ("ova", "one-vs-all: one binary problem per class"),
@@ -162,7 +166,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "λ", allow_negative_numbers = true, value_parser = not_negative, help_heading = PENALTY)]
     pub l1: Option<f64>,
 
-    /// Who minimises
+    /// The algorithm that minimises the objective
     #[arg(long, value_name = "V", default_value = "auto", help_heading = SOLVER,
           value_parser = choice::<SolverKind>(&[
         ("auto", "the fastest that certifies"),
@@ -316,9 +320,9 @@ impl FromStr for Held {
 }
 
 impl TrainArgs {
-    /// What was said of the task counts. What was not is found when the data is read.
+    /// Takes the task from the flag; without one it is found when the data is read.
     pub fn settle(mut self) -> Self {
-        self.task = self.task_said.unwrap_or(Task::Classify);
+        self.task = self.task_flag.unwrap_or(Task::Classify);
         self
     }
 }

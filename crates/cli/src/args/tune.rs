@@ -27,8 +27,8 @@ that one. Each run starts where the one of the C before it ended; the folds of o
 table shows mean ± standard error; * marks the best mean, 1se the smallest C of the same loss and features that is within one standard error of it. With \
 -o the chosen one is trained on all rows and written.
 
-The search ends after --budget at the latest: fits that run then are stopped, and what they reached is shown but not chosen. The final training on all rows may take \
-as long again. A setting whose fits did not converge is marked, and said if it is chosen. A target of numbers is a regression, as for train. Text features are made once of all \
+The search ends after --budget at the latest: fits that are running then stop, and what they reached is shown but not chosen. The final training on all rows may take \
+as long again. A setting whose fits did not converge is marked, with a warning if it is chosen. If the labels are numbers, the task is regression, as for train. Text features are made once of all \
 rows: of a held-out row the words count, its label does not.
 
 Metrics: accuracy, micro_f1, macro_f1, mcc, auc (or roc_auc), pr_auc, log_loss, brier, ece, mean_cost of classes; micro_f1, macro_f1, hamming_loss, subset_accuracy, p@1, p@3, p@5, \
@@ -54,7 +54,7 @@ pub struct TuneArgs {
     /// Labelled data, as for train; - is standard input
     pub data: PathBuf,
 
-    /// Train the chosen one on everything and write it here
+    /// Train the chosen setting on all rows and write the model here
     #[arg(short, value_name = "MODEL")]
     pub out: Option<PathBuf>,
 
@@ -88,15 +88,15 @@ pub struct TuneArgs {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = at_least_two, help_heading = SEARCH)]
     pub folds: usize,
 
-    /// Deal rows or examples to folds as they come, as scikit-learn's StratifiedKFold does, not at random
+    /// Deal rows or examples to folds in the order of the file, as scikit-learn's StratifiedKFold does, not at random
     #[arg(long, help_heading = SEARCH)]
     pub no_shuffle: bool,
 
-    /// What counts: a metric of eval --json, such as macro_f1, mcc, pr_auc, log_loss, mae, span_f1 [default: accuracy; multilabel: micro_f1; regress: rmse; structures: the first that the task has]
+    /// Metric to optimise, by its name in eval --json: such as macro_f1, mcc, pr_auc, log_loss, mae, span_f1 [default: accuracy; multilabel: micro_f1; regress: rmse; structures: the main metric of the task]
     #[arg(long, value_name = "M", default_value = "usual", hide_default_value = true, help_heading = SEARCH)]
     pub metric: MetricArg,
 
-    /// Which to take
+    /// Which setting to choose
     #[arg(long, value_name = "W", default_value = "best", help_heading = SEARCH,
           value_parser = choice::<ChoiceArg>(&[
         ("best", "the best mean"),
@@ -108,7 +108,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "TIME", default_value = "10m", help_heading = SEARCH)]
     pub budget: Budget,
 
-    /// What is predicted [default: classify, or regress if the labels are numbers of many or fractional values]
+    /// What is predicted [default: classify; regress if labels are fractions or many different numbers]
     #[arg(long = "task", value_name = "T", help_heading = MODEL, value_parser = task(&[
         ("classify", "one of two or more classes"),
         ("multilabel", "any number of labels per row, none included"),
@@ -120,9 +120,9 @@ pub struct TuneArgs {
         ("segment", "a label for each pixel of an image or node of a graph"),
         ("declared", "labels of variables with factors and rules (--declaration)"),
     ]))]
-    pub task_said: Option<Task>,
+    pub task_flag: Option<Task>,
 
-    /// The same, or what is taken where nothing was said.
+    /// The flag, or its default.
     #[arg(skip = Task::Classify)]
     pub task: Task,
 
@@ -142,7 +142,7 @@ pub struct TuneArgs {
     #[command(flatten)]
     pub reduction: ReductionArgs,
 
-    /// Make probabilities from the scores of the chosen one [default: as train]
+    /// Turn the scores of the final model into probabilities [default: temperature, if the chosen loss has none]
     #[arg(long, value_name = "M", help_heading = CLASSES, value_parser = calibration())]
     pub calibrate: Option<CalibrateArg>,
 
@@ -191,9 +191,9 @@ impl TuneArgs {
         ProbaArgs { calibrate: self.calibrate, threshold: self.threshold, folds: None }
     }
 
-    /// What was said of the task counts. What was not is found when the data is read.
+    /// Takes the task from the flag; without one it is found when the data is read.
     pub fn settle(mut self) -> Self {
-        self.task = self.task_said.unwrap_or(Task::Classify);
+        self.task = self.task_flag.unwrap_or(Task::Classify);
         self
     }
 
@@ -202,7 +202,7 @@ impl TuneArgs {
         let bare = self.structure.train(&self.data, self.task)?;
         Ok(TrainArgs {
             out: self.out.clone().unwrap_or(bare.out),
-            task_said: self.task_said,
+            task_flag: self.task_flag,
             strategy: self.strategy,
             model: self.model.clone(),
             reduction: self.reduction.clone(),

@@ -8,6 +8,7 @@ use lineal::{
 };
 use serde_json::Value;
 
+use crate::fields::as_flags;
 use crate::progress::Series;
 use crate::rows::eval;
 
@@ -32,7 +33,7 @@ pub struct Measured {
     /// The numbers of `eval --json` without its lists, which would be many times the table.
     pub metrics: Value,
     /// The few of them to say in a sentence.
-    pub in_short: String,
+    pub one_line: String,
     pub model_bytes: u64,
 }
 
@@ -57,7 +58,7 @@ impl Row {
         let name = row.name();
         series.begin(&name);
         row.outcome = measured(spec, train, test, |point| series.pass(&name, point, spec.task))
-            .map_err(|error| error.to_string());
+            .map_err(|error| as_flags(&error.to_string()).into_owned());
         row
     }
 
@@ -96,8 +97,8 @@ fn measured(
         report,
         train_seconds,
         predict_seconds: fastest / test.n_rows().max(1) as f64,
-        in_short: eval::in_short(&metrics),
-        metrics: slim(eval::json(&metrics)?),
+        one_line: eval::one_line(&metrics),
+        metrics: without_lists(eval::json(&metrics)?),
         model_bytes: model.to_bytes()?.len() as u64,
     })
 }
@@ -118,7 +119,7 @@ pub fn fastest(mut run: impl FnMut()) -> f64 {
 }
 
 /// Without lists and tables.
-pub fn slim(mut metrics: Value) -> Value {
+pub fn without_lists(mut metrics: Value) -> Value {
     if let Some(object) = metrics.as_object_mut() {
         object.retain(|_, value| !value.is_array());
     }

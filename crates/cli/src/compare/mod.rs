@@ -164,7 +164,7 @@ fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
         let penalty = args.penalty.of(Some(loss));
         let spec = TrainSpec { strategy, loss: Some(loss), penalty, ..spec.clone() };
         let row = Row::measure(&spec, (&train, &features), &test, &mut series);
-        series.end(&row.name(), &told(&row));
+        series.end(&row.name(), &outcome_of(&row));
         rows.push(row);
     }
     series.finish();
@@ -186,14 +186,14 @@ fn compare(args: &CompareArgs) -> anyhow::Result<Comparison> {
     })
 }
 
-fn told(row: &Row) -> String {
+fn outcome_of(row: &Row) -> String {
     match &row.outcome {
-        Ok(m) => format!("{}, {}", seconds(m.train_seconds), m.in_short),
+        Ok(m) => format!("{}, {}", seconds(m.train_seconds), m.one_line),
         Err(why) => format!("failed: {why}"),
     }
 }
 
-/// What would fail every run alike is said once.
+/// An error that would fail every run alike is reported once.
 fn check_data(data: &Dataset, task: Task) -> anyhow::Result<()> {
     if matches!(data.y, Targets::None) {
         bail!("{}: no labels to learn from (see --label)", data.source);
@@ -214,7 +214,7 @@ fn check_data(data: &Dataset, task: Task) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The flags for numbers, where nobody said what is predicted and labels look like them.
+/// The flags for regression, if no flag names the task and the labels look like numbers.
 fn guessed(args: &CompareArgs, source: &Source, talk: Talk) -> anyhow::Result<Option<CompareArgs>> {
     let losses = LossName::losses(&args.losses)?;
     let task = guess::task_of_losses(&args.train()?, &losses, source, talk);

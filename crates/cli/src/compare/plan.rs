@@ -64,7 +64,7 @@ impl Plan {
                 continue;
             }
             for &loss in losses {
-                match unfit(strategy, loss, args, two_classes) {
+                match reason_against(strategy, loss, args, two_classes) {
                     Some(reason) => plan.leave_out(strategy, Some(loss), reason),
                     None => plan.runs.push((strategy, loss)),
                 }
@@ -114,7 +114,7 @@ fn too_large(strategy: Strategy, args: &CompareArgs, data: &Dataset) -> Option<S
 }
 
 /// Why a strategy cannot run with a loss.
-fn unfit(
+fn reason_against(
     strategy: Strategy,
     loss: LossKind,
     args: &CompareArgs,

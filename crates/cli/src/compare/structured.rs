@@ -7,12 +7,13 @@ use anyhow::bail;
 use lineal::{Ask, CurvePoint, Error, Examples, Learner, Source, StructuredModel, Training};
 
 use super::measure::{self, Measured, Row};
-use super::{Comparison, LeftOut, split, told};
+use super::{Comparison, LeftOut, outcome_of, split};
 use crate::args::{CompareArgs, LossName};
+use crate::fields::as_flags;
 use crate::progress::Series;
 use crate::structured::StructuredTask;
 use crate::talk::{Talk, count};
-use crate::train::Learns;
+use crate::train::Trainable;
 use crate::train::request::Request;
 
 /// Metrics that have a column.
@@ -26,7 +27,7 @@ pub fn compare<M: StructuredTask>(args: &CompareArgs) -> anyhow::Result<Comparis
     let mut request = <M as StructuredTask>::request(&train)?;
     let source = Source::from(&args.data);
     let data =
-        <M as Learns>::read(source, &train, &mut request, &mut |lines| talk.say_all(&lines))?;
+        <M as Trainable>::read(source, &train, &mut request, &mut |lines| talk.say_all(&lines))?;
     if let Some(why) = M::cannot_compare(&data) {
         bail!("{}: {why}", data.source());
     }
@@ -59,14 +60,15 @@ pub fn compare<M: StructuredTask>(args: &CompareArgs) -> anyhow::Result<Comparis
             Ok(measured) => Ok(measured),
             // What the structure, or what else is asked for, does not allow.
             Err(Error::Request(reason)) => {
+                let reason = as_flags(&reason).into_owned();
                 series.end(&name, &format!("left out: {reason}"));
                 left_out.push(LeftOut { strategy: None, loss: Some(name), reason });
                 continue;
             }
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(as_flags(&error.to_string()).into_owned()),
         };
         let row = Row { strategy: None, loss: name.clone(), outcome };
-        series.end(&name, &told(&row));
+        series.end(&name, &outcome_of(&row));
         rows.push(row);
     }
     series.finish();
@@ -118,8 +120,8 @@ fn measured<M: StructuredTask>(
         report,
         train_seconds,
         predict_seconds: fastest / test.n_examples().max(1) as f64,
-        in_short: <M as StructuredTask>::in_short(&metrics),
-        metrics: measure::slim(json),
+        one_line: <M as StructuredTask>::one_line(&metrics),
+        metrics: measure::without_lists(json),
         model_bytes: model.to_bytes()?.len() as u64,
     })
 }

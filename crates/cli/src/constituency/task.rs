@@ -111,7 +111,7 @@ impl StructuredTask for ConstituencyModel {
         let known = "--known of a parser keeps the brackets of the data, where `_` is any label: leave out the column and --unlabelled";
         no_tree_answer(args, known).or_else(|| {
             if args.min_cost {
-                Some("--min-cost is not there for bracketed trees, which have --proba and --n-best")
+                Some("--min-cost is not available for bracketed trees, which have --proba and --n-best")
             } else if args.proba && args.output == Output::Text {
                 Some("probabilities have no place in brackets: add --output csv or jsonl")
             } else if args.draw && args.output != Output::Text {
@@ -150,7 +150,7 @@ impl StructuredTask for ConstituencyModel {
         ("F1", metrics.all.f1)
     }
 
-    fn in_short(metrics: &BracketMetrics) -> String {
+    fn one_line(metrics: &BracketMetrics) -> String {
         let short =
             metrics.short.map(|s| format!(" ({:.4} up to {} words)", s.f1, metrics.short_length));
         let short = short.unwrap_or_default();

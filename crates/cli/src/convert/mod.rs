@@ -1,5 +1,6 @@
-//! `lineal convert`: data in another format.
+//! `lineal convert`: data in another format, models for other programs.
 
+mod models;
 mod rows;
 
 use std::io::Read;
@@ -16,8 +17,14 @@ use crate::{files, text};
 
 /// Runs the command.
 pub fn run(args: &ConvertArgs) -> anyhow::Result<()> {
+    if let Some(to) = models::format(args) {
+        if args.out != Path::new("-") {
+            files::check_output(&args.out, &[&args.data])?;
+        }
+        return models::run(args, to);
+    }
     let told = || Format::from_name(&args.out.to_string_lossy());
-    let Some(to) = args.to.or_else(told) else {
+    let Some(to) = args.to.and_then(|to| to.data()).or_else(told) else {
         return usage(format!(
             "{}: the name does not tell a format; say one with --to",
             args.out.display()

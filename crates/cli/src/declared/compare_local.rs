@@ -6,7 +6,7 @@ use anyhow::bail;
 use lineal::{DeclaredData, DeclaredMetrics, DeclaredModel, StructuredModel, TrainSpec, Training};
 use serde_json::{Map, Value, json};
 
-use crate::structured::Beside;
+use crate::structured::Alternatives;
 use crate::table::{self, Align};
 use crate::talk::{seconds, thousands};
 
@@ -28,7 +28,7 @@ pub fn compare(
     held_out: Option<&DeclaredData>,
     test: Option<&DeclaredData>,
     train: f64,
-) -> anyhow::Result<Beside> {
+) -> anyhow::Result<Alternatives> {
     let Some(test) = test else { bail!("--compare-local needs --test DATA to compare on") };
     let spec = model.spec();
     let is_local = spec.declared.local;
@@ -44,7 +44,7 @@ pub fn compare(
     let other = row(&other, test, begun.elapsed().as_secs_f64())?;
     let own = row(model, test, train)?;
     let rows = if is_local { [other, own] } else { [own, other] };
-    Ok(Beside { lines: lines(&rows), name: "compare_local", json: object(&rows)? })
+    Ok(Alternatives { lines: lines(&rows), name: "compare_local", json: object(&rows)? })
 }
 
 fn row(model: &DeclaredModel, test: &DeclaredData, train: f64) -> anyhow::Result<Row> {

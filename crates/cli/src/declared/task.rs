@@ -17,7 +17,7 @@ use crate::args::{EvalArgs, ExplainArgs, FileArgs, Output, PredictArgs, TrainArg
 use crate::exit::usage;
 use crate::files::read_text;
 use crate::structured::{
-    Beside, MetricTable, Pairs, Reason, StructuredTask, shares, shares_header,
+    Alternatives, MetricTable, Pairs, Reason, StructuredTask, shares, shares_header,
 };
 use crate::talk::{count, rough, thousands};
 use crate::train::request::{self, Request};
@@ -92,13 +92,13 @@ impl StructuredTask for DeclaredModel {
         Some((count(n, Self::PART), label.to_owned()))
     }
 
-    fn beside(
+    fn alternatives(
         &self,
         args: &TrainArgs,
         data: &DeclaredData,
         [held_out, test]: [Option<&DeclaredData>; 2],
         train_seconds: f64,
-    ) -> anyhow::Result<Option<Beside>> {
+    ) -> anyhow::Result<Option<Alternatives>> {
         match args.declared.compare_local {
             true => compare_local::compare(self, data, held_out, test, train_seconds).map(Some),
             false => Ok(None),
@@ -174,7 +174,7 @@ impl StructuredTask for DeclaredModel {
         ("accuracy", metrics.accuracy)
     }
 
-    fn in_short(metrics: &DeclaredMetrics) -> String {
+    fn one_line(metrics: &DeclaredMetrics) -> String {
         let kinds: String = metrics
             .kinds
             .iter()

@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::rows::predict::{Rows as Answered, Top, write_rows};
 use crate::rows::{Rows, eval, inspect};
 use crate::talk::{Talk, seconds};
-use crate::train::{Learns, Outcome, Seconds, Shown, outcome_lines};
+use crate::train::{Outcome, Seconds, SharedProgress, Trainable, outcome_lines};
 use crate::{files, tag, talk};
 use sets::{SETS, Set};
 
@@ -98,7 +98,7 @@ fn command(set: &Set, train: &str, model: &str, test: &str) -> Vec<String> {
     words
 }
 
-/// Trains and tells. The command that is shown is parsed for the run, so it cannot lie.
+/// Trains and prints. The command that is shown is parsed for the run, so it cannot lie.
 fn show(set: &Set) -> anyhow::Result<Vec<String>> {
     let [train, test] = set.files();
     let words = command(set, &train.0, &format!("{}.lineal", set.name), &test.0);
@@ -115,7 +115,7 @@ fn show(set: &Set) -> anyhow::Result<Vec<String>> {
 pub type Sections = Vec<(String, Vec<String>)>;
 
 /// The run itself, `eval`, `inspect`, and `more` commands: given the model, the test data, and the names of the files of both.
-fn run_and_tell<M: Learns>(
+fn run_and_tell<M: Trainable>(
     set: &Set,
     words: &[String],
     args: &TrainArgs,
@@ -131,7 +131,7 @@ fn run_and_tell<M: Learns>(
     let talk = Talk::new(true);
     let test = M::labelled(memory(test), &request, &data, talk)?;
     let begun = Instant::now();
-    let shown = Shown::new(Progress::new(talk, None, request.spec.task));
+    let shown = SharedProgress::new(Progress::new(talk, None, request.spec.task));
     let (model, report) = M::fit(&request, &data, None, &shown)?;
     let train = begun.elapsed().as_secs_f64();
     let measured = M::evaluate(&model, &test)?;

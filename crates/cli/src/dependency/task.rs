@@ -166,7 +166,7 @@ impl StructuredTask for DependencyModel {
         metrics.las.map_or(("uas", metrics.uas), |las| ("las", las))
     }
 
-    fn in_short(metrics: &DependencyMetrics) -> String {
+    fn one_line(metrics: &DependencyMetrics) -> String {
         let las = metrics.las.map(|las| format!(", LAS {las:.4}")).unwrap_or_default();
         let exact = metrics.exact.map(|e| format!(", whole trees {e:.4}")).unwrap_or_default();
         format!("UAS {:.4}{las}{exact}", metrics.uas)

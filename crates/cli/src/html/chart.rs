@@ -244,9 +244,12 @@ impl Chart<'_> {
                 "<line class=\"axis\" x1=\"{at:.1}\" y1=\"{bottom}\" x2=\"{at:.1}\" y2=\"{:.1}\"/>",
                 bottom + 4.0
             );
+            // A long number at the right end would be cut off by the border of the picture.
+            let is_cut = at + CHARACTER * name.chars().count() as f64 / 2.0 > WIDTH;
+            let (x, anchor) = if is_cut { (WIDTH, "end") } else { (at, "middle") };
             let _ = write!(
                 svg,
-                "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{name}</text>",
+                "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{name}</text>",
                 bottom + 18.0
             );
         }
@@ -264,6 +267,9 @@ impl Chart<'_> {
         );
     }
 }
+
+/// Width of a digit in the small print of a picture, with some room.
+const CHARACTER: f64 = 7.0;
 
 /// 3 and not 3.0.
 fn rough_whole(value: f64) -> String {

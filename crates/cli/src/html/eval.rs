@@ -202,7 +202,7 @@ fn mistakes(details: &Details, task: Task) -> String {
         let class = if number { " class=\"n\"" } else { "" };
         html.push_str(&format!("<th{class}>{head}</th>"));
     }
-    html.push_str("<th>what stands there</th></tr></thead><tbody>");
+    html.push_str("<th>values of the row</th></tr></thead><tbody>");
     for mistake in &details.mistakes {
         // Long texts have a line of their own, the rest stands side by side.
         let (long, short): (Vec<_>, Vec<_>) = mistake

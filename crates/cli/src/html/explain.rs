@@ -51,7 +51,8 @@ fn texts(explanation: &Explanation, found: &Explained<'_>) -> String {
 }
 
 fn marked(text: &str, lit: &[Lit], most: f64) -> String {
-    let end = text.floor_char_boundary(LONGEST);
+    let end =
+        (0..=LONGEST.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
     let mut html = String::new();
     let mut at = 0;
     for part in lit.iter().take_while(|part| part.end <= end) {

@@ -35,7 +35,10 @@ impl Page {
 
     /// Something not to be missed.
     pub fn warning(&mut self, text: &str) {
-        self.body.push_str(&format!("<p class=\"warn\">{}</p>\n", escape(text)));
+        self.body.push_str(&format!(
+            "<p class=\"warn\">{}</p>\n",
+            escape(&crate::fields::as_flags(text))
+        ));
     }
 
     /// A block with a heading, of HTML that is already escaped.

@@ -66,12 +66,26 @@ impl Scale {
             return powers.map(|p| (10f64.powi(p), format!("1e{p}"))).collect();
         }
         let step = step(self.hi - self.lo);
-        let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
+        // 400k and 1.2M in place of six digits and more.
+        let largest = self.lo.abs().max(self.hi.abs());
+        let (unit, suffix) = match largest {
+            v if v >= 1e12 => (1.0, ""),
+            v if v >= 1e9 => (1e9, "G"),
+            v if v >= 1e6 => (1e6, "M"),
+            v if v >= 1e5 => (1e3, "k"),
+            _ => (1.0, ""),
+        };
+        let decimals = (-(step / unit).log10().floor()).clamp(0.0, 12.0) as usize;
+        let name = |v: f64| match v / unit + 0.0 {
+            0.0 => "0".to_owned(),
+            v if v.abs() >= 1e6 => rough(v),
+            v => format!("{v:.decimals$}{suffix}"),
+        };
         let first = (self.lo / step - 1e-9).ceil();
         (0..20)
             .map(|i| (first + f64::from(i)) * step)
             .take_while(|v| *v <= self.hi + 1e-9 * step)
-            .map(|v| (v, if v.abs() >= 1e6 { rough(v) } else { format!("{:.decimals$}", v + 0.0) }))
+            .map(|v| (v, name(v)))
             .collect()
     }
 }
@@ -105,6 +119,13 @@ mod tests {
             assert!((3..=12).contains(&ticks.len()), "{values:?}: {ticks:?}");
             assert!(ticks.iter().all(|t| (-0.01..=100.01).contains(&scale.at(t.0))), "{ticks:?}");
         }
+        let names = |lo: f64, hi: f64| -> Vec<String> {
+            let scale = Scale::around([lo, hi].into_iter(), false, 0.0, 100.0);
+            scale.ticks().into_iter().map(|t| t.1).collect()
+        };
+        assert_eq!(names(0.0, 1.1e6).join(" "), "0 0.2M 0.4M 0.6M 0.8M 1.0M 1.2M");
+        assert_eq!(names(-4e5, 4e5).join(" "), "-400k -200k 0 200k 400k");
+        assert_eq!(names(0.0, 0.5).join(" "), "0 0.1 0.2 0.3 0.4 0.5");
         let log = Scale::around([3e-7, 0.5, 0.0].into_iter(), true, 100.0, 0.0);
         assert!(!log.has(0.0));
         assert_eq!(log.ticks().first().map(|t| t.1.clone()), Some("1e-7".to_owned()));

@@ -86,8 +86,8 @@ pub fn thresholds(details: &Details, classes: &[String]) -> String {
         "<div id=\"curves\">{control}{figures}</div><script type=\"application/json\" id=\"curves-data\">{data}</script>"
     );
     let note = match classes.len() {
-        2 => "Drag the threshold, or click into a curve.",
-        _ => "One class against all others. Drag the threshold, or click into a curve.",
+        2 => "Drag the threshold, or click on a curve.",
+        _ => "One class against all others. Drag the threshold, or click on a curve.",
     };
     section("Thresholds", &html, note)
 }

@@ -5,13 +5,13 @@ use lineal::{CurvePoint, Margins, Task};
 use super::chart::{Chart, Line};
 use super::page::{Page, numbers, pairs, section};
 use crate::talk::{rough, seconds, thousands};
-use crate::train::{Learns, Outcome};
+use crate::train::{Outcome, Trainable};
 
 /// Classes that the table of margins shows.
 const CLASSES: usize = 50;
 
 /// Curves, margins and certificate of a run.
-pub fn train_page<M: Learns>(model: &M, outcome: &Outcome<M>) -> String {
+pub fn train_page<M: Trainable>(model: &M, outcome: &Outcome<M>) -> String {
     let report = &outcome.report;
     let facts = model.facts();
     let source = facts.iter().find(|fact| fact.0 == "trained on").map_or("", |fact| &fact.1);
@@ -45,7 +45,7 @@ pub fn train_page<M: Learns>(model: &M, outcome: &Outcome<M>) -> String {
     page.finish()
 }
 
-fn cards<M: Learns>(outcome: &Outcome<M>) -> Vec<(&'static str, String)> {
+fn cards<M: Trainable>(outcome: &Outcome<M>) -> Vec<(&'static str, String)> {
     let report = &outcome.report;
     let [examples, features, classes] = M::nouns();
     let mut cards =
@@ -64,7 +64,7 @@ fn cards<M: Learns>(outcome: &Outcome<M>) -> Vec<(&'static str, String)> {
     // As many as the curves have.
     cards.push(("passes", thousands(outcome.last_pass.unwrap_or(report.passes))));
     cards.push(("converged", if report.converged { "yes" } else { "no" }.to_owned()));
-    cards.push(("seconds of training", rough(outcome.seconds.train)));
+    cards.push(("training time", seconds(outcome.seconds.train)));
     cards.extend(outcome.test.as_ref().map(|test| {
         let (name, value) = M::main_metric(test);
         (name_of_test(name), rough(value))

@@ -132,7 +132,7 @@ impl StructuredTask for RankModel {
         ("NDCG@10", metrics.ndcg_at_10.unwrap_or(0.0))
     }
 
-    fn in_short(metrics: &RankMetrics) -> String {
+    fn one_line(metrics: &RankMetrics) -> String {
         let ndcg = maybe(metrics.ndcg_at_10);
         format!("NDCG@10 {ndcg}, MAP {:.4}, MRR {:.4}", metrics.map, metrics.mrr)
     }

@@ -83,7 +83,7 @@ pub fn json(metrics: &Metrics) -> anyhow::Result<Value> {
 }
 
 /// The one or two numbers to say in a sentence.
-pub fn in_short(metrics: &Metrics) -> String {
+pub fn one_line(metrics: &Metrics) -> String {
     match metrics {
         Metrics::Classify(m) => format!(
             "accuracy {:.4} ({:.4} by the most frequent class alone), macro F1 {:.4}",

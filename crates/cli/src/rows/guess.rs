@@ -1,11 +1,11 @@
-//! What is predicted, where nobody said it: a class, or a number.
+//! Guesses the task from the labels if no flag names it: a class, or a number.
 
 use lineal::{LossKind, ReadOptions, Source, TargetKind, Task};
 
 use crate::args::TrainArgs;
 use crate::talk::Talk;
 
-/// The task of labels that nobody said anything of: `None` for classes. What is found is said aloud. What can be read once only must be
+/// The task that the labels suggest, for when no flag names it: `None` for classes. The guess is printed. A source that can be read only once must be
 /// [kept](Source::kept).
 pub fn task(source: &Source, options: &ReadOptions, talk: Talk) -> Option<Task> {
     let guessed = lineal::guess_target(source, options);
@@ -13,7 +13,7 @@ pub fn task(source: &Source, options: &ReadOptions, talk: Talk) -> Option<Task> 
         return None;
     }
     talk.say(format_args!(
-        "{}, so a number is predicted, as by --task regress; --task classify takes each as the name of a class",
+        "{}, so the task is regression (--task regress); if each number names a class, say --task classify",
         guessed.why
     ));
     Some(Task::Regress)
@@ -34,7 +34,7 @@ pub fn task_of_losses(
 
 /// Whether the flags leave open what is predicted.
 pub fn is_open(args: &TrainArgs) -> bool {
-    args.task_said.is_none() && args.task == Task::Classify && !speaks_of_classes(args)
+    args.task_flag.is_none() && args.task == Task::Classify && !speaks_of_classes(args)
 }
 
 /// Flags that only classes have.

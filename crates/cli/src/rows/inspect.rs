@@ -5,6 +5,7 @@ use lineal::{Margins, Model, Report, Strategy, Task, Threshold};
 use serde_json::{Value, json};
 
 use super::train::CalibrationJson;
+use crate::fields::{as_flags, in_json};
 use crate::table::{self, Align, cut};
 use crate::talk::{count, rough, thousands};
 use crate::{maps, text};
@@ -51,11 +52,11 @@ pub fn facts(model: &Model) -> Vec<(&'static str, String)> {
             ),
         ),
     ]);
-    facts.extend(model.features().text().map(|encoder| ("text", text::in_short(encoder))));
+    facts.extend(model.features().text().map(|encoder| ("text", text::one_line(encoder))));
     let templates = model.features().templates();
-    facts.extend(templates.map(|(t, _)| ("templates", maps::templates_in_short(t))));
+    facts.extend(templates.map(|(t, _)| ("templates", maps::templates_in_one_line(t))));
     let name = |j| model.feature_name(j);
-    facts.extend(model.features().map().map(|map| ("map", maps::in_short(map, name))));
+    facts.extend(model.features().map().map(|map| ("map", maps::one_line(map, name))));
     match report.task {
         Task::Classify => facts.push(("classes", class_names(model.classes()))),
         Task::Multilabel => facts.push(("labels", class_names(model.classes()))),
@@ -64,7 +65,7 @@ pub fn facts(model: &Model) -> Vec<(&'static str, String)> {
     facts.extend(fitted(model));
     facts.push(("trained on", model.provenance().source.clone()));
     facts.push(("by", format!("lineal {}", model.provenance().lineal)));
-    facts.extend(report.warnings.iter().map(|warning| ("warning", warning.clone())));
+    facts.extend(report.warnings.iter().map(|warning| ("warning", as_flags(warning).into_owned())));
     facts
 }
 
@@ -241,13 +242,14 @@ pub fn as_json(model: &Model, top: Option<usize>) -> Value {
     let mut object = json!(report);
     if let Some(object) = object.as_object_mut() {
         object.insert("certificate".to_owned(), json!(report.certificate()));
+        object.insert("warnings".to_owned(), in_json(&report.warnings));
         object.insert("class_names".to_owned(), json!(model.classes()));
         object.insert("nonzeros".to_owned(), json!(model.nonzeros()));
         object.insert("bias".to_owned(), json!(model.bias()));
         object.insert("calibration".to_owned(), json!(CalibrationJson::of(model)));
         object.insert("thresholds".to_owned(), json!(model.thresholds()));
         object.insert("top_features".to_owned(), json!(top_features));
-        object.insert("columns".to_owned(), json!(model.schema().describe()));
+        object.insert("columns".to_owned(), in_json(&model.schema().describe()));
         object.insert("spec".to_owned(), json!(model.spec()));
         let templates = model.features().templates().map(|(templates, _)| templates.text());
         object.insert("templates".to_owned(), json!(templates));

@@ -1,5 +1,6 @@
 //! Models of rows: classes, labels and numbers.
 
+mod advice;
 mod by_label;
 pub mod confusion;
 pub mod details;

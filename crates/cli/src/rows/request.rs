@@ -51,28 +51,31 @@ pub fn request(args: &TrainArgs) -> anyhow::Result<Request<RowOptions>> {
     Request::new(args, spec, RowOptions { read, features }, inputs)
 }
 
-/// Reads the files that name the data's classes: costs, a code, a tree.
+/// Completes the request with what depends on the classes of the data: costs, a code, a tree.
 ///
 /// Text has a loss and a strategy of its own, unless the flags say one of them or need another.
-pub fn meet(
+pub fn complete(
     request: &mut Request<RowOptions>,
     args: &TrainArgs,
     classes: &[String],
     features: &Features,
 ) -> anyhow::Result<()> {
-    let said = args.loss.is_some()
+    let is_given = args.loss.is_some()
         || args.strategy.is_some()
         || args.sum
         || args.hard_margin
-        || args.model.cost.is_some()
-        || args.task != Task::Classify;
+        || args.model.cost.is_some();
     let spec = &mut request.spec;
-    if features.text().is_some() && !said {
-        let TrainSpec { loss, strategy, .. } = TrainSpec::for_text(classes.len());
-        (spec.loss, spec.strategy) = (loss, strategy);
+    if features.text().is_some() && !is_given {
+        let usual = TrainSpec::for_text(classes.len());
+        match args.task {
+            Task::Classify => (spec.loss, spec.strategy) = (usual.loss, usual.strategy),
+            Task::Multilabel => spec.loss = usual.loss,
+            _ => {}
+        }
     }
     if features.text().is_some() && args.proba.calibrate.is_none() {
-        calibrate_text(spec, classes.len());
+        calibrate_margins(spec, classes.len());
     }
     spec.reduction = classes::with_files(&args.reduction, classes)?;
     if let Some(path) = &args.model.cost {
@@ -81,12 +84,17 @@ pub fn meet(
     Ok(())
 }
 
-/// Text has probabilities without asking, where they are one number to fit and change no prediction.
-pub fn calibrate_text(spec: &mut TrainSpec, n_classes: usize) {
+/// Gives models of margins probabilities, if these need one fitted number and change no prediction.
+pub fn calibrate_margins(spec: &mut TrainSpec, n_classes: usize) {
     let has_margins = matches!(spec.loss, Some(LossKind::Hinge | LossKind::SquaredHinge));
+    // Labels are independent of each other, so that their number does not matter.
+    let usual = match spec.task {
+        Task::Classify => TrainSpec::for_text(n_classes),
+        Task::Multilabel => TrainSpec::for_text(2),
+        _ => return,
+    };
     let is_direct = n_classes == 2 || matches!(spec.strategy, Strategy::Joint | Strategy::Ova);
-    if spec.task == Task::Classify && has_margins && is_direct && !spec.hard_margin {
-        let usual = TrainSpec::for_text(n_classes);
+    if has_margins && is_direct && !spec.hard_margin {
         spec.calibrate = usual.calibrate;
         // A threshold that was asked for has all folds.
         if !spec.threshold.is_tuned() {

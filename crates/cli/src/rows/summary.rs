@@ -35,11 +35,12 @@ pub fn details(data: &Dataset, features: &Features) -> Vec<String> {
     if columns.len() > COLUMNS {
         lines.push(format!("  … and {}", count(columns.len() - COLUMNS, "more column")));
     }
-    lines.extend(features.text().map(|encoder| format!("  {}", text::in_short(encoder))));
-    let templates = features.templates().map(|(templates, _)| maps::templates_in_short(templates));
+    lines.extend(features.text().map(|encoder| format!("  {}", text::one_line(encoder))));
+    let templates =
+        features.templates().map(|(templates, _)| maps::templates_in_one_line(templates));
     lines.extend(templates.map(|told| format!("  {told}")));
     let name = |j| features.feature_name(&data.schema, j);
-    lines.extend(features.map().map(|map| format!("  {}", maps::in_short(map, name))));
+    lines.extend(features.map().map(|map| format!("  {}", maps::one_line(map, name))));
     lines.extend(data.warnings.iter().map(|warning| format!("warning: {warning}")));
     lines
 }

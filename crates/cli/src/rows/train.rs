@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 
 use super::details::importance;
 use super::request::{self, RowOptions};
-use super::{eval, guess, inspect, summary};
+use super::{advice, eval, guess, inspect, summary};
 use crate::args::TrainArgs;
 use crate::talk::{Talk, count};
 use crate::text;
 use crate::train::request::Request;
-use crate::train::{Learns, Shown};
+use crate::train::{SharedProgress, Trainable};
 use std::ops::ControlFlow;
 
 /// Rows, and how their text was read.
@@ -27,7 +27,7 @@ pub struct Rows {
     pub features: Features,
 }
 
-impl Learns for Model {
+impl Trainable for Model {
     type Data = Rows;
     type Options = RowOptions;
     type Metrics = Metrics;
@@ -51,8 +51,11 @@ impl Learns for Model {
         let options = &request.options;
         let (data, features) = lineal::read_features(source, &options.read, &options.features)?;
         talk(summary::data(&data, &features, start.elapsed().as_secs_f64()));
+        if args.task == Task::Classify {
+            talk(advice::lines(&data));
+        }
         text::check(&args.text, &data, &features)?;
-        request::meet(request, args, &data.schema.classes, &features)?;
+        request::complete(request, args, &data.schema.classes, &features)?;
         let has_folds = data.n_rows() / 2 >= request.spec.folds;
         let is_asked = request.spec.enough_held_out.is_none();
         if request::cross_fits(&request.spec) && (has_folds || is_asked) {
@@ -82,7 +85,7 @@ impl Learns for Model {
         request: &Request<RowOptions>,
         rows: &Rows,
         held_out: Option<&Rows>,
-        shown: &Shown,
+        shown: &SharedProgress,
     ) -> anyhow::Result<(Self, Report)> {
         let mut watch = |point: &lineal::CurvePoint| shown.pass(point);
         let mut see_fold = |fold: usize, all: usize| {
@@ -127,11 +130,11 @@ impl Learns for Model {
         }
     }
 
-    fn in_short(metrics: &Metrics) -> String {
-        eval::in_short(metrics)
+    fn one_line(metrics: &Metrics) -> String {
+        eval::one_line(metrics)
     }
 
-    fn doubt(&self, metrics: &Metrics) -> Option<String> {
+    fn warning(&self, metrics: &Metrics) -> Option<String> {
         eval::never_predicted(metrics, self.classes())
     }
 
@@ -181,7 +184,7 @@ fn cross_fitting(spec: &TrainSpec, n_rows: usize) -> String {
     format!("{each}, without {without}, to fit {what} to held-out rows")
 }
 
-/// Where nobody said what is predicted and labels look like numbers, the flags as they are for `--task regress`; what comes once is kept
+/// If no flag names the task and the labels look like numbers, the flags for `--task regress`; what comes once is kept
 /// for another look.
 fn guess_task(
     source: Source,

@@ -262,7 +262,7 @@ impl StructuredTask for SegmentModel {
         ("IoU", metrics.main())
     }
 
-    fn in_short(metrics: &SegmentMetrics) -> String {
+    fn one_line(metrics: &SegmentMetrics) -> String {
         let foreground =
             metrics.all.foreground_iou.map(|iou| format!(", of the foreground {iou:.4}"));
         let foreground = foreground.unwrap_or_default();

@@ -4,6 +4,7 @@ use lineal::{Model, Progressive, Task};
 use serde_json::{Map, Value, json};
 
 use super::Outcome;
+use crate::fields::in_json;
 use crate::rows::eval;
 
 /// The keys of `train --json`, then what only streams have.
@@ -43,7 +44,7 @@ pub fn object(model: &Model, outcome: &Outcome) -> anyhow::Result<Value> {
     put("progressive", stream.passes.first().map(seen).unwrap_or_default());
     put("by_pass", stream.passes.iter().map(seen).collect());
     put("new_classes", json!(stream.new_classes));
-    put("warnings", json!(stream.warnings));
+    put("warnings", in_json(&stream.warnings));
     Ok(object.into())
 }
 

@@ -37,7 +37,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<()> {
     lineal::with_threads(args.run.threads, || learn(args, source, &request))
 }
 
-/// The flags for numbers, where nobody said what is predicted and labels look like them.
+/// The flags for regression, if no flag names the task and the labels look like numbers.
 fn guessed(args: &TrainArgs, source: &Source) -> Option<TrainArgs> {
     if !guess::is_open(args) || args.stream.resume.is_some() {
         return None;
@@ -88,7 +88,7 @@ fn learn(args: &TrainArgs, source: Source, request: &Request) -> anyhow::Result<
     let total_seconds = begun.elapsed().as_secs_f64();
     let outcome = Outcome { report, test, train_seconds, total_seconds, model_bytes };
     if let (Some(test), Some(path)) = (&outcome.test, &args.test) {
-        talk.say(format_args!("{}: {}", path.display(), eval::in_short(test)));
+        talk.say(format_args!("{}: {}", path.display(), eval::one_line(test)));
     }
     talk.say(format_args!(
         "wrote {} ({}) in {}",

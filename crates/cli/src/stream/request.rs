@@ -21,7 +21,7 @@ pub struct Request {
     given: Given,
 }
 
-/// What was said, to be compared with a model that is resumed.
+/// The flags that were given, to be compared with a model that is resumed.
 struct Given {
     loss: Option<lineal::LossKind>,
     update: Option<lineal::UpdateKind>,

@@ -12,9 +12,9 @@ use super::{Pairs, StructuredTask};
 use crate::args::TrainArgs;
 use crate::talk::{Talk, count, seconds};
 use crate::train::request::Request;
-use crate::train::{Beside, Learns, Shown};
+use crate::train::{Alternatives, SharedProgress, Trainable};
 
-impl<M: StructuredTask> Learns for M {
+impl<M: StructuredTask> Trainable for M {
     type Data = M::Data;
     type Options = M::Request;
     type Metrics = M::Metrics;
@@ -56,7 +56,7 @@ impl<M: StructuredTask> Learns for M {
         request: &Request<M::Request>,
         data: &M::Data,
         held_out: Option<&M::Data>,
-        shown: &Shown,
+        shown: &SharedProgress,
     ) -> anyhow::Result<(Self, Report)> {
         let old = request.start.as_deref().map(M::load).transpose()?;
         let mut watch = |point: &CurvePoint| shown.pass(point);
@@ -96,8 +96,8 @@ impl<M: StructuredTask> Learns for M {
         <M as StructuredTask>::main_metric(metrics)
     }
 
-    fn in_short(metrics: &M::Metrics) -> String {
-        <M as StructuredTask>::in_short(metrics)
+    fn one_line(metrics: &M::Metrics) -> String {
+        <M as StructuredTask>::one_line(metrics)
     }
 
     fn metric_rows(metrics: &M::Metrics) -> Pairs {
@@ -118,14 +118,14 @@ impl<M: StructuredTask> Learns for M {
         self.train_json()
     }
 
-    fn beside(
+    fn alternatives(
         &self,
         args: &TrainArgs,
         data: &M::Data,
         others: [Option<&M::Data>; 2],
         train_seconds: f64,
-    ) -> anyhow::Result<Option<Beside>> {
-        StructuredTask::beside(self, args, data, others, train_seconds)
+    ) -> anyhow::Result<Option<Alternatives>> {
+        StructuredTask::alternatives(self, args, data, others, train_seconds)
     }
 
     fn parts() -> &'static str {

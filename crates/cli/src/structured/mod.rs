@@ -1,7 +1,7 @@
 //! Tasks with structured outputs: everything that their commands share.
 //!
 //! A task implements [`StructuredTask`] for its model: how its flags and files are read, what its answers and metrics look like. From that follow
-//! [`Program`](crate::program::Program) and [`Learns`](crate::train::Learns), by which the commands know models of every task.
+//! [`Program`](crate::program::Program) and [`Trainable`](crate::train::Trainable), by which the commands know models of every task.
 
 mod explain;
 mod learn;
@@ -20,7 +20,7 @@ use serde_json::Value;
 use crate::args::{EvalArgs, ExplainArgs, FileArgs, PredictArgs, TrainArgs};
 use crate::train::request::Request;
 
-pub use crate::train::Beside;
+pub use crate::train::Alternatives;
 #[cfg(feature = "serve")]
 pub use explain::explain_data;
 pub use explain::lines as explanation_lines;
@@ -60,7 +60,7 @@ pub trait StructuredTask: StructuredModel {
 
     /// What the flags of `train` ask for.
     fn request(args: &TrainArgs) -> anyhow::Result<Request<Self::Request>>;
-    /// Reads the training data, and completes the request with what only the data tells.
+    /// Reads the training data, and completes the request with what depends on the data.
     fn read_training(
         source: Source,
         args: &TrainArgs,
@@ -151,7 +151,7 @@ pub trait StructuredTask: StructuredModel {
     /// The one number to watch, with its name.
     fn main_metric(metrics: &Self::Metrics) -> (&'static str, f64);
     /// The few numbers to say in a sentence.
-    fn in_short(metrics: &Self::Metrics) -> String;
+    fn one_line(metrics: &Self::Metrics) -> String;
     /// All metrics as name and value.
     fn metric_rows(metrics: &Self::Metrics) -> Pairs;
     /// Tables of finer metrics.
@@ -178,13 +178,13 @@ pub trait StructuredTask: StructuredModel {
     }
 
     /// What `train` shows beside the new model: runs of the same request another way.
-    fn beside(
+    fn alternatives(
         &self,
         args: &TrainArgs,
         data: &Self::Data,
         others: [Option<&Self::Data>; 2],
         train_seconds: f64,
-    ) -> anyhow::Result<Option<Beside>> {
+    ) -> anyhow::Result<Option<Alternatives>> {
         let _ = (args, data, others, train_seconds);
         Ok(None)
     }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::explain::{self, Explained};
 use super::{Pairs, StructuredTask, learn, page, predict};
 use crate::args::{EvalArgs, ExplainArgs, PredictArgs};
+use crate::fields::{as_flags, in_json};
 use crate::program::Program;
 use crate::table::{self, Align};
 use crate::talk::{Talk, count, rough, thousands};
@@ -93,6 +94,7 @@ impl<M: StructuredTask> Program for M {
         object.remove("curve");
         let all = json!({
             "certificate": report.certificate(),
+            "warnings": in_json(&report.warnings),
             "class_names": self.classes(),
             "nonzeros": self.n_weights(),
             "provenance": self.provenance(),
@@ -159,7 +161,7 @@ fn facts<M: StructuredTask>(model: &M) -> Pairs {
         ("penalty", format!("l2 {}{l1}", rough(report.l2))),
         ("solver", report.solver.to_string()),
         ("certificate", report.certificate()),
-        ("passes", format!("{}, {converged}{best}", thousands(report.passes))),
+        ("passes", format!("{} over all the data, {converged}{best}", thousands(report.passes))),
         (
             "examples",
             format!("{}, {}", count(report.examples, M::EXAMPLE), count(n_parts, M::PART)),
@@ -175,7 +177,7 @@ fn facts<M: StructuredTask>(model: &M) -> Pairs {
     }
     facts.push(("trained on", model.provenance().source.clone()));
     facts.push(("by", format!("lineal {}", model.provenance().lineal)));
-    facts.extend(report.warnings.iter().map(|warning| ("warning", warning.clone())));
+    facts.extend(report.warnings.iter().map(|warning| ("warning", as_flags(warning).into_owned())));
     facts
 }
 

@@ -8,7 +8,7 @@ use super::Reason;
 use crate::args::{Output, PredictArgs, TrainArgs};
 use crate::files::read_text;
 
-/// The text of the template file. Mistakes in it are told with its name, before any data is read.
+/// The text of the template file. Mistakes in it are reported with its name, before any data is read.
 pub fn template_file<T, E: std::fmt::Display>(
     args: &TrainArgs,
     parse: impl FnOnce(&str) -> Result<T, E>,

@@ -1,4 +1,4 @@
-//! `lineal convert` for sequences: columns, CoNLL-U, CRFsuite attributes, JSON lines. What a format has no place for is told.
+//! `lineal convert` for sequences: columns, CoNLL-U, CRFsuite attributes, JSON lines. What a format has no place for is reported.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};

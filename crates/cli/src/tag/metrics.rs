@@ -6,7 +6,7 @@ use crate::structured::{MetricTable, Pairs, maybe, shares, shares_header};
 use crate::talk::thousands;
 
 /// The few numbers to say in a sentence.
-pub fn in_short(metrics: &TagMetrics) -> String {
+pub fn one_line(metrics: &TagMetrics) -> String {
     let spans = metrics.span_f1.map(|f1| format!("span F1 {f1:.4}, ")).unwrap_or_default();
     format!(
         "{spans}token accuracy {:.4}, sentence accuracy {:.4}",

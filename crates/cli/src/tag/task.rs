@@ -90,7 +90,7 @@ impl StructuredTask for TagModel {
                 );
             }
         }
-        // Mistakes in the rules are told with their file.
+        // Mistakes in the rules are reported with their file.
         if let (Some(path), Some(text)) = (&args.tag.rules, &request.spec.tag.rules)
             && let Err(why) = lineal::check_rules(&data.schema.labels, text)
         {
@@ -183,8 +183,8 @@ impl StructuredTask for TagModel {
         (metrics.main_name(), metrics.main())
     }
 
-    fn in_short(metrics: &TagMetrics) -> String {
-        metrics::in_short(metrics)
+    fn one_line(metrics: &TagMetrics) -> String {
+        metrics::one_line(metrics)
     }
 
     fn metric_rows(metrics: &TagMetrics) -> Pairs {
@@ -349,7 +349,7 @@ fn features(args: &TrainArgs) -> anyhow::Result<TagFeatures> {
     Ok(match (&args.tag.template, &args.tag.features) {
         (Some(path), _) => {
             let text = read_text(path, "template")?;
-            // Mistakes in it are told with its name, before any data is read.
+            // Mistakes in it are reported with its name, before any data is read.
             if let Err(error) = lineal::sequence::Templates::parse(&text) {
                 bail!("{}: {error}", path.display());
             }

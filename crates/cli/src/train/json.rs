@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Learns, Outcome};
+use super::{Outcome, Trainable};
+use crate::fields::in_json;
 
 /// The keys that every task has, in their order.
 const KEYS: [&str; 13] = [
@@ -27,7 +28,7 @@ const PROBLEMS: [&str; 4] = ["problems", "rows_touched", "code", "tree"];
 /// What comes last: the longest.
 const LAST: [&str; 3] = ["margins", "warnings", "curve"];
 
-pub fn object<M: Learns>(model: &M, outcome: &Outcome<M>) -> anyhow::Result<Value> {
+pub fn object<M: Trainable>(model: &M, outcome: &Outcome<M>) -> anyhow::Result<Value> {
     let Value::Object(mut report) = serde_json::to_value(&outcome.report)? else {
         return Ok(Value::Null);
     };
@@ -48,6 +49,7 @@ pub fn object<M: Learns>(model: &M, outcome: &Outcome<M>) -> anyhow::Result<Valu
     }
     let mut last = Map::new();
     take(&mut last, &LAST);
+    last.insert("warnings".into(), in_json(&outcome.report.warnings));
     let more = model.more_json().into_iter().map(|(key, value)| (key.to_owned(), value));
     // What the model says of itself goes before what the report says by the same name.
     for (key, value) in more.chain(report) {

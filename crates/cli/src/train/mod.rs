@@ -26,7 +26,7 @@ pub use outcome::{Outcome, Seconds, lines as outcome_lines};
 pub use request::Request;
 
 /// A model that `train` can make: what its task brings to the command.
-pub trait Learns: Program {
+pub trait Trainable: Program {
     /// What is read.
     type Data;
     /// How it is read.
@@ -37,7 +37,7 @@ pub trait Learns: Program {
     /// What the flags ask for, checked against one another.
     fn request(args: &TrainArgs) -> anyhow::Result<Request<Self::Options>>;
 
-    /// Reads the training data, says how it was understood, and completes the request with what only the data tells.
+    /// Reads the training data, says how it was understood, and completes the request with what depends on the data.
     fn read(
         source: Source,
         args: &TrainArgs,
@@ -58,7 +58,7 @@ pub trait Learns: Program {
         request: &Request<Self::Options>,
         data: &Self::Data,
         held_out: Option<&Self::Data>,
-        progress: &Shown,
+        progress: &SharedProgress,
     ) -> anyhow::Result<(Self, Report)>;
 
     /// Compares with the labels of the data.
@@ -87,9 +87,9 @@ pub trait Learns: Program {
     /// The one number to watch, with its name.
     fn main_metric(metrics: &Self::Metrics) -> (&'static str, f64);
     /// The few numbers to say in a sentence.
-    fn in_short(metrics: &Self::Metrics) -> String;
+    fn one_line(metrics: &Self::Metrics) -> String;
     /// What the metrics give reason to doubt, in a sentence.
-    fn doubt(&self, metrics: &Self::Metrics) -> Option<String> {
+    fn warning(&self, metrics: &Self::Metrics) -> Option<String> {
         let _ = metrics;
         None
     }
@@ -103,13 +103,13 @@ pub trait Learns: Program {
     /// What `train --json` has besides the keys of every task.
     fn more_json(&self) -> Vec<(&'static str, Value)>;
     /// What is shown beside the new model: runs of the same request another way. `others` are the examples to watch and those to test with.
-    fn beside(
+    fn alternatives(
         &self,
         args: &TrainArgs,
         data: &Self::Data,
         others: [Option<&Self::Data>; 2],
         train_seconds: f64,
-    ) -> anyhow::Result<Option<Beside>> {
+    ) -> anyhow::Result<Option<Alternatives>> {
         let _ = (args, data, others, train_seconds);
         Ok(None)
     }
@@ -122,16 +122,16 @@ pub trait Learns: Program {
 }
 
 /// What is shown beside a new model, as lines and as a member of `train --json`.
-pub struct Beside {
+pub struct Alternatives {
     pub lines: Vec<String>,
     pub name: &'static str,
     pub json: Value,
 }
 
 /// The progress of a run, from any thread.
-pub struct Shown(Mutex<Progress>);
+pub struct SharedProgress(Mutex<Progress>);
 
-impl Shown {
+impl SharedProgress {
     pub fn new(progress: Progress) -> Self {
         Self(Mutex::new(progress))
     }
@@ -166,7 +166,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<()> {
     })
 }
 
-fn learn<M: Learns>(args: &TrainArgs) -> anyhow::Result<()>
+fn learn<M: Trainable>(args: &TrainArgs) -> anyhow::Result<()>
 where
     M::Options: Send,
 {
@@ -175,7 +175,7 @@ where
     lineal::with_threads(args.run.threads, || train::<M>(args, &mut request))
 }
 
-fn train<M: Learns>(args: &TrainArgs, request: &mut Request<M::Options>) -> anyhow::Result<()> {
+fn train<M: Trainable>(args: &TrainArgs, request: &mut Request<M::Options>) -> anyhow::Result<()> {
     let start = Instant::now();
     let talk = Talk::new(args.run.quiet);
     let source = Source::from(&args.data);
@@ -189,7 +189,7 @@ fn train<M: Learns>(args: &TrainArgs, request: &mut Request<M::Options>) -> anyh
     lineal::linalg::return_free_pieces();
     let begun = Instant::now();
     let bound = request.spec.n_epochs().or(request.spec.max_passes);
-    let shown = Shown::new(Progress::new(talk, bound, request.spec.task));
+    let shown = SharedProgress::new(Progress::new(talk, bound, request.spec.task));
     let trained = M::fit(request, &data, held_out.as_ref(), &shown);
     shown.lock().finish();
     let last_pass = shown.last_pass();
@@ -203,7 +203,7 @@ fn train<M: Learns>(args: &TrainArgs, request: &mut Request<M::Options>) -> anyh
         }
         None => (model, None),
     };
-    let beside = model.beside(args, &data, [held_out.as_ref(), test.as_ref()], train)?;
+    let beside = model.alternatives(args, &data, [held_out.as_ref(), test.as_ref()], train)?;
     let test = test.map(|data| model.evaluate(&data)).transpose()?;
     let model_bytes = write_model(&model, &args.out)?;
     let seconds = Seconds { read, train, total: start.elapsed().as_secs_f64() };
@@ -230,7 +230,7 @@ fn train<M: Learns>(args: &TrainArgs, request: &mut Request<M::Options>) -> anyh
 }
 
 /// Writes the model and gives its size; `-` is stdout.
-pub fn write_model<M: Learns>(model: &M, path: &Path) -> anyhow::Result<u64> {
+pub fn write_model<M: Trainable>(model: &M, path: &Path) -> anyhow::Result<u64> {
     let mut size = 0;
     interrupt::hold(|| {
         files::write_output(Some(path), |out| {

@@ -1,19 +1,19 @@
-//! What a run measured, and what is said of it.
+//! What a run measured, and how it is printed.
 
 use lineal::Report;
 
-use super::Learns;
+use super::Trainable;
 use crate::args::TrainArgs;
 use crate::talk::{bytes, count, seconds, thousands};
 
 /// What a run measured, for the screen, the JSON and the page.
-pub struct Outcome<M: Learns> {
+pub struct Outcome<M: Trainable> {
     pub report: Report,
     pub test: Option<M::Metrics>,
     pub seconds: Seconds,
     pub model_bytes: u64,
     pub shrunk: Option<Shrunk>,
-    /// The last pass that the progress told of.
+    /// The last pass that the progress showed.
     pub last_pass: Option<usize>,
 }
 
@@ -39,7 +39,7 @@ pub struct Shrunk {
 }
 
 /// A model of at most so many bytes, measured before and after.
-pub fn shrink<M: Learns>(
+pub fn shrink<M: Trainable>(
     model: M,
     max_bytes: u64,
     data: &M::Data,
@@ -64,7 +64,7 @@ pub fn shrink<M: Learns>(
 }
 
 /// The certificate, what to know of it, and what the test said.
-pub fn lines<M: Learns>(model: &M, outcome: &Outcome<M>, args: &TrainArgs) -> Vec<String> {
+pub fn lines<M: Trainable>(model: &M, outcome: &Outcome<M>, args: &TrainArgs) -> Vec<String> {
     let report = &outcome.report;
     let mut lines = vec![method(report, outcome.last_pass)];
     let [before, after] = model.said(report);
@@ -98,8 +98,8 @@ pub fn lines<M: Learns>(model: &M, outcome: &Outcome<M>, args: &TrainArgs) -> Ve
         )
     }));
     if let (Some(test), Some(path)) = (&outcome.test, &args.test) {
-        lines.push(format!("{}: {}", path.display(), M::in_short(test)));
-        lines.extend(model.doubt(test).map(|doubt| format!("warning: {doubt}")));
+        lines.push(format!("{}: {}", path.display(), M::one_line(test)));
+        lines.extend(model.warning(test).map(|doubt| format!("warning: {doubt}")));
     }
     lines.push(format!(
         "wrote {} ({}) in {}",

@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::args::{LossName, TuneArgs};
 use crate::files;
 use crate::program::with_task;
-use crate::rows::request::{calibrate_text, options_for};
+use crate::rows::request::{calibrate_margins, options_for};
 use crate::rows::{eval, guess};
 use crate::talk::{Talk, bytes, count, seconds};
 use crate::train::write_model;
@@ -57,7 +57,7 @@ pub struct Trained {
     pub bytes: u64,
     /// The metrics of `--test` as `eval --json` has them, and in short.
     pub test: Option<Value>,
-    pub test_in_short: Option<String>,
+    pub test_in_one_line: Option<String>,
 }
 
 /// Runs the command.
@@ -80,7 +80,7 @@ fn show<L: Display + PartialEq>(found: &Found<L>, args: &TuneArgs) -> anyhow::Re
     files::to_stdout(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))
 }
 
-/// What a table means, said when the search has ended.
+/// The legend of the table, printed when the search has ended.
 fn choose<L: Display + PartialEq + Clone>(
     table: &TuneTable<L>,
     args: &TuneArgs,
@@ -104,7 +104,7 @@ fn choose<L: Display + PartialEq + Clone>(
             table::name(&chosen)
         ));
     }
-    talk.say(format_args!("took {}", table::name(&chosen)));
+    talk.say(format_args!("chose {}", table::name(&chosen)));
     if let Some(edge) = at_the_edge(table, &chosen) {
         let (which, others) = match edge {
             Edge::Largest => ("largest", "larger"),
@@ -139,9 +139,9 @@ fn at_the_edge<L: PartialEq>(table: &TuneTable<L>, chosen: &Trial<L>) -> Option<
     others.iter().all(|trial| trial.c > chosen.c).then_some(Edge::Smallest)
 }
 
-/// What was written, said at the end.
+/// The line about the written model, printed at the end.
 fn say_trained(trained: &Trained, args: &TuneArgs, total_seconds: f64, talk: Talk) {
-    if let (Some(test), Some(path)) = (&trained.test_in_short, &args.test) {
+    if let (Some(test), Some(path)) = (&trained.test_in_one_line, &args.test) {
         talk.say(format_args!("{}: {test}", path.display()));
     }
     if let Some(out) = &args.out {
@@ -189,7 +189,7 @@ fn tune(args: &TuneArgs) -> anyhow::Result<Found<LossKind>> {
     })
 }
 
-/// The flags for numbers, where nobody said what is predicted and labels look like them.
+/// The flags for regression, if no flag names the task and the labels look like numbers.
 fn guessed(args: &TuneArgs, source: &Source, talk: Talk) -> anyhow::Result<Option<TuneArgs>> {
     let losses = LossName::losses(&args.losses)?;
     let task = guess::task_of_losses(&args.train()?, &losses, source, talk);
@@ -206,8 +206,9 @@ fn train(
     let (data, features) = search.features_of(&chosen.features)?;
     let mut spec =
         TrainSpec { loss: Some(chosen.loss), penalty: Penalty::C(chosen.c), ..search.base(&data)? };
-    if features.text().is_some() && args.calibrate.is_none() {
-        calibrate_text(&mut spec, data.schema.classes.len());
+    // Whether the model has probabilities should not depend on which loss was best.
+    if args.calibrate.is_none() {
+        calibrate_margins(&mut spec, data.schema.classes.len());
     }
     let mut stop = lineal::stop_at(args.budget.deadline());
     let training = Training::new(&data, &spec).features(&features).monitor(&mut stop);
@@ -222,7 +223,7 @@ fn train(
     Ok(Trained {
         report,
         bytes,
-        test_in_short: test.as_ref().map(eval::in_short),
+        test_in_one_line: test.as_ref().map(eval::one_line),
         test: test.as_ref().map(eval::json).transpose()?,
     })
 }

@@ -18,7 +18,7 @@ use crate::progress::Series;
 use crate::structured::StructuredTask;
 use crate::talk::{Talk, count, seconds};
 use crate::train::request::Request;
-use crate::train::{Learns, write_model};
+use crate::train::{Trainable, write_model};
 
 /// Searches, and trains what it found on everything.
 pub fn tune<M: StructuredTask>(args: &TuneArgs) -> anyhow::Result<Found<Learner>> {
@@ -32,7 +32,7 @@ pub fn tune<M: StructuredTask>(args: &TuneArgs) -> anyhow::Result<Found<Learner>
     request.check_outputs()?;
     let source = Source::from(&args.data);
     let data =
-        <M as Learns>::read(source, &train, &mut request, &mut |lines| talk.say_all(&lines))?;
+        <M as Trainable>::read(source, &train, &mut request, &mut |lines| talk.say_all(&lines))?;
     if let Some(why) = M::cannot_compare(&data) {
         bail!("{}: {why}", data.source());
     }
@@ -132,7 +132,7 @@ fn write<M: StructuredTask>(
     Ok(Trained {
         report,
         bytes,
-        test_in_short: test.as_ref().map(<M as StructuredTask>::in_short),
+        test_in_one_line: test.as_ref().map(<M as StructuredTask>::one_line),
         test: test.as_ref().map(serde_json::to_value).transpose()?,
     })
 }

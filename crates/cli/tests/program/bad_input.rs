@@ -164,3 +164,16 @@ fn inseparable_data_names_its_rows() {
     world.file("b.svm", TINY);
     world.run(&["train", "b.svm", "--hard-margin", "-o", "m.lineal"]).done();
 }
+
+/// A row was once answered before the error about it.
+#[test]
+fn rows_that_an_error_is_about_get_no_answer() {
+    let world = World::with_model(&[]);
+    let predict = |format: &str, input: &str| {
+        let args = ["predict", "m.lineal", "-", "--format", format];
+        world.run_with_input(&args, input)
+    };
+    predict("jsonl", "{\"colour\":\"red\"}\n").failed(1, &["no row has \"weight\""]);
+    predict("jsonl", "{\"colour\":\"red\",\"weight\":1}\n{\"colour\":\n").failed(1, &[":2"]);
+    predict("csv", "weight,colour\n150,red\n150,red,1\n").failed(1, &[":3"]);
+}

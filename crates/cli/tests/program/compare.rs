@@ -116,7 +116,7 @@ fn the_split_follows_the_seed() {
 }
 
 #[test]
-fn two_classes_are_one_row_a_loss() {
+fn two_classes_have_one_row_per_loss() {
     let world = World::new();
     world.file("a.svm", TINY.repeat(5));
     let json = world.run(&["compare", "a.svm", "--json"]).done().json();

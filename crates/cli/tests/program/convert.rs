@@ -69,3 +69,60 @@ fn libsvm_to_tables_and_back() {
     world.run(&["convert", "a.svm", "x"]).failed(2, &["--to"]);
     world.run(&["convert", "a.svm", "x.ft"]).failed(1, &["fasttext", "libsvm"]);
 }
+
+#[test]
+fn models_for_other_programs_and_back() {
+    let world = World::new();
+    world.file("a.svm", "1 1:2 2:1\n1 1:1.5 2:0.5\n2 1:-1 2:-2\n2 1:-2\n3 1:5 2:-3\n3 1:4 2:-4\n");
+    world.run(&["train", "a.svm", "-o", "m.lineal", "--strategy", "ova", "-q"]).done();
+    let ours =
+        world.run(&["predict", "m.lineal", "a.svm", "--proba", "--output", "jsonl", "-q"]).done();
+    world.run(&["convert", "m.lineal", "m.model"]).done().says(&["wrote m.model (liblinear, "]);
+    assert!(world.bytes("m.model").starts_with(b"solver_type L2R_LR\nnr_class 3\nlabel 1 2 3\n"));
+    world.run(&["convert", "m.model", "back.lineal", "-q"]).done();
+    let theirs = world
+        .run(&["predict", "back.lineal", "a.svm", "--proba", "--output", "jsonl", "-q"])
+        .done();
+    assert_eq!(ours.out, theirs.out);
+
+    world
+        .run(&["convert", "m.lineal", "m.onnx"])
+        .done()
+        .says(&["wrote m.onnx (onnx, ", "single precision"]);
+    world.run(&["convert", "m.onnx", "again.lineal", "-q"]).done();
+    let labels = |model: &str| world.run(&["predict", model, "a.svm", "-q"]).done().out;
+    assert_eq!(labels("again.lineal"), labels("m.lineal"));
+    let run = world.run(&["inspect", "again.lineal"]).done();
+    assert!(run.out.contains("m.onnx"), "{}", run.out);
+    world.run(&["convert", "m.lineal", "-", "--to", "liblinear", "-q"]).done();
+
+    world.run(&["convert", "a.svm", "b.lineal"]).failed(1, &["a.svm is not a model", "--to"]);
+    world.run(&["convert", "m.lineal", "m.lineal"]).failed(2, &["also an input"]);
+    world.file("cut.onnx", &world.bytes("m.onnx")[..50]);
+    world.run(&["convert", "cut.onnx", "c.lineal"]).failed(1, &["cut.onnx is not a model"]);
+    assert!(!world.has("b.lineal") && !world.has("c.lineal"));
+}
+
+#[test]
+fn models_of_text_and_tables_say_what_rows_they_take() {
+    let world = World::with_model(&[]);
+    world
+        .run(&["convert", "m.lineal", "m.onnx"])
+        .done()
+        .says(&["lineal convert DATA rows.svm --model MODEL"]);
+    world.run(&["convert", "m.lineal", "m.model"]).done().says(&["1 apple, 2 banana, 3 orange"]);
+    world
+        .run(&[
+            "train",
+            "fruit.csv",
+            "--label",
+            "fruit",
+            "--strategy",
+            "ovo",
+            "-o",
+            "p.lineal",
+            "-q",
+        ])
+        .done();
+    world.run(&["convert", "p.lineal", "p.onnx"]).failed(1, &["ovo", "ova or joint"]);
+}

@@ -36,6 +36,54 @@ fn contributions_add_up_to_the_difference_of_scores() {
     }
 }
 
+/// Two classes by a number, a category that matters and one that is rare.
+fn visitors() -> String {
+    let row = |i: usize| {
+        let plan = ["free", "pro", "pro", "team"][i % 4];
+        let city = if i == 17 { "Ulm" } else { "Bonn" };
+        let stays = (i * 7) % 10 + 4 * usize::from(plan == "free") + usize::from(i % 3 == 0) > 7;
+        format!("{},{plan},{city},{}\n", (i * 7) % 10, if stays { "yes" } else { "no" })
+    };
+    format!("visits,plan,city,label\n{}", (0..120).map(row).collect::<String>())
+}
+
+#[test]
+fn contributions_are_against_an_average_row() {
+    let world = World::new();
+    world.file("v.csv", visitors());
+    world.run(&["train", "v.csv", "-o", "m.lineal", "-q"]).done();
+    let rows = objects(&world.run(&["explain", "m.lineal", "v.csv", "--json"]).done().out);
+    // The sign of the second class.
+    let signed = |row: &Value, key: &str| {
+        let sign = if row["label"] == "yes" { 1.0 } else { -1.0 };
+        sign * row[key].as_f64().unwrap()
+    };
+    let mean = rows.iter().map(|row| signed(row, "lead")).sum::<f64>() / rows.len() as f64;
+    for row in &rows {
+        assert!((signed(row, "bias") - mean).abs() < 1e-4, "{mean} {row}");
+        let lead = row["lead"].as_f64().unwrap();
+        assert!((lead - sum(row)).abs() < 1e-9 * (1.0 + lead.abs()), "{row}");
+        // A column of categories has one contribution, that of the value that the row has.
+        let names: Vec<&str> =
+            row["features"].as_array().unwrap().iter().filter_map(|f| f["name"].as_str()).collect();
+        assert_eq!(names.iter().filter(|name| name.starts_with("plan=")).count(), 1, "{names:?}");
+    }
+    // What every row has says little about any; a number shows its value even where that is 1.
+    world.file("new.csv", "visits,plan,city\n1,gold,Bonn\n");
+    let out = world.run(&["explain", "m.lineal", "new.csv", "-q"]).done().out;
+    assert!(out.contains("visits = 1.000") && out.contains("plan: a new value"), "{out}");
+}
+
+#[test]
+fn rare_categories_do_not_hide_what_matters() {
+    let world = World::new();
+    world.file("v.csv", visitors());
+    world.run(&["train", "v.csv", "-o", "m.lineal", "-C", "100", "-q"]).done();
+    let out = world.run(&["inspect", "m.lineal"]).done().out;
+    let at = |name: &str| out.find(name).unwrap_or_else(|| panic!("no {name} in {out}"));
+    assert!(at("  visits") < at("plan=free") && at("plan=free") < at("city=Ulm"), "{out}");
+}
+
 #[test]
 fn text_names_the_two_classes_and_the_features() {
     let world = World::with_model(&[]);
@@ -97,7 +145,7 @@ fn labels_and_numbers_are_explained_too() {
 }
 
 #[test]
-fn a_page_has_a_block_a_row_and_escapes_names() {
+fn a_page_has_one_block_per_row_and_escapes_names() {
     let world = World::new();
     world.file("x.csv", FRUIT.replace("apple", "<b>apple").replace("red", "<i>red"));
     world.run(&["train", "x.csv", "--label", "fruit", "-o", "m.lineal", "-q"]).done();

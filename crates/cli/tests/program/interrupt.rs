@@ -90,13 +90,14 @@ fn a_stream_that_is_terminated_can_be_taken_up() {
 }
 
 /// What `nohup` has the program ignore stays ignored.
+#[cfg(target_os = "linux")]
 #[test]
 fn a_hangup_that_is_ignored_stays_so() {
     let world = World::new();
     world.file("a.svm", TINY);
-    let mut child = std::process::Command::new("sh")
+    let mut child = std::process::Command::new("env")
         .current_dir(world.path(""))
-        .args(["-c", "trap '' HUP; exec \"$0\" \"$@\""])
+        .args(["--default-signal=INT,TERM", "sh", "-c", "trap '' HUP; exec \"$0\" \"$@\""])
         .arg(env!("CARGO_BIN_EXE_lineal"))
         .args(["train", "-", "--format", "libsvm", "-o", "m.lineal"])
         .stdin(Stdio::piped())

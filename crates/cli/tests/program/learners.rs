@@ -207,7 +207,7 @@ fn a_search_has_metrics_losses_and_a_budget() {
     run.says(&[
         "30 queries",
         "2 of 2: hinge, C 0.1: mean",
-        "took hinge",
+        "chose hinge",
         "a.letor: NDCG@10",
         "wrote m",
     ]);
@@ -230,7 +230,7 @@ fn a_search_has_metrics_losses_and_a_budget() {
     for (flags, said) in [
         (
             vec!["--metric", "las"],
-            "--metric las is not there for this task: choose one of ndcg@10,",
+            "--metric las is not available for this task: choose one of ndcg@10,",
         ),
         (vec!["--losses", "squared"], "--losses squared: it is a loss of rows"),
         (vec!["--rank", "ndcg", "--losses", "logistic"], "has no sum over all orders"),

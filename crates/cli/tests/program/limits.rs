@@ -167,6 +167,23 @@ mod of_flags {
     }
 }
 
+/// Where no thread can be started, the one that is there does the work.
+#[cfg(target_os = "linux")]
+#[test]
+fn one_thread_is_enough() {
+    let world = World::with_model(&[]);
+    let alone = |args: &[&str]| -> Run {
+        // No system has room for such a stack, so every further thread is refused.
+        world.child().env("RUST_MIN_STACK", "100000000000000").args(args).output().unwrap().into()
+    };
+    let train = ["train", "fruit.csv", "--label", "fruit", "-q", "-o"];
+    alone(&[&train[..], &["a.lineal"]].concat()).done();
+    assert_eq!(world.bytes("a.lineal"), world.bytes("m.lineal"));
+    assert_eq!(alone(&["predict", "m.lineal", "fruit.csv"]).done().out.lines().count(), 9);
+    // A stream is read by a second one.
+    alone(&[&train[..], &["s.lineal", "--stream"]].concat()).failed(1, &["thread", "ulimit -u"]);
+}
+
 #[test]
 fn a_header_of_costs_asks_for_no_memory() {
     let world = World::with_model(&[]);

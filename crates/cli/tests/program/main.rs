@@ -22,6 +22,7 @@ mod multilabel;
 mod odd_tables;
 mod output;
 mod predict;
+mod proofs;
 mod rank;
 mod segment;
 mod sequences;

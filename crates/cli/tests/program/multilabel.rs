@@ -60,7 +60,7 @@ fn labels_in_each_form_of_output() {
 }
 
 #[test]
-fn rare_labels_are_found_without_asking() {
+fn rare_labels_are_found_by_default() {
     let world = World::new();
     // Two labels that a third of the rows have where one feature is there, and a tenth elsewhere: never above one half.
     let row = |i: usize| {
@@ -88,6 +88,64 @@ fn rare_labels_are_found_without_asking() {
     ]);
     let eval = ["eval", "m.lineal", "rare.svm", "--json", "--threshold", "0.5"];
     assert_eq!(world.run(&eval).done().json()["micro_f1"].as_f64().unwrap(), plain);
+}
+
+#[test]
+fn labels_of_text_take_the_loss_of_text_and_have_probabilities() {
+    let world = World::new();
+    let words = ["sea ship sail", "star moon sky", "bread salt oven"];
+    let row = |i: usize| {
+        let has: Vec<usize> = (0..3).filter(|&l| (i / (l + 1)) % 3 == 0).collect();
+        let text: Vec<&str> = has.iter().map(|&l| words[l]).collect();
+        let labels: Vec<String> = has.iter().map(|l| format!("l{l}")).collect();
+        format!("\"once upon {} a time {}\",\"{}\"\n", i % 17, text.join(" "), labels.join(","))
+    };
+    world.file("t.csv", format!("text,labels\n{}", (0..300).map(row).collect::<String>()));
+    let train = |flags: &[&str]| {
+        let command = ["train", "t.csv", "--task", "multilabel", "-o", "m.lineal", "--json"];
+        world.run(&[&command[..], &["--test", "t.csv"], flags].concat()).done().json()
+    };
+    let json = train(&[]);
+    assert_eq!(json["loss"], "squared-hinge");
+    let f1 = json["test"]["micro_f1"].as_f64().unwrap();
+    assert!(f1 > 0.95, "{json}");
+    let out =
+        world.run(&["predict", "m.lineal", "t.csv", "--proba", "--output", "jsonl"]).done().out;
+    let first: Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
+    let p = |label: &str| first["proba"][label].as_f64().unwrap();
+    assert_eq!(first["labels"], serde_json::json!(["l0", "l1", "l2"]));
+    assert!(["l0", "l1", "l2"].iter().all(|label| p(label) > 0.3 && p(label) <= 1.0), "{first}");
+    // A probability can still be given, in training and afterwards.
+    assert!(train(&["--threshold", "0.5"])["test"]["micro_f1"].as_f64().unwrap() > 0.9);
+    world.run(&["eval", "m.lineal", "t.csv", "--threshold", "0.3", "-q"]).done();
+    assert_eq!(train(&["--loss", "logistic"])["loss"], "logistic");
+}
+
+#[test]
+fn lists_that_are_taken_for_classes_are_asked_about() {
+    let world = World::new();
+    let genres =
+        ["war", "drama", "war; drama", "war; comedy", "comedy; drama", "drama; comedy; war"];
+    let row = |i: usize| format!("{},\"{}\"\n", i % 7, genres[i % 6]);
+    let table = format!("length,genres\n{}", (0..60).map(row).collect::<String>());
+    world.file("f.csv", &table);
+    let train = ["train", "f.csv", "--label", "genres", "-o", "f.lineal"];
+    let flags = ["--task", "multilabel", "--label-separator", ";"];
+    world.run(&train).done().says(&[
+        "note: most of the 6 classes are lists of 3 labels, such as \"",
+        "say --task multilabel --label-separator ';'",
+    ]);
+    let run = world.run(&[&train[..], &flags].concat()).done();
+    assert!(!run.err.contains("note:"), "{}", run.err);
+    world.file("f.csv", table.replace(';', ","));
+    world.run(&train).done().says(&["if a row can have several labels, say --task multilabel\n"]);
+    // Names with commas are names.
+    let places =
+        ["Bonn, Germany", "Bern, Switzerland", "Lyon, France", "Rome, Italy", "Oslo, Norway"];
+    let rows: String = (0..50).map(|i| format!("{},\"{}\"\n", i % 7, places[i % 5])).collect();
+    world.file("f.csv", format!("length,genres\n{rows}"));
+    let run = world.run(&train).done();
+    assert!(!run.err.contains("note:"), "{}", run.err);
 }
 
 #[test]
@@ -162,7 +220,7 @@ fn every_threshold() {
 }
 
 #[test]
-fn what_needs_one_class_a_row_is_refused() {
+fn what_needs_one_class_per_row_is_refused() {
     let world = World::new();
     world.file("a.svm", rows(80));
     world.file("cost.csv", ",art,money\nart,0,1\nmoney,1,0\n");

@@ -20,7 +20,7 @@ fn a_comma_stands_before_fractions_where_the_file_shows_it() {
         let world = World::new();
         world.file(name, sums(separator, quote));
         let train = ["train", name, "--label", "sum", "-C", "1e6", "-o", "m.lineal"];
-        world.run(&train).done().says(&["so a number is predicted"]);
+        world.run(&train).done().says(&["so the task is regression"]);
         let json = world.run(&["eval", "m.lineal", name, "--json"]).done().json();
         assert!(json["rmse"].as_f64().unwrap() < 1e-2, "{name}: {json}");
         // One row alone could be of thousands: the model remembers.

@@ -173,7 +173,7 @@ fn without_a_word_the_learner_is_chosen_on_held_out_sequences() {
     run.says(&[
         &trial("1"),
         &trial("5"),
-        "(taken): span F1 on 24 held-out sequences 1.0000 after ",
+        "(chosen): span F1 on 24 held-out sequences 1.0000 after ",
     ]);
     world.run(&["inspect", "m.lineal"]).done();
     // Spans keep their probabilities; parts of speech may be learnt without.

@@ -24,7 +24,7 @@ fn rare() -> String {
 fn numbers_are_a_regression_in_every_command_that_trains() {
     let world = World::new();
     world.file("houses.csv", prices());
-    let said = "so a number is predicted, as by --task regress; --task classify";
+    let said = "so the task is regression (--task regress); if each number names a class, say --task classify";
     let label = ["houses.csv", "--label", "price", "--json"];
     let run = world.run(&[&["compare"], &label[..]].concat()).done().says(&[said]);
     let json = run.json();
@@ -51,6 +51,12 @@ fn numbers_are_a_regression_in_every_command_that_trains() {
     let json = world.run_with_input(&stream, &prices()).done().json();
     assert_eq!((&json["task"], &json["rows"]), (&"regress".into(), &120.into()));
 
+    // Tasks have the names that people know them by.
+    for (name, task) in [("regression", "regress"), ("classification", "classify")] {
+        let named = ["-o", "n.lineal", "-q", "--task", name];
+        let json = world.run(&[&["train"], &label[..], &named].concat()).done().json();
+        assert_eq!(json["task"], task);
+    }
     let classes = ["--task", "classify", "-q"];
     let json = world.run(&[&["compare"], &label[..], &classes].concat()).done().json();
     assert_eq!(json["task"], "classify");
@@ -131,7 +137,7 @@ fn two_classes_are_cut_where_the_user_says_or_where_it_is_best() {
         (counts(&[]), counts(&["--threshold", "0.2"]), counts(&["--threshold", "0.000001"]));
     assert_eq!((none, all), (0, 320));
     assert!(some > 40 && some < 200, "{some}");
-    // A line a row: the answer follows the probability that is shown.
+    // The answer follows the probability that is shown.
     let out = world.run(&["predict", "m.lineal", "churn.csv", "--threshold", "0.2", "--proba"]);
     for line in out.done().out.lines() {
         let p: f64 = line.rsplit_once(':').unwrap().1.parse().unwrap();
@@ -198,7 +204,7 @@ fn a_model_remembers_how_its_file_was_read() {
 }
 
 #[test]
-fn what_standard_input_holds_is_told_by_its_first_bytes() {
+fn the_format_of_standard_input_is_recognised() {
     let world = World::new();
     world.file(
         "t.csv",
@@ -269,7 +275,32 @@ fn a_messy_table_trains_without_a_flag_but_the_label() {
 }
 
 #[test]
-fn what_is_odd_in_several_columns_is_one_line() {
+fn columns_that_are_aligned_by_spaces_are_found() {
+    let world = World::new();
+    let row = |i: usize| {
+        let (name, class) = (format!("SEQ{i}_ECOLI"), if i % 2 == 0 { "cp" } else { "im" });
+        format!("{name:<12} 0.{:02}   {:>5}  {class}\n", 10 + (i * 7) % 80, 1 + i % 2 * 4)
+    };
+    let rows: String = (0..40).map(row).collect();
+    // As the file of the repository is called, and as a table of a known kind.
+    for name in ["ecoli.data", "ecoli.csv"] {
+        world.file(name, &rows);
+        let train = ["train", name, "--label", "4", "-o", "m.lineal", "--json"];
+        let run = world.run(&train).done();
+        assert_eq!((&run.json()["examples"], &run.json()["features"]), (&40.into(), &2.into()));
+        run.says(&["1  ignored: different in most rows", "2  numeric", "3  numeric"]);
+        let json = world.run(&["eval", "m.lineal", name, "--json", "-q"]).done().json();
+        assert_eq!(json["accuracy"], 1.0);
+    }
+    // A text is not cut, even if it has numbers.
+    world.file("t.csv", format!("text\n{}", "room 12 is cold\nroom 7 is warm\n".repeat(9)));
+    world.run(&["train", "t.csv", "-o", "m.lineal"]).failed(1, &["the columns are text"]);
+    let said = ["train", "ecoli.csv", "--label", "4", "--delimiter", "spaces", "-o", "m.lineal"];
+    world.run(&said).done();
+}
+
+#[test]
+fn what_concerns_several_columns_is_one_warning() {
     let world = World::new();
     let rows: String = (0..30).map(|i| format!("{},{},?,x,u,{}\n", i, i * i % 7, i % 2)).collect();
     let holes: String = (0..30).map(|i| format!(",NA,{i},x,u,{}\n", i % 2)).collect();
@@ -328,4 +359,12 @@ fn a_first_row_of_data_and_objects_within_objects_are_read() {
     world.file("latin.csv", [&b"town,label\n"[..], &b"caf\xe9,a\nbar,b\n".repeat(5)].concat());
     world.run(&["train", "latin.csv", "-o", "l.lineal"]).failed(1, &["--encoding latin1"]);
     world.run(&["train", "latin.csv", "-o", "l.lineal", "--encoding", "latin1", "-q"]).done();
+    // Tokyo in Shift-JIS, and UTF-16 without a mark.
+    let rows = b"\x93\x8c\x8b\x9e,a\nbar,b\n".repeat(5);
+    world.file("japanese.csv", [&b"town,label\n"[..], &rows].concat());
+    world.run(&["train", "japanese.csv", "-o", "l.lineal"]).failed(1, &["--encoding shift_jis"]);
+    let text = format!("town,label\n{}", "café,a\nbar,b\n".repeat(5));
+    world.file("wide.csv", text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>());
+    let run = world.run(&["train", "wide.csv", "-o", "l.lineal"]).done();
+    run.says(&["categorical, 2 values: bar, café"]);
 }

@@ -128,7 +128,7 @@ fn columns_are_guessed_to_be_text() {
 }
 
 #[test]
-fn standard_input_is_a_text_a_line_and_is_answered_as_it_comes() {
+fn each_line_of_standard_input_is_a_text_and_is_answered_at_once() {
     let world = World::new();
     world.file("t.ft", "__label__a x y\n__label__b z w\n".repeat(5));
     world.run(&["train", "t.ft", "-o", "m.lineal", "-q"]).done();
@@ -300,7 +300,7 @@ fn topics(n_classes: usize, n_rows: usize) -> String {
 }
 
 #[test]
-fn text_has_probabilities_without_asking_and_predicts_the_same() {
+fn text_has_probabilities_by_default_and_predicts_the_same() {
     let world = World::new();
     world.file("t.csv", topics(6, 600));
     let train = |flags: &[&str]| {

@@ -24,7 +24,7 @@ fn a_table_and_the_model_that_it_chose() {
     let world = World::new();
     world.file("a.svm", noisy());
     let tune = ["tune", "a.svm", "-C", "0.1,1,10", "-o", "m.lineal", "--test", "a.svm"];
-    let run = world.run(&tune).done().says(&["1 of 6: ", "6 of 6: ", "took ", "wrote m.lineal"]);
+    let run = world.run(&tune).done().says(&["1 of 6: ", "6 of 6: ", "chose ", "wrote m.lineal"]);
     let lines: Vec<&str> = run.out.lines().collect();
     assert!(lines[0].starts_with("loss") && lines[0].contains("accuracy"), "{}", run.out);
     assert_eq!(lines.iter().filter(|l| l.starts_with("logistic")).count(), 3);
@@ -165,6 +165,24 @@ fn a_threshold_is_tuned_in_the_search_and_stored() {
     assert!(mean(&tuned) > mean(&plain) + 0.1, "{} {}", mean(&tuned), mean(&plain));
     let facts = world.run(&["inspect", "m.lineal"]).done().out;
     assert!(facts.contains("1 at best macro F1, a score of"), "{facts}");
+}
+
+#[test]
+fn the_model_has_probabilities_whatever_loss_is_best() {
+    let world = World::new();
+    world.file("noisy.svm", noisy());
+    let tune =
+        ["tune", "noisy.svm", "--losses", "squared-hinge", "-C", "1", "-o", "m.lineal", "-q"];
+    let predict =
+        |flags: &[&str]| world.run(&[&["predict", "m.lineal", "noisy.svm"], flags].concat());
+    world.run(&tune).done();
+    let with = predict(&["--proba", "--output", "csv"]).done().out;
+    let labels = |out: &str| -> Vec<String> {
+        out.lines().map(|line| line.split(',').next().unwrap_or_default().to_owned()).collect()
+    };
+    world.run(&[&tune[..], &["--calibrate", "none"]].concat()).done();
+    predict(&["--proba"]).failed(1, &["squared-hinge", "no probabilities"]);
+    assert_eq!(labels(&with), labels(&predict(&["--output", "csv"]).done().out));
 }
 
 #[test]

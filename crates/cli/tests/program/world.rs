@@ -81,9 +81,17 @@ impl World {
         command
     }
 
-    /// The same for tests that need the child's handles.
+    /// The same for tests that need the child's handles. Signals do to it what they do by default, even where whoever runs the tests ignores them: `nohup` does, and a shell for what
+    /// it runs in the background.
     pub fn child(&self) -> std::process::Command {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lineal"));
+        let program = env!("CARGO_BIN_EXE_lineal");
+        let mut command = if cfg!(target_os = "linux") {
+            let mut env = std::process::Command::new("env");
+            env.args(["--default-signal=HUP,INT,TERM", program]);
+            env
+        } else {
+            std::process::Command::new(program)
+        };
         command.current_dir(self.folder.path());
         command
     }

@@ -119,7 +119,7 @@ impl Walk {
             None => parse::looks_like_trees(head),
             Some(format) => {
                 let message = format!(
-                    "{format} does not hold bracketed trees; give --format brackets if it is that all the same, or --format \
+                    "{format} does not hold bracketed trees; give options.format = brackets if it is that all the same, or options.format = \
                      sentences for plain text"
                 );
                 return refuse(ErrorKind::Format, message);
@@ -127,7 +127,7 @@ impl Walk {
         };
         if options.require_trees && !has_trees {
             let message = "this is read as plain sentences, and trees are needed: brackets such as (S (NP (PRP it)) \
-                           (VP (VBZ rains))); give --format brackets if it has them";
+                           (VP (VBZ rains))); give options.format = brackets if it has them";
             return refuse(ErrorKind::Format, message.to_owned());
         }
         Ok(Self { input, file, has_trees })

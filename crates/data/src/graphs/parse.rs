@@ -23,16 +23,16 @@ pub(super) struct Parser {
 
 /// Nodes or edges.
 #[derive(Clone, Copy)]
-enum Of {
+enum Element {
     Node(usize),
     Edge(usize),
 }
 
-impl std::fmt::Display for Of {
+impl std::fmt::Display for Element {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Of::Node(i) => write!(f, "node {i}"),
-            Of::Edge(i) => write!(f, "edge {i}"),
+            Element::Node(i) => write!(f, "node {i}"),
+            Element::Edge(i) => write!(f, "edge {i}"),
         }
     }
 }
@@ -105,7 +105,7 @@ impl Parser {
             );
         }
         for (at, node) in nodes.iter().enumerate() {
-            self.features(node, Of::Node(at), data)?;
+            self.features(node, Element::Node(at), data)?;
         }
         match find("edges") {
             None | Some(Json::Null) => {}
@@ -224,14 +224,14 @@ impl Parser {
             );
             return fault(ErrorKind::Value, message);
         }
-        self.features(features, Of::Edge(at), data)?;
+        self.features(features, Element::Edge(at), data)?;
         data.ends.push(ends);
         Ok(())
     }
 
     /// Appends a row of features of a node or an edge.
-    fn features(&mut self, value: &Json<'_>, of: Of, data: &mut Graphs) -> Result<(), Fault> {
-        let is_edge = matches!(of, Of::Edge(_));
+    fn features(&mut self, value: &Json<'_>, of: Element, data: &mut Graphs) -> Result<(), Fault> {
+        let is_edge = matches!(of, Element::Edge(_));
         let met = &mut self.met[usize::from(is_edge)];
         let may_grow = self.learning;
         let (names, rows) = match is_edge {
@@ -334,7 +334,7 @@ impl Rows {
 }
 
 /// A finite value, of an edge not below 0.
-fn number(value: &Json<'_>, name: impl std::fmt::Display, of: Of) -> Result<f32, Fault> {
+fn number(value: &Json<'_>, name: impl std::fmt::Display, of: Element) -> Result<f32, Fault> {
     let number = match value {
         Json::Bool(is) => Some(f32::from(*is)),
         value => value.number().map(|v| v as f32),
@@ -344,7 +344,7 @@ fn number(value: &Json<'_>, name: impl std::fmt::Display, of: Of) -> Result<f32,
         Some(v) if !v.is_finite() => {
             fault(ErrorKind::Value, format!("feature {name} of {of} is {value}: too large"))
         }
-        Some(v) if v < 0.0 && matches!(of, Of::Edge(_)) => fault(
+        Some(v) if v < 0.0 && matches!(of, Element::Edge(_)) => fault(
             ErrorKind::Value,
             format!(
                 "feature {name} of {of} is {value}; features of edges must be 0 or more: they say how much two nodes belong together"

@@ -27,7 +27,7 @@ pub struct Graphs {
     pub(super) label_index: HashMap<String, u32>,
 }
 
-/// What is said of one graph as a whole, and where its nodes and edges end.
+/// The fields of one graph as a whole, and where its nodes and edges end.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) id: String,

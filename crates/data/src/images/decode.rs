@@ -28,7 +28,7 @@ pub(super) fn check_size(
         return Ok(());
     }
     let message = format!(
-        "the image is {width}×{height} pixels large, which takes {} to read and about {} with the features of its pixels; at most {} pixels are allowed: make it smaller, or raise the limit (--max-pixels)",
+        "the image is {width}×{height} pixels large, which takes {} to read and about {} with the features of its pixels; at most {} pixels are allowed: make it smaller, or raise the limit (options.max_pixels)",
         bytes_as_text(n_pixels.saturating_mul(super::BYTES_PER_PIXEL)),
         bytes_as_text(n_pixels.saturating_mul(700)),
         thousands(max_pixels)

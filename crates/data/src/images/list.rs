@@ -63,7 +63,7 @@ fn list(source: &Source, name: &str, ignore_masks: bool) -> Result<Vec<Entry>, E
         return Err(Error::new(ErrorKind::Format, name, message));
     }
     if without_bom(&bytes).trim_ascii_start().first() == Some(&b'{') {
-        let message = "this looks like JSON lines, and a list of images is expected; for graphs say --format jsonl";
+        let message = "this looks like JSON lines, and a list of images is expected; for graphs say options.format = jsonl";
         return Err(Error::new(ErrorKind::Format, name, message));
     }
     let text = utf8(without_bom(&bytes), name)?;

@@ -246,7 +246,7 @@ impl MaskSchema {
                 _ => self.label_of(value).ok_or_else(|| {
                     let names: Vec<String> = self.labels.iter().take(20).map(|l| format!("{}={}", l.name, l.value)).collect();
                     let message = format!(
-                        "the mask has the value {value} at pixel ({}, {}), which is not a label; labels are {}; name it in --mask-labels, declare it void (--mask-void), or give --mask-threshold if the mask has shades",
+                        "the mask has the value {value} at pixel ({}, {}), which is not a label; labels are {}; name it in options.labels, declare it void (options.void), or give options.threshold if the mask has shades",
                         pixel % width, pixel / width, names.join(", ")
                     );
                     Error::new(ErrorKind::Label, file, message)
@@ -258,7 +258,7 @@ impl MaskSchema {
         Ok(labels)
     }
 
-    /// The same, but a value that is no label has the number of labels; the first such value is told.
+    /// The same, but a value that is no label has the number of labels; the first such value is returned, too.
     pub(super) fn labels_and_unseen(&self, values: &[MaskValue]) -> (Vec<u32>, Option<MaskValue>) {
         let (mut last, mut unseen) = (None, None);
         let mut label = |&value: &MaskValue| {

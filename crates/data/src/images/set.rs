@@ -184,7 +184,7 @@ impl ImageSet {
         schema.labels_of(&values, self.sizes[image].0, &path.display().to_string()).map(Some)
     }
 
-    /// The same, but pixels with a value that is not a label have the number of labels; the first such value is told.
+    /// The same, but pixels with a value that is not a label have the number of labels; the first such value is returned, too.
     pub fn read_labels_and_unseen(
         &self,
         image: usize,

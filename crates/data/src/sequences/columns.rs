@@ -64,7 +64,8 @@ pub(super) fn learn(
         Format::Crfsuite => {
             if options.label.is_some() {
                 return Err(error(
-                    "the label of a CRFsuite file is its first field; leave --label out".into(),
+                    "the label of a CRFsuite file is its first field; leave options.label out"
+                        .into(),
                 ));
             }
             schema.columns = vec!["attributes".into(), "label".into()];
@@ -76,8 +77,9 @@ pub(super) fn learn(
                 schema.column(options.label.as_deref().unwrap_or("upos")).map_err(error)?;
         }
         _ => {
-            let Some((at, line)) = text.lines().enumerate().find(|(_, line)| !is_blank(line))
-            else {
+            // As the reader cuts them: `str::lines` keeps a carriage return that ends the file.
+            let lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
+            let Some((at, line)) = lines.enumerate().find(|(_, line)| !is_blank(line)) else {
                 return Err(super::no_sequences(file));
             };
             let n_columns = fields(line, line.contains('\t')).count();
@@ -204,7 +206,7 @@ impl<'a> Reader<'a> {
         }
         let shape = match self.shape {
             Some(shape) => shape,
-            None => self.meet(line, n_line, data)?,
+            None => self.first_line(line, n_line, data)?,
         };
         let before = data.cells.len();
         // More than fit are wrong whatever they are; a sequence of more than 4 GB is refused where it ends.
@@ -229,7 +231,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The first token: how many columns there are, and which is the label.
-    fn meet(&mut self, line: &str, n_line: usize, data: &mut Sequences) -> Result<Shape, Error> {
+    fn first_line(
+        &mut self,
+        line: &str,
+        n_line: usize,
+        data: &mut Sequences,
+    ) -> Result<Shape, Error> {
         let tabs = self.format == Format::Conllu || line.contains('\t');
         let n_columns = fields(line, tabs).count();
         let schema = &data.schema;
@@ -321,7 +328,7 @@ fn weight(line: &str, n_line: usize, data: &Sequences) -> Result<f32, Error> {
 fn ragged(data: &Sequences, line: &str, n_line: usize, n_columns: usize, shape: Shape) -> Error {
     let looks_named = line.contains('\t') && line.contains('=');
     let remedy = if looks_named {
-        "if this is a file of CRFsuite attributes, say --format crfsuite"
+        "if this is a file of CRFsuite attributes, say options.format = crfsuite"
     } else if shape.tabs {
         "each token needs the same columns, separated by tabs"
     } else {
@@ -368,6 +375,15 @@ mod tests {
         assert_eq!(of("a\t", true), ["a", ""]);
         assert_eq!(of("", true), [""]);
         assert_eq!(of("", false), [""; 0]);
+    }
+
+    /// Such a line was one column to the reader and two to who learns the columns.
+    #[test]
+    fn a_carriage_return_that_ends_the_file_is_not_a_column() {
+        let learnt = |text| learn(text, "a", Format::Conll, &SequenceOptions::default());
+        assert!(learnt("- \r").is_err());
+        assert_eq!(learnt("a b\r").unwrap().columns.len(), 2);
+        assert_eq!(learnt("a b \r\r\nc d e\n").unwrap().columns.len(), 3);
     }
 
     #[test]

@@ -136,7 +136,7 @@ impl Walk {
         let plain = format == Format::Sentences && schema.is_some_and(|s| s.texts.is_some());
         if !format.has_sequences() && !plain {
             let message = format!(
-                "{format} holds rows, not sequences of tokens; give --format conll, conllu, crfsuite or jsonl"
+                "{format} holds rows, not sequences of tokens; give options.format = conll, conllu, crfsuite or jsonl"
             );
             return Err(Error::new(ErrorKind::Format, &file, message));
         }
@@ -172,7 +172,7 @@ impl Walk {
             return Ok(());
         }
         let message = format!(
-            "this is read as {}, but the model was trained on {}; convert the file, or say --format",
+            "this is read as {}, but the model was trained on {}; convert the file, or say options.format",
             self.format, schema.format
         );
         Err(Error::new(ErrorKind::Schema, &self.file, message))

@@ -5,7 +5,7 @@ use crate::format::Format;
 /// How to read a file of sequences. The default tells the format by the name, and takes the last column for the label.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SequenceOptions {
-    /// The format, where the name does not tell it or tells it wrongly.
+    /// The format, if the name does not show it or shows a wrong one.
     pub format: Option<Format>,
     /// The column with the label: its number from 0, a name of CoNLL-U (`upos`), or a key of JSON.
     pub label: Option<String>,

@@ -53,7 +53,7 @@ pub(super) fn learn(
         break;
     }
     let Some(key) = key else {
-        let message = "the texts have no list of spans, as \"spans\": [{\"start\": 0, \"end\": 5, \"label\": \"PER\"}]; name it with --label";
+        let message = "the texts have no list of spans, as \"spans\": [{\"start\": 0, \"end\": 5, \"label\": \"PER\"}]; name it with options.label";
         return Err(Error::new(ErrorKind::Columns, file, message));
     };
     Ok(SequenceSchema {

@@ -20,7 +20,7 @@ pub(super) struct RawLabels {
     pub(super) numbers: Vec<f64>,
     /// What each NaN stands for: a name, or a row without a label.
     pub(super) others: Vec<Option<String>>,
-    /// For sets of labels, where each row's end in `numbers`; else it is one a row.
+    /// For sets of labels, where each row's end in `numbers`; else it is one per row.
     pub(super) ends: Vec<usize>,
 }
 
@@ -124,7 +124,7 @@ pub(super) fn list(
     let labels = &mut piece.labels;
     if !labels.numbers[first..].is_sorted_by(|a, b| a < b) {
         labels.keep_once(first);
-        piece.twins.extend(twin(&text[p..after], p));
+        piece.duplicates.extend(duplicate(&text[p..after], p));
     }
     let labels = &mut piece.labels;
     labels.ends.push(labels.numbers.len());
@@ -199,7 +199,7 @@ fn names_of(list: &[u8], mut p: usize) -> impl Iterator<Item = (usize, &[u8])> {
 
 /// The name and the second place of a label that the list at `p` gives twice: `1` and `1.0` are the same.
 #[cold]
-fn twin(word: &[u8], p: usize) -> Option<(String, usize)> {
+fn duplicate(word: &[u8], p: usize) -> Option<(String, usize)> {
     let list = word.iter().rposition(|&b| b == b'|').map_or(word, |bar| &word[..bar]);
     let mut names: Vec<(String, usize)> = names_of(list, p)
         .map(|(offset, name)| {
@@ -246,7 +246,7 @@ fn label(name: &[u8], offset: usize, target: TargetKind) -> Result<Label, Fault>
     }
     if name.contains(&b',') {
         let message = format!(
-            "label {} has a comma: several labels per row are multilabel data, so say --task multilabel; a \
+            "label {} has a comma: several labels per row are multilabel data, so say options.target = labels; a \
              decimal number is written with a point",
             quote(name)
         );
@@ -334,6 +334,6 @@ mod tests {
             assert!(error.message.contains(said), "{error}");
         }
         let error = read(b"1,3 1:1\n", "t", TargetKind::Classes).unwrap_err();
-        assert!(error.message.contains("--task multilabel"), "{error}");
+        assert!(error.message.contains("options.target = labels"), "{error}");
     }
 }

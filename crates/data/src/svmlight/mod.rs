@@ -5,8 +5,8 @@
 //! their numbers (`columns`) and labels (`label`) their classes (`targets`).
 
 mod columns;
+mod irregularities;
 mod label;
-mod odd;
 mod query;
 mod scan;
 mod stream;
@@ -23,8 +23,8 @@ use crate::format::Format;
 use crate::labels::ClassIndex;
 use crate::schema::{Schema, TargetKind};
 use crate::source::without_bom;
+use irregularities::Irregularities;
 use label::{LabelRule, RawLabels};
-use odd::Odd;
 use scan::{Piece, Slots};
 
 pub(crate) use stream::{learn_schema, stream};
@@ -100,7 +100,7 @@ pub(crate) struct Parsed {
     weights: Option<Vec<f32>>,
     /// Where queries begin, for grades: the row, and the name in the text.
     queries: Vec<(usize, Range<usize>)>,
-    odd: Odd,
+    odd: Irregularities,
 }
 
 fn parse(text: &[u8], file: &str, rule: LabelRule) -> Result<Parsed, Error> {
@@ -174,7 +174,7 @@ fn join(
     labels.numbers.reserve(n_rows);
     let mut weights: Option<Vec<f32>> = None;
     let (mut nnz, mut slot, mut max_index) = (0, 0, 0);
-    let mut odd = Odd::default();
+    let mut odd = Irregularities::default();
     let mut queries: Vec<(usize, Range<usize>)> = Vec::new();
     for (piece, &room) in pieces.into_iter().zip(room) {
         let len = piece.row_ends.last().copied().unwrap_or(0);
@@ -206,8 +206,8 @@ fn join(
         if odd.first_unsorted.is_none() {
             odd.first_unsorted = piece.first_unsorted.map(|offset| place(text, offset).0);
         }
-        for (name, offset) in piece.twins {
-            odd.twins.add(&name, || {
+        for (name, offset) in piece.duplicates {
+            odd.duplicates.add(&name, || {
                 let (line, column) = place(text, offset);
                 (line, Some(column))
             });

@@ -29,7 +29,7 @@ pub(super) struct Piece {
     pub(super) n_unsorted: usize,
     pub(super) first_unsorted: Option<usize>,
     /// A label that a row gives twice, and where.
-    pub(super) twins: Vec<(String, usize)>,
+    pub(super) duplicates: Vec<(String, usize)>,
     pub(super) fault: Option<Fault>,
 }
 
@@ -211,7 +211,7 @@ fn bad_feature(text: &[u8], p: usize) -> Fault {
     let (index, value) = (&word[..colon], &word[colon + 1..]);
     if index == b"qid" {
         let message = format!(
-            "{} marks ranking data (LETOR, SVMrank), where it stands once, right after the grade: train on it with --task rank; or \
+            "{} marks ranking data (LETOR, SVMrank), where it stands once, right after the grade: train on it with read_ranking; or \
              remove the qid words to use it as classification or regression data",
             quote(word)
         );

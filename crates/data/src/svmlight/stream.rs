@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use super::irregularities::Irregularities;
 use super::label::LabelRule;
-use super::odd::Odd;
 use super::{columns, matrix, parse, query, targets};
 use crate::blocks::{Input, RowEnd, Step};
 use crate::dataset::Dataset;
@@ -36,7 +36,7 @@ pub(crate) fn stream(
         schema.classes.extend_from_slice(index.fresh());
         schema
     };
-    let mut odd = Odd::default();
+    let mut odd = Irregularities::default();
     let mut n_rows = 0;
     let by_query = schema.target == TargetKind::Grades;
     let mut seen = QueryIndex::default();

@@ -91,7 +91,7 @@ fn class_ids(labels: &RawLabels, index: &mut ClassIndex) -> Vec<u32> {
     let mut recent = Recent::new();
     let id = |&value: &f64| match value.is_nan().then(|| others.next()).flatten() {
         Some(Some(name)) => index.id(name),
-        Some(None) => index.miss("no label"),
+        Some(None) => index.add_unseen("no label"),
         // Unseen labels are counted, so that only those found may be remembered.
         None => match recent.id(value, |value| index.find_number(value).unwrap_or(UNSEEN)) {
             UNSEEN => index.id_of_number(value),

@@ -4,6 +4,7 @@
 //! IANA's text/tab-separated-values, where quotes mean nothing: in running text a stray one would swallow
 //! the rows after it. A cell that is wholly in quotes, as pandas writes it, is unquoted all the same.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use super::{Cell, Rows, Table, TableRow, Want, layout, plain, quoted};
@@ -19,7 +20,7 @@ pub(super) struct DelimitedRows<'a> {
     names: Vec<String>,
     /// Whether the first row names the columns.
     has_header: bool,
-    /// Whether that was told by the rows, not by the user or the schema.
+    /// Whether that was guessed from the rows, not given by the user or the schema.
     is_guessed: bool,
     decimal_comma: bool,
 }
@@ -111,7 +112,11 @@ impl<'a> DelimitedRows<'a> {
     /// Calls `f` for each record of a block, the header too, until it stops.
     fn walk_block(&self, block: Block<'_>, f: &mut dyn FnMut(&dyn Record) -> Step) -> Step {
         let (file, before) = (self.table.file, block.n_lines_before);
-        let text = &*self.table.replaced.decode(&block, file)?;
+        let decoded = self.table.replaced.decode(&block, file)?;
+        let text = &*match self.delimiter {
+            layout::SPACES => Cow::Owned(layout::squeeze(&decoded)),
+            _ => decoded,
+        };
         if self.delimiter == b'\t' || plain::suits(text) {
             plain::walk(text, self.delimiter, before, f)
         } else {
@@ -124,7 +129,7 @@ impl<'a> DelimitedRows<'a> {
         sorted.sort_unstable();
         let Some(pair) = sorted.windows(2).find(|w| w[0] == w[1]) else { return Ok(()) };
         let message = format!(
-            "two columns are named {}; give each its own name, or say --no-header if the first row is data",
+            "two columns are named {}; give each its own name, or say options.header = false if the first row is data",
             quote(pair[0])
         );
         Err(Error::in_line(ErrorKind::Columns, self.table.file, 1, None, message))
@@ -175,7 +180,7 @@ impl Rows for DelimitedRows<'_> {
             return Vec::new();
         }
         vec![format!(
-            "{}:1: the first row looks like data, so the columns are called 1, 2, …; if it names them, say --header",
+            "{}:1: the first row looks like data, so the columns are called 1, 2, …; if it names them, say options.header = true",
             self.table.file
         )]
     }
@@ -273,7 +278,7 @@ mod tests {
         let error = walk("a,b,a\n", b',', true).unwrap_err();
         assert!(error.message.contains("`a`"), "{error}");
         let error = walk("1,0,0\n", b',', true).unwrap_err();
-        assert!(error.message.contains("--no-header"), "{error}");
+        assert!(error.message.contains("options.header = false"), "{error}");
         assert_eq!(walk("1,0,0\n", b',', false).unwrap()[1], ["1@1:1", "0@1:3", "0@1:5"]);
     }
 }

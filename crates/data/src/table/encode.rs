@@ -328,7 +328,10 @@ impl<'a> Encoder<'a> {
         let message = match cell {
             Cell::Text(text) if !text.is_empty() && !is_missing(text) => match parse_f64(text) {
                 None => {
-                    format!("{} is not a number; correct it, or say --ignore {name}", quote(text))
+                    format!(
+                        "{} is not a number; correct it, or say options.ignore = {name}",
+                        quote(text)
+                    )
                 }
                 Some(_) => {
                     format!("{} is not finite or too large for 32-bit numbers", quote(text))
@@ -344,8 +347,8 @@ impl<'a> Encoder<'a> {
                     _ => "the value is missing".to_owned(),
                 };
                 format!(
-                    "{what}; fill it in, or say --categorical {name} (empty is then a value of its own) \
-                     or --ignore {name}"
+                    "{what}; fill it in, or say options.categorical = {name} (empty is then a value of its own) \
+                     or options.ignore = {name}"
                 )
             }
         };
@@ -371,7 +374,7 @@ impl<'a> Encoder<'a> {
         let date = dates::parse(&text).and_then(|written| written.date(day_first));
         let Some(date) = date else {
             let message = format!(
-                "{} is not a date as in the other rows; correct it, or say --ignore {}",
+                "{} is not a date as in the other rows; correct it, or say options.ignore = {}",
                 show(cell),
                 self.names[column]
             );
@@ -472,8 +475,8 @@ impl<'a> Encoder<'a> {
         let missing = |(&column, (n, mean)): (&usize, &(usize, f32))| {
             let name = &self.names[column];
             format!(
-                "{file}: column {name:?} has {} missing; each counts as the mean, {mean} (--strict makes that an error, \
-                 --categorical {name} a value of its own)",
+                "{file}: column {name:?} has {} missing; each counts as the mean, {mean} (options.strict makes that an error, \
+                 options.categorical = {name} a value of its own)",
                 count(*n, "number")
             )
         };
@@ -499,8 +502,8 @@ impl<'a> Encoder<'a> {
             format!(", most of them, {}, in {:?}", thousands(*n), self.names[column])
         });
         format!(
-            "{}: {} have missing numbers ({} in all{most}); each counts as the mean of its column (--strict makes that an error, \
-             --categorical COLUMN a value of its own)",
+            "{}: {} have missing numbers ({} in all{most}); each counts as the mean of its column (options.strict makes that an error, \
+             options.categorical = COLUMN a value of its own)",
             self.table.file,
             count(n_columns, "column"),
             thousands(in_all)

@@ -46,13 +46,13 @@ pub(super) fn guess(name: &str, profile: Profile, at: usize) -> ColumnKind {
     }
     if profile.n_names == 0 {
         return ignored(format!(
-            "codes with zeros in front ({} distinct values of {}); --categorical {name} or --numeric {name} takes it",
+            "codes with zeros in front ({} distinct values of {}); options.categorical = {name} or options.numeric = {name} takes it",
             thousands(n),
             thousands(profile.n_rows)
         ));
     }
     ignored(format!(
-        "looks like free text ({} distinct values of {})",
+        "different in most rows ({} distinct values of {}); options.text = {name} or options.categorical = {name} takes it",
         thousands(n),
         thousands(profile.n_rows)
     ))
@@ -113,7 +113,7 @@ pub(super) fn is_text(name: &str, profile: &Profile) -> bool {
 }
 
 /// What to say of numbers that lie so close together for their size that 32 bits hold few of their digits.
-pub(super) fn coarse(name: &str, profile: &Profile, file: &str) -> Option<String> {
+pub(super) fn lost_precision(name: &str, profile: &Profile, file: &str) -> Option<String> {
     const TOO_MUCH: f64 = 1e-4;
     if profile.n_names > 0 {
         return None;
@@ -134,7 +134,7 @@ pub(super) fn mixed(name: &str, profile: &Profile, file: &str) -> Option<String>
     (profile.n_numbers * 2 >= profile.n_rows).then(|| {
         format!(
             "{file}:{line}: column {name:?} is not numeric because of {} ({} of {} are numbers); correct \
-             it, or say --categorical {name} or --ignore {name}",
+             it, or say options.categorical = {name} or options.ignore = {name}",
             quote(word),
             thousands(profile.n_numbers),
             count(profile.n_rows, "row")

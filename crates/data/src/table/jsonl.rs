@@ -18,11 +18,11 @@ pub(super) struct JsonRows<'a> {
     /// Keys in the order in which they first occur, or the schema's.
     names: Names,
     /// Which of them a walk met, and whether it met others.
-    met: RefCell<Met>,
+    seen: RefCell<SeenKeys>,
 }
 
 #[derive(Default)]
-struct Met {
+struct SeenKeys {
     names: Vec<bool>,
     others: bool,
 }
@@ -34,7 +34,7 @@ impl<'a> JsonRows<'a> {
     /// Looks for names in the first rows, about as many as said. Rows are mostly alike, and where they are not, a walk
     /// tells.
     pub(super) fn open(table: Table<'a>, n_rows: usize) -> Result<Self, Error> {
-        let mut rows = Self { table, names: Names::default(), met: RefCell::default() };
+        let mut rows = Self { table, names: Names::default(), seen: RefCell::default() };
         rows.names = rows.find_names(n_rows)?;
         Ok(rows)
     }
@@ -46,7 +46,7 @@ impl<'a> JsonRows<'a> {
         schema.columns.iter().flatten().filter(used).for_each(|c| names.add(&c.name));
         let said = [&table.options.label, &table.options.weight];
         said.into_iter().flatten().for_each(|name| names.add(name));
-        Self { table, names, met: RefCell::default() }
+        Self { table, names, seen: RefCell::default() }
     }
 
     /// The keys of the first rows.
@@ -115,12 +115,12 @@ impl Rows for JsonRows<'_> {
         f: &mut dyn FnMut(&dyn TableRow) -> Step,
     ) -> Result<(), Error> {
         let names = &self.names;
-        *self.met.borrow_mut() = Met { names: vec![false; names.len()], others: false };
+        *self.seen.borrow_mut() = SeenKeys { names: vec![false; names.len()], others: false };
         self.table.input.for_each_block(self.table.file, RowEnd::Newline, &mut |block| {
             let parse = |line| values(line, names, wanted);
             let text = &*self.table.replaced.decode(&block, self.table.file)?;
             self.for_each_line(text, block.n_lines_before, &parse, &mut |n, line, object| {
-                self.met.borrow_mut().note(&object);
+                self.seen.borrow_mut().note(&object);
                 f(&JsonRow { names: &names.list, n, line, cells: object.values })
             })
         })
@@ -134,15 +134,15 @@ impl Rows for JsonRows<'_> {
     }
 
     fn has_more(&self) -> bool {
-        self.met.borrow().others
+        self.seen.borrow().others
     }
 
     fn absent(&self, column: usize) -> bool {
-        self.met.borrow().names.get(column) == Some(&false)
+        self.seen.borrow().names.get(column) == Some(&false)
     }
 }
 
-impl Met {
+impl SeenKeys {
     fn note(&mut self, object: &Values<'_>) {
         self.others |= object.has_others;
         for (met, value) in self.names.iter_mut().zip(&object.values) {

@@ -1,4 +1,4 @@
-//! How a delimited file is laid out where nobody said: what separates its cells, and whether its first row names the columns.
+//! Guesses how a delimited file is laid out: what separates its cells, and whether its first row names the columns.
 
 use super::profile::is_missing;
 use crate::number::parse_number;
@@ -9,18 +9,65 @@ const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// Lines that are looked at.
 const LINES: usize = 50;
 
-/// The separator that cuts the first lines into equally many cells, at least two; of several, the one that makes the most. A comma if
-/// none does.
+/// Stands for runs of spaces and tabs between columns that are aligned.
+pub(super) const SPACES: u8 = b' ';
+
+/// The separator that cuts the first lines into equally many cells, at least two; of several, the one that makes the most. Runs of spaces if
+/// none does and the lines are mostly numbers between spaces, else a comma.
 pub(crate) fn delimiter(text: &[u8]) -> u8 {
     let best = DELIMITERS.iter().filter_map(|&d| Some((n_cells(text, d)?, d)));
     // The first of equals is the likelier.
-    best.rev().max_by_key(|&(n, _)| n).map_or(b',', |(_, d)| d)
+    match best.rev().max_by_key(|&(n, _)| n) {
+        Some((_, delimiter)) => delimiter,
+        None if is_aligned(text) => SPACES,
+        None => b',',
+    }
+}
+
+/// Whether runs of spaces cut the first lines into equally many cells, at least three, of which half are numbers in each line but the first.
+fn is_aligned(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    // The last line may be cut off.
+    let whole = text.rfind('\n').map_or(&*text, |end| &text[..end]);
+    let squeezed = squeeze(whole);
+    let lines = squeezed.lines().filter(|line| !line.is_empty()).take(LINES);
+    let is_mostly_numbers = |line: &str| {
+        let n_numbers = line.split(' ').filter(|cell| parse_number(cell, false).is_some()).count();
+        2 * n_numbers >= line.split(' ').count()
+    };
+    n_cells(squeezed.as_bytes(), SPACES).is_some_and(|n| n >= 3)
+        && lines.clone().count() >= 2
+        && lines.skip(1).all(is_mostly_numbers)
+}
+
+/// The text with one space for each run of spaces and tabs between cells, and none at the ends of lines. What stands in quotes is left as it is.
+pub(super) fn squeeze(text: &str) -> String {
+    let is_blank = |c: char| c == ' ' || c == '\t';
+    let mut out = String::with_capacity(text.len());
+    let (mut quoted, mut blank) = (false, false);
+    for c in text.chars() {
+        if is_blank(c) && !quoted {
+            blank = true;
+            continue;
+        }
+        let at_start = out.is_empty() || out.ends_with('\n');
+        if blank && !at_start && c != '\n' && c != '\r' {
+            out.push(' ');
+        }
+        blank = false;
+        if c == '"' {
+            // A quote opens at the start of a cell only.
+            quoted = !quoted && (out.is_empty() || out.ends_with([' ', '\n']));
+        }
+        out.push(c);
+    }
+    out
 }
 
 /// Whether the text could be a table: some separator cuts all of its first lines, of which there are at least two, into equally many cells.
 pub(crate) fn is_table(text: &[u8]) -> bool {
     text.split(|&b| b == b'\n').filter(|line| !line.trim_ascii().is_empty()).nth(1).is_some()
-        && DELIMITERS.iter().any(|&d| n_cells(text, d).is_some())
+        && (DELIMITERS.iter().any(|&d| n_cells(text, d).is_some()) || is_aligned(text))
 }
 
 /// The number of cells of each of the first lines, if it is the same and over one. What stands in quotes does not separate.
@@ -113,12 +160,22 @@ mod tests {
             ("name;note\nx;\"a, b; c\ny\"\nz;w\n", b';'),
             ("one\n1\n2\n", b','),
             ("a, b;c, d;e\n1, 2;3, 4;5\n", b','),
+            ("SEQ1   0.49  0.29  cp\nSEQ2  0.07   0.40  im\n", b' '),
+            ("  x  y  z\n  1  2  3\n 10 20 30\n", b' '),
+            ("text\nit was good\nit was bad\n", b','),
+            ("not a table\nit was good\nit was bad\n", b','),
         ] {
             assert_eq!(delimiter(text.as_bytes()), expected, "{text:?}");
         }
         assert!(
             is_table(b"a,b\n1,2\n") && !is_table(b"just words\nand more\n") && !is_table(b"a,b\n")
         );
+    }
+
+    #[test]
+    fn runs_of_spaces_are_one_outside_of_quotes() {
+        let text = "  a   b\t c  \r\n 1 2  \"New   York\"\n";
+        assert_eq!(squeeze(text), "a b c\r\n1 2 \"New   York\"\n");
     }
 
     #[test]

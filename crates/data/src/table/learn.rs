@@ -1,7 +1,7 @@
 //! Which column is what: the user's word first, then a guess from the whole column.
 
 use super::columns::{list, no_column};
-use super::guess::{coarse, guess, is_id, is_id_name, is_text, mixed, open_dates};
+use super::guess::{guess, is_id, is_id_name, is_text, lost_precision, mixed, open_dates};
 use super::profile::{Look, MOST_VALUES, Profile, profile};
 use super::{Rows, Table};
 use crate::error::{Error, ErrorKind};
@@ -27,13 +27,13 @@ enum Role {
 impl Role {
     fn flag(self) -> &'static str {
         match self {
-            Role::Label => "--label",
-            Role::Weight => "--weight",
-            Role::Query => "--query",
-            Role::Numeric => "--numeric",
-            Role::Categorical => "--categorical",
-            Role::Text => "--text",
-            Role::Ignore => "--ignore",
+            Role::Label => "options.label",
+            Role::Weight => "options.weight",
+            Role::Query => "options.query",
+            Role::Numeric => "options.numeric",
+            Role::Categorical => "options.categorical",
+            Role::Text => "options.text",
+            Role::Ignore => "options.ignore",
             Role::Guess => "nothing",
         }
     }
@@ -43,7 +43,9 @@ impl Role {
 pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Learnt, Error> {
     let Table { file, format, options, .. } = table;
     if let Some(bits) = options.hash_categories.filter(|bits| !(1..=MOST_BITS).contains(bits)) {
-        let message = format!("--hash {bits}: between 1 and {MOST_BITS} bits can be hashed into");
+        let message = format!(
+            "options.hash_categories = {bits}: between 1 and {MOST_BITS} bits can be hashed into"
+        );
         return Err(Error::new(ErrorKind::Columns, file, message));
     }
     let names = rows.names();
@@ -76,7 +78,7 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
     let (mut not_numeric, mut open, mut rounded) = (Vec::new(), Vec::new(), Vec::new());
     for ((name, role), profile) in names.iter().zip(roles).zip(profiles) {
         if matches!(role, Role::Numeric | Role::Guess) {
-            rounded.extend(coarse(name, &profile, file));
+            rounded.extend(lost_precision(name, &profile, file));
         }
         let kind = match role {
             Role::Label => {
@@ -102,7 +104,9 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
             }
             // A row's name or number tells nothing of other rows, and where files were sorted, too much of these.
             Role::Guess if is_id(name, &profile) => ColumnKind::Ignored {
-                why: format!("names the row; --numeric {name} or --categorical {name} takes it"),
+                why: format!(
+                    "names the row; options.numeric = {name} or options.categorical = {name} takes it"
+                ),
             },
             Role::Guess => {
                 not_numeric.extend(mixed(name, &profile, file));
@@ -129,7 +133,8 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
     warnings.extend(first_and_count(rounded));
     at = place_hashed(&mut columns, at);
     if at + slot == 0 {
-        let message = "no column became a feature; see --numeric, --categorical and --text";
+        let message =
+            "no column became a feature; see options.numeric, options.categorical and options.text";
         warnings.push(format!("{file}: {message}"));
     }
     let schema = Schema {
@@ -223,7 +228,7 @@ fn roles(names: &[String], table: Table<'_>) -> Result<Vec<Role>, Error> {
         (Some(name), TargetKind::Grades) => assign(name, Role::Query)?,
         (None, TargetKind::Grades) => assign(&usual_query(names, file)?, Role::Query)?,
         (Some(name), _) => {
-            let message = format!("--query {name} is for ranking; add --task rank");
+            let message = format!("options.query = {name} is for ranking; use read_ranking");
             return Err(Error::new(ErrorKind::Columns, file, message));
         }
         (None, _) => {}
@@ -254,12 +259,12 @@ fn usual_label(names: &[String], file: &str, target: TargetKind) -> Result<Strin
     let is_named = |name: &String| usual.iter().any(|u| !is_y(u) && u.eq_ignore_ascii_case(name));
     let named = names.iter().any(is_named);
     let usual: Vec<&str> = usual.iter().copied().filter(|u| !(named && is_y(u))).collect();
-    usual_column(names, &usual, ("label", "--label"), file)
+    usual_column(names, &usual, ("label", "options.label"), file)
 }
 
 /// The one column whose name is usual for queries.
 fn usual_query(names: &[String], file: &str) -> Result<String, Error> {
-    usual_column(names, &["query", "qid", "query_id"], ("query", "--query"), file)
+    usual_column(names, &["query", "qid", "query_id"], ("query", "options.query"), file)
 }
 
 fn usual_column(
@@ -277,10 +282,12 @@ fn usual_column(
     };
     let is_numbered = names.iter().zip(1..).all(|(name, i)| *name == i.to_string());
     let header = match is_numbered {
-        true => "; the first row was taken as data: say --header if it names the columns",
+        true => {
+            "; the first row was taken as data: say options.header = true if it names the columns"
+        }
         false => "",
     };
-    let message = format!("{problem}; say which one is with {flag} NAME; {}{header}", list(names));
+    let message = format!("{problem}; name the {role} with {flag} = NAME; {}{header}", list(names));
     Err(Error::new(ErrorKind::Columns, file, message))
 }
 

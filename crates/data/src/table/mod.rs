@@ -64,7 +64,7 @@ pub(crate) trait Rows {
     fn column_for(&self, _: &ColumnKind) -> Option<usize> {
         None
     }
-    /// What the user should hear of.
+    /// Warnings for the user.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
@@ -222,7 +222,9 @@ pub(crate) fn stream(
         stopped = step.is_break();
         Ok(step)
     })?;
-    if encoder.n_rows() > 0 && !stopped {
+    if !stopped && encoder.n_rows() > 0 {
+        // Before the last rows go out: whoever answers each row must not answer those that the error is about.
+        columns::check_present(&use_of, &*rows, table)?;
         let _: ControlFlow<()> = hand_over(&mut encoder)?;
     }
     if n_rows == 0 {

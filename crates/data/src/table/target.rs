@@ -4,7 +4,7 @@ use super::json::Json;
 use super::{Cell, show};
 use crate::dataset::{Targets, UNSEEN};
 use crate::error::{Error, ErrorKind, quote};
-use crate::label_lists::{LabelsBuilder, Twins};
+use crate::label_lists::{DuplicateLabels, LabelsBuilder};
 use crate::labels::{ClassIndex, check_grade};
 use crate::number::parse_number;
 use crate::schema::{Schema, TargetKind};
@@ -34,7 +34,7 @@ pub(super) struct TargetColumn {
     ids: Vec<u32>,
     reals: Vec<f64>,
     lists: LabelsBuilder,
-    twins: Twins,
+    duplicates: DuplicateLabels,
     n_missing: usize,
     first_missing: Option<Place>,
     /// Rows with a label, also those that were taken. Without any it is not worth a warning that none is known.
@@ -61,7 +61,7 @@ impl TargetColumn {
             ids: Vec::new(),
             reals: Vec::new(),
             lists: LabelsBuilder::default(),
-            twins: Twins::default(),
+            duplicates: DuplicateLabels::default(),
             n_missing: 0,
             first_missing: None,
             n_labelled: 0,
@@ -90,7 +90,7 @@ impl TargetColumn {
             Cell::Names(names) => {
                 let message = format!(
                     "{} labels, {}, where one is expected; several labels per row are multilabel data, so say \
-                     --task multilabel",
+                     options.target = labels",
                     names.len(),
                     quote(names.join(" "))
                 );
@@ -130,7 +130,7 @@ impl TargetColumn {
         self.first_missing.get_or_insert_with(place);
         match self.kind {
             TargetKind::Real | TargetKind::Grades => self.reals.push(f64::NAN),
-            _ => self.ids.push(self.classes.miss("no label")),
+            _ => self.ids.push(self.classes.add_unseen("no label")),
         }
         Ok(())
     }
@@ -153,7 +153,7 @@ impl TargetColumn {
         self.n_labelled += 1;
         let twin = lists.end_row().and_then(|id| classes.name(id));
         if let Some(name) = twice.as_deref().or(twin) {
-            self.twins.add(name, place);
+            self.duplicates.add(name, place);
         }
         Ok(())
     }
@@ -191,7 +191,7 @@ impl TargetColumn {
     /// What to tell the user of labels that were not found, or found twice.
     pub(super) fn warnings(&self, file: &str) -> Vec<String> {
         let unseen = self.classes.warning(file, self.kind).filter(|_| self.n_labelled > 0);
-        self.twins.warning(file).into_iter().chain(unseen).collect()
+        self.duplicates.warning(file).into_iter().chain(unseen).collect()
     }
 }
 

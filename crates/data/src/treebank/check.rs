@@ -12,7 +12,7 @@ pub(super) struct Fault {
     pub(super) message: String,
 }
 
-/// Of a circle, so many words are named.
+/// Of a cycle, so many words are named.
 const SHOWN: usize = 8;
 
 /// Checks the heads of a sentence, of which `cell(word, column)` has the cells.
@@ -53,29 +53,27 @@ pub(super) fn check<'a>(
             root.get_or_insert(token);
         }
     }
-    let Some(circle) = circle(heads) else { return Ok(()) };
+    let Some(cycle) = cycle(heads) else { return Ok(()) };
     let (no_root, outside) = if root.is_none() && !heads.contains(&NO_HEAD) {
         ("no word is the root, and ", "the head 0")
     } else {
         ("", "a head outside of it")
     };
-    let message = if circle.len() == 1 {
-        format!("{no_root}word {} is its own head; give it another one", name(circle[0]))
+    let message = if cycle.len() == 1 {
+        format!("{no_root}word {} is its own head; give it another one", name(cycle[0]))
     } else {
-        let mut names: Vec<String> = circle.iter().take(SHOWN).map(|&t| name(t)).collect();
-        if circle.len() > SHOWN {
+        let mut names: Vec<String> = cycle.iter().take(SHOWN).map(|&t| name(t)).collect();
+        if cycle.len() > SHOWN {
             names.push("…".into());
         }
-        let (names, again) = (names.join(" → "), circle[0] + 1);
-        format!(
-            "{no_root}heads run in a circle: {names} → {again}; give one of these words {outside}"
-        )
+        let (names, again) = (names.join(" → "), cycle[0] + 1);
+        format!("{no_root}heads form a cycle: {names} → {again}; give one of these words {outside}")
     };
-    fault(circle[0], message)
+    fault(cycle[0], message)
 }
 
-/// The words of a circle, from its first word on, each followed by its head. Known heads are in range.
-fn circle(heads: &[u32]) -> Option<Vec<usize>> {
+/// The words of a cycle, from its first word on, each followed by its head. Known heads are in range.
+fn cycle(heads: &[u32]) -> Option<Vec<usize>> {
     // On which walk, counted from 1, a word was met. Each is met once.
     let mut walk = vec![0; heads.len()];
     let above = |token: usize| match heads[token] {
@@ -107,22 +105,22 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn circles_begin_with_their_first_word() {
-        assert_eq!(circle(&[0, 1, 1]), None);
-        assert_eq!(circle(&[NO_HEAD, 1, NO_HEAD]), None);
-        assert_eq!(circle(&[1]), Some(vec![0]));
-        assert_eq!(circle(&[3, 4, 2, 3, 0]), Some(vec![1, 3, 2]));
+    fn cycles_begin_with_their_first_word() {
+        assert_eq!(cycle(&[0, 1, 1]), None);
+        assert_eq!(cycle(&[NO_HEAD, 1, NO_HEAD]), None);
+        assert_eq!(cycle(&[1]), Some(vec![0]));
+        assert_eq!(cycle(&[3, 4, 2, 3, 0]), Some(vec![1, 3, 2]));
         // 100,000 words, each depending on the next: no recursion, and each is met once.
         let mut heads: Vec<u32> = (2..=100_001).collect();
         heads[99_999] = 0;
-        assert_eq!(circle(&heads), None);
+        assert_eq!(cycle(&heads), None);
         heads[99_999] = 1;
-        assert_eq!(circle(&heads).map(|circle| circle.len()), Some(100_000));
+        assert_eq!(cycle(&heads).map(|cycle| cycle.len()), Some(100_000));
     }
 
     proptest! {
         #[test]
-        fn a_circle_is_found_where_a_word_does_not_reach_the_top(
+        fn a_cycle_is_found_where_a_word_does_not_reach_the_top(
             heads in prop::collection::vec(prop_oneof![8 => 0..=7u32, 1 => Just(NO_HEAD)], 7..8)
         ) {
             // The slow way: follow each word for as many steps as there are words.
@@ -135,12 +133,12 @@ mod tests {
                 }
                 at == 0 || at == NO_HEAD
             });
-            let found = circle(&heads);
+            let found = cycle(&heads);
             prop_assert_eq!(found.is_none(), reaches_top);
-            if let Some(circle) = found {
-                for (i, &token) in circle.iter().enumerate() {
-                    prop_assert_eq!(heads[token] as usize - 1, circle[(i + 1) % circle.len()]);
-                    prop_assert!(token >= circle[0]);
+            if let Some(cycle) = found {
+                for (i, &token) in cycle.iter().enumerate() {
+                    prop_assert_eq!(heads[token] as usize - 1, cycle[(i + 1) % cycle.len()]);
+                    prop_assert!(token >= cycle[0]);
                 }
             }
         }

@@ -7,7 +7,7 @@
 //! stay in the text: [`Sentence::write`] writes a sentence with other heads and relations, and everything else byte for byte as it was. (Several
 //! blank lines in a row become one.) `_` stands where a head or a relation is not known; `id` and `form` alone are enough for a file to predict.
 //!
-//! Heads that are known must make sense: numbers of words of the sentence, or 0, that do not run in a circle. What else is asked of them the
+//! Heads that are known must make sense: numbers of words of the sentence, or 0, that do not form a cycle. What else is asked of them the
 //! [`TreebankOptions`] say. The files of CoNLL-X have the same first eight columns and are read as well.
 
 mod arcs;
@@ -106,7 +106,7 @@ impl Walk {
         let format = options.format.or(named).unwrap_or(Format::Conllu);
         if format != Format::Conllu {
             let message = format!(
-                "{format} does not hold dependency trees; give --format conllu if it is CoNLL-U all the same"
+                "{format} does not hold dependency trees; give options.format = conllu if it is CoNLL-U all the same"
             );
             return Err(Error::new(ErrorKind::Format, &file, message));
         }

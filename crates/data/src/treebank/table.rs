@@ -240,7 +240,7 @@ impl<'a> Sentence<'a> {
         self.data.tokens(self.at).len()
     }
 
-    /// No word? Never, as it is read.
+    /// Whether there is no word; never true of a sentence that was read.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -79,7 +79,7 @@ impl FeatureMap {
         let n = self.n_numbers();
         let Some(map) = map else { return self.check_number("interactions") };
         if n == 0 {
-            let remedy = "there is no column of numbers to map; see --numeric";
+            let remedy = "there is no column of numbers to map; see options.numeric";
             return Err(Error::setting("map", map, remedy));
         }
         match *map {

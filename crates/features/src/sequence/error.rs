@@ -34,7 +34,7 @@ pub enum Error {
     },
     /// An attribute `name:value` whose value is no finite number.
     #[error(
-        "attribute `{attribute}`: `{value}` is no finite number (write `\\:` for a colon that belongs to the name)"
+        "attribute `{attribute}`: `{value}` is not a finite number (write `\\:` for a colon that belongs to the name)"
     )]
     Value {
         /// The attribute's name.

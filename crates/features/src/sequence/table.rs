@@ -7,7 +7,7 @@ use super::Error;
 pub enum Order {
     /// As they come.
     FirstSeen,
-    /// The most frequent first, ties as they come: the weights that are used most lie side by side.
+    /// The most frequent first, ties in order of appearance: the weights that are used most lie side by side.
     #[default]
     Frequency,
 }

@@ -35,7 +35,7 @@ impl View {
             ("caps", None) => View::Caps,
             ("prefix" | "suffix", Some(length)) => {
                 let n = length.parse().ok().filter(|n| (1..=99).contains(n));
-                let n = n.ok_or_else(|| format!("`{length}` is no length from 1 to 99"))?;
+                let n = n.ok_or_else(|| format!("`{length}` is not a length from 1 to 99"))?;
                 if name == "prefix" { View::Prefix(n) } else { View::Suffix(n) }
             }
             _ => {

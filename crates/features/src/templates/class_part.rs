@@ -3,7 +3,7 @@
 use super::expression::Expression;
 use std::collections::HashMap;
 
-/// The group of each class, numbered as they come.
+/// The group of each class, numbered in order of appearance.
 pub(crate) fn groups(part: &Expression, classes: &[String]) -> Vec<u32> {
     let mut known = HashMap::new();
     classes

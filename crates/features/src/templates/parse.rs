@@ -10,7 +10,7 @@ pub(crate) struct Template {
     pub(crate) class: Expression,
 }
 
-/// All lines but empty ones and comments. Columns are numbered as they come.
+/// All lines but empty ones and comments. Columns are numbered in order of appearance.
 pub(crate) fn parse(text: &str, columns: &mut Vec<String>) -> Result<Vec<Template>, Error> {
     let mut templates = Vec::new();
     for (i, line) in text.lines().enumerate() {

@@ -115,12 +115,12 @@ impl Source {
 
 /// Postings sorted by chunk of rows, in order of columns within each.
 #[derive(Default)]
-struct Parcels {
+struct ChunkedPostings {
     /// `column << 32 | row in the chunk << 24 | count`.
-    parcels: Vec<u64>,
+    packed: Vec<u64>,
     /// Where each chunk's end.
     ends: Vec<usize>,
-    /// Counts, by column and row, that are too large for a parcel.
+    /// Counts, by column and row, that are too large for a posting.
     large: BTreeMap<(u32, u32), u32>,
 }
 
@@ -130,7 +130,7 @@ const AHEAD: usize = 16;
 const COUNT_BITS: u32 = 32 - CHUNK.trailing_zeros();
 const LARGE_COUNT: u32 = (1 << COUNT_BITS) - 1;
 
-impl Parcels {
+impl ChunkedPostings {
     fn new(
         chunk_rows: &[usize],
         (features, has_all): (&[Feature], bool),
@@ -164,7 +164,7 @@ impl Parcels {
         for end in &mut this.ends {
             sum += std::mem::replace(end, sum);
         }
-        this.parcels = vec![0; n];
+        this.packed = vec![0; n];
         for (column, feature) in features.iter().enumerate() {
             if let Some(later) = features.get(column + AHEAD) {
                 prefetch_at(of(later), 0);
@@ -174,7 +174,7 @@ impl Parcels {
                 let (chunk, in_chunk) = places[row as usize];
                 let at = &mut this.ends[chunk as usize];
                 let low = in_chunk << COUNT_BITS | count.min(LARGE_COUNT);
-                this.parcels[*at] = (column as u64) << 32 | u64::from(low);
+                this.packed[*at] = (column as u64) << 32 | u64::from(low);
                 *at += 1;
                 if count >= LARGE_COUNT {
                     this.large.insert((column as u32, row), count);
@@ -186,29 +186,29 @@ impl Parcels {
 
     fn chunk(&self, i: usize) -> &[u64] {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
-        &self.parcels[start..self.ends[i]]
+        &self.packed[start..self.ends[i]]
     }
 
     /// A chunk's entries `column << 32 | count`, row after row, and where each row starts. Columns rise within a row.
     fn rows(&self, chunk: usize, first_row: usize, n_rows: usize) -> (Vec<u64>, Vec<usize>) {
-        let parcels = self.chunk(chunk);
-        let row = |parcel: u64| (parcel as u32 >> COUNT_BITS) as usize;
+        let packed = self.chunk(chunk);
+        let row = |posting: u64| (posting as u32 >> COUNT_BITS) as usize;
         let mut starts = vec![0; n_rows + 1];
-        for &parcel in parcels {
-            starts[row(parcel) + 1] += 1;
+        for &posting in packed {
+            starts[row(posting) + 1] += 1;
         }
         for i in 1..starts.len() {
             starts[i] += starts[i - 1];
         }
         let mut next = starts.clone();
-        let mut entries = vec![0; parcels.len()];
-        for &parcel in parcels {
-            let (column, mut count) = (parcel >> 32, parcel as u32 & LARGE_COUNT);
+        let mut entries = vec![0; packed.len()];
+        for &posting in packed {
+            let (column, mut count) = (posting >> 32, posting as u32 & LARGE_COUNT);
             if count == LARGE_COUNT {
-                let key = (column as u32, (first_row + row(parcel)) as u32);
+                let key = (column as u32, (first_row + row(posting)) as u32);
                 count = self.large.get(&key).copied().unwrap_or(count);
             }
-            let at = &mut next[row(parcel)];
+            let at = &mut next[row(posting)];
             entries[*at] = column << 32 | u64::from(count);
             *at += 1;
         }
@@ -251,7 +251,7 @@ pub(crate) fn assemble(
     sorted: Vec<Sorted>,
     sources: Vec<Source>,
 ) -> Csr {
-    let parcels = Parcels::new(chunk_rows, (features, has_all), &sources);
+    let packed = ChunkedPostings::new(chunk_rows, (features, has_all), &sources);
     let mut in_rows: Vec<Vec<Rows>> = chunk_rows.iter().map(|_| Vec::new()).collect();
     for (block, (sorted, source)) in sorted.into_iter().zip(sources).enumerate() {
         if let Some((chunks, places)) = source.rows {
@@ -264,7 +264,7 @@ pub(crate) fn assemble(
 
     let len = |(chunk, rows): (usize, &Vec<Rows>)| {
         let ids = rows.iter().flat_map(|rows| &rows.ids);
-        parcels.chunk(chunk).len() + ids.filter(|&&id| id != NONE).count()
+        packed.chunk(chunk).len() + ids.filter(|&&id| id != NONE).count()
     };
     let lens: Vec<usize> = in_rows.iter().enumerate().map(len).collect();
     let nnz = lens.iter().sum();
@@ -285,7 +285,7 @@ pub(crate) fn assemble(
         .into_par_iter()
         .with_max_len(1)
         .map(|(chunk, first_row, rows, mut idx, mut val)| {
-            let (entries, starts) = parcels.rows(chunk, first_row, chunk_rows[chunk]);
+            let (entries, starts) = packed.rows(chunk, first_row, chunk_rows[chunk]);
             let mut others: Vec<_> =
                 rows.iter().map(|rows| (rows.lens.iter(), rows.entries())).collect();
             let (mut strings, mut buffer, mut merged) = (Vec::new(), Vec::new(), Vec::new());

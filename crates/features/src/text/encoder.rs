@@ -73,7 +73,7 @@ pub struct TextParts<'a> {
     pub bytes: Cow<'a, [u8]>,
     /// Where each name ends.
     pub ends: Cow<'a, [u32]>,
-    /// One a feature with tf–idf, else empty.
+    /// One per feature with tf–idf, else empty.
     pub idf: Cow<'a, [f32]>,
     /// With hashing: the hash of each name, in order of columns. Else empty.
     pub hashes: Cow<'a, [u32]>,

@@ -176,7 +176,7 @@ fn finish_vocabulary(
     n_rows: usize,
     lanes: Vec<Lane>,
 ) -> Result<(Vocabulary, Csr), Error> {
-    let mut tables: Vec<Vec<Growing>> = plan.blocks.iter().map(|_| Vec::new()).collect();
+    let mut tables: Vec<Vec<LaneTable>> = plan.blocks.iter().map(|_| Vec::new()).collect();
     let mut chunks: Vec<Chunks> = plan.blocks.iter().map(|_| Vec::new()).collect();
     for (l, lane) in lanes.into_iter().enumerate() {
         for (table, of_block) in lane.tables.into_iter().zip(&mut tables) {
@@ -201,7 +201,8 @@ fn finish_vocabulary(
         let mut chunks = chunks;
         let (mut entries, mut postings) = (Vec::new(), Vec::new());
         if block.is_chained {
-            let texts = Texts::new(&mut chunks, &places, |word| limits.lives(df[word as usize]))?;
+            let texts =
+                Texts::new(&mut chunks, &places, |word| limits.may_be_in_kept(df[word as usize]))?;
             let levels = levels(texts, words.len(), block.range, &limits);
             (entries, postings) = levels.into_iter().map(|l| (l.entries, l.postings)).unzip();
         }
@@ -240,12 +241,12 @@ fn finish_vocabulary(
 
 /// One thread's share of the work.
 struct Lane {
-    tables: Vec<Growing>,
+    tables: Vec<LaneTable>,
     page: Page,
     tally: Tally,
     entries: Vec<(u32, u32)>,
     ids: Vec<u32>,
-    /// One a block.
+    /// One per block.
     rows: Vec<Rows>,
     /// Each with its place among all chunks.
     chunks: Vec<(usize, Vec<Rows>)>,
@@ -253,7 +254,7 @@ struct Lane {
 
 /// One lane's table for one block.
 #[derive(Default)]
-pub(crate) struct Growing {
+pub(crate) struct LaneTable {
     pub(crate) words: Strings,
     /// Documents with each string.
     pub(crate) df: Vec<u32>,
@@ -262,7 +263,7 @@ pub(crate) struct Growing {
 impl Lane {
     fn new(plan: &Plan) -> Self {
         Self {
-            tables: plan.blocks.iter().map(|_| Growing::default()).collect(),
+            tables: plan.blocks.iter().map(|_| LaneTable::default()).collect(),
             page: Page::default(),
             tally: Tally::default(),
             entries: Vec::new(),
@@ -283,7 +284,7 @@ impl Lane {
             for slot in 0..plan.n_slots {
                 self.page.read(plan, rows.get(row, slot));
                 for (b, block) in plan.blocks.iter().enumerate().filter(|(_, b)| b.slot == slot) {
-                    let (Growing { words, df }, out) = (&mut self.tables[b], &mut self.rows[b]);
+                    let (LaneTable { words, df }, out) = (&mut self.tables[b], &mut self.rows[b]);
                     self.ids.clear();
                     let intern = |buffer: &[u8], spans: &[_], out: &mut _| {
                         words.intern_all(buffer, spans, out);

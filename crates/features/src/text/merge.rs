@@ -1,6 +1,6 @@
 //! Many lanes' strings into one list, in order.
 
-use super::fit::Growing;
+use super::fit::LaneTable;
 use super::tables::{PAD, Strings, ZEROS};
 use lineal_linalg::kernels::prefetch_at;
 use rayon::prelude::*;
@@ -52,11 +52,11 @@ impl SortedStrings {
 }
 
 /// Merges the lanes' tables of one block.
-pub(crate) fn merge(lanes: Vec<Growing>) -> Merged {
+pub(crate) fn merge(lanes: Vec<LaneTable>) -> Merged {
     let mut all = Strings::default();
     let mut maps: Vec<Vec<u32>> = Vec::with_capacity(lanes.len());
     let mut dfs = Vec::with_capacity(lanes.len());
-    for (l, Growing { words, df }) in lanes.into_iter().enumerate() {
+    for (l, LaneTable { words, df }) in lanes.into_iter().enumerate() {
         dfs.push(df);
         if l == 0 {
             maps.push((0..words.len() as u32).collect());

@@ -48,7 +48,7 @@ impl Collisions {
 /// Counts the features of a chunk of rows.
 #[derive(Default)]
 pub(crate) struct NameTable {
-    places: Vec<Noted>,
+    places: Vec<NameEntry>,
     bytes: Vec<u8>,
     sample: Sample,
     mask: u32,
@@ -56,14 +56,14 @@ pub(crate) struct NameTable {
 
 /// What a chunk of rows says about names.
 pub(crate) struct ChunkNames {
-    list: Vec<Noted>,
+    list: Vec<NameEntry>,
     bytes: Vec<u8>,
     sample: Sample,
 }
 
 /// A name, its votes, and where it is among bytes.
 #[derive(Clone, Copy, Default)]
-struct Noted {
+struct NameEntry {
     hash: u32,
     votes: u32,
     start: u32,
@@ -71,7 +71,7 @@ struct Noted {
     block: u8,
 }
 
-impl Noted {
+impl NameEntry {
     fn name<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         &bytes[self.start as usize..][..self.len as usize]
     }
@@ -79,7 +79,7 @@ impl Noted {
 
 impl NameTable {
     pub(crate) fn new(mask: u32) -> Self {
-        Self { places: vec![Noted::default(); PLACES], mask, ..Self::default() }
+        Self { places: vec![NameEntry::default(); PLACES], mask, ..Self::default() }
     }
 
     /// Counts a feature.
@@ -93,7 +93,7 @@ impl NameTable {
             place.votes -= 1;
         } else if self.bytes.len() < MOST_BYTES {
             let (start, len) = (self.bytes.len() as u32, cut(name));
-            *place = Noted { hash, votes: 1, start, len: len as u8, block };
+            *place = NameEntry { hash, votes: 1, start, len: len as u8, block };
             self.bytes.extend_from_slice(&name[..len]);
         }
     }
@@ -103,10 +103,10 @@ impl NameTable {
         let mut bytes = Vec::new();
         let mut list = Vec::new();
         for &noted in self.places.iter().filter(|noted| noted.votes >= enough) {
-            list.push(Noted { start: bytes.len() as u32, ..noted });
+            list.push(NameEntry { start: bytes.len() as u32, ..noted });
             bytes.extend_from_slice(noted.name(&self.bytes));
         }
-        self.places.fill(Noted::default());
+        self.places.fill(NameEntry::default());
         self.bytes.clear();
         // The next chunk's sample may start as sparse as this one ended: the whole one will be at least as sparse.
         let next = Sample { level: self.sample.level, ..Sample::default() };
@@ -213,7 +213,7 @@ pub(crate) struct Voting {
     most: usize,
     mask: u32,
     /// The name of each column that has one, among `bytes`.
-    columns: HashMap<u32, Noted, BuildHasherDefault<Mixer>>,
+    columns: HashMap<u32, NameEntry, BuildHasherDefault<Mixer>>,
     /// Names, also such as no column has any more.
     bytes: Vec<u8>,
     sample: Sample,
@@ -241,7 +241,7 @@ impl Voting {
             let (start, name) = (self.bytes.len() as u32, names.bare(i).as_bytes());
             let len = cut(name);
             self.bytes.extend_from_slice(&name[..len]);
-            let noted = Noted { hash, votes, start, len: len as u8, block };
+            let noted = NameEntry { hash, votes, start, len: len as u8, block };
             self.columns.insert(column(hash, self.mask), noted);
         }
     }
@@ -256,7 +256,7 @@ impl Voting {
                 named.votes -= noted.votes;
             } else {
                 let (votes, start) = (noted.votes - named.votes, self.bytes.len() as u32);
-                *named = Noted { votes, start, ..noted };
+                *named = NameEntry { votes, start, ..noted };
                 self.bytes.extend_from_slice(noted.name(&chunk.bytes));
             }
         }
@@ -289,7 +289,7 @@ impl Voting {
     }
 
     pub(crate) fn names(&self, plan: &Plan) -> Names {
-        let mut list: Vec<(u32, &Noted)> =
+        let mut list: Vec<(u32, &NameEntry)> =
             self.columns.iter().map(|(&column, named)| (column, named)).collect();
         list.sort_unstable_by_key(|&(column, named)| (std::cmp::Reverse(named.votes), column));
         list.truncate(self.most);

@@ -36,18 +36,18 @@ impl Limits {
     }
 
     /// Whether a feature stays.
-    pub(crate) fn stays(&self, df: u32) -> bool {
+    pub(crate) fn is_kept(&self, df: u32) -> bool {
         (self.min..=self.max).contains(&f64::from(df))
     }
 
     /// Whether anything that contains it may stay: it occurs in no more documents.
-    pub(crate) fn lives(&self, df: u32) -> bool {
+    pub(crate) fn may_be_in_kept(&self, df: u32) -> bool {
         f64::from(df) >= self.min
     }
 
     /// Whether there may be a frequency of up to `n` that does not stay.
     fn drops_some(&self, n: usize) -> bool {
-        !self.lives(1) || self.max < n as f64
+        !self.may_be_in_kept(1) || self.max < n as f64
     }
 }
 
@@ -65,15 +65,15 @@ impl Texts {
     pub(crate) fn new(
         chunks: &mut Chunks,
         places: &[Vec<u32>],
-        lives: impl Fn(u32) -> bool,
+        is_needed: impl Fn(u32) -> bool,
     ) -> Result<Self, Error> {
         let n: usize = chunks.iter().map(|(.., rows)| rows.words.len()).sum();
         if n >= NONE as usize {
             return Err(Error::TooMany { what: "words in all texts", limit: u64::from(NONE) });
         }
-        let living = |&place: &u32| if lives(place) { place } else { NONE };
+        let needed = |&place: &u32| if is_needed(place) { place } else { NONE };
         let places: Vec<Vec<u32>> =
-            places.iter().map(|of_lane| of_lane.iter().map(living).collect()).collect();
+            places.iter().map(|of_lane| of_lane.iter().map(needed).collect()).collect();
         let mut words = vec![0; n];
         let mut lens = Vec::new();
         let mut left = words.as_mut_slice();
@@ -335,14 +335,14 @@ impl Grams {
         let (mut n_entries, mut n_postings) = (0, 0);
         for i in 0..self.entries.len() {
             let Entry { df, at, .. } = self.entries[i];
-            if !limits.lives(df) {
+            if !limits.may_be_in_kept(df) {
                 kept.push(NONE);
                 continue;
             }
             kept.push(n_entries as u32);
             self.entries[n_entries] = Entry { at: n_postings as u32, ..self.entries[i] };
             n_entries += 1;
-            if is_feature && limits.stays(df) {
+            if is_feature && limits.is_kept(df) {
                 let (from, n) = (at as usize, df as usize);
                 self.postings.copy_within(from..from + n, n_postings);
                 n_postings += n;

@@ -48,7 +48,7 @@ pub(crate) fn in_order(blocks: &[Sorted], sources: &[Source], limits: &Limits) -
     let mut features = Vec::new();
     for (block, (sorted, source)) in blocks.iter().zip(sources).enumerate() {
         sorted.walk(|level, at, entry| {
-            if limits.stays(entry.df) {
+            if limits.is_kept(entry.df) {
                 let (df, postings) = (entry.df, entry.at);
                 let part = source.part(level as usize, at);
                 features.push(Feature { at, df, block: block as u8, level, part, postings });

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 pub(crate) struct Weigher<'a> {
     pub(crate) weights: Weights,
     pub(crate) norm: Norm,
-    /// One a column, or empty for none.
+    /// One per column, or empty for none.
     pub(crate) idf: &'a [f32],
     /// The block of each column, for [`Norm::L2PerBlock`]; else empty.
     pub(crate) block_of: &'a [u8],
@@ -20,9 +20,10 @@ pub(crate) fn smooth_idf(df: u32, n_docs: usize) -> f32 {
 }
 
 /// 1 + ln of small counts, which most are.
-static DAMPENED: LazyLock<[f64; 64]> = LazyLock::new(|| std::array::from_fn(|n| dampen(n as u32)));
+static SUBLINEAR_TF: LazyLock<[f64; 64]> =
+    LazyLock::new(|| std::array::from_fn(|n| sublinear_tf(n as u32)));
 
-fn dampen(count: u32) -> f64 {
+fn sublinear_tf(count: u32) -> f64 {
     f64::from(count).ln() + 1.0
 }
 
@@ -54,7 +55,7 @@ impl Weigher<'_> {
             Weights::Counts | Weights::TfIdf { sublinear: false } => f64::from(count),
             Weights::Binary => 1.0,
             Weights::Sublinear | Weights::TfIdf { sublinear: true } => {
-                DAMPENED.get(count as usize).copied().unwrap_or_else(|| dampen(count))
+                SUBLINEAR_TF.get(count as usize).copied().unwrap_or_else(|| sublinear_tf(count))
             }
         }
     }

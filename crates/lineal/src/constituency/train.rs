@@ -74,7 +74,7 @@ impl Trainable for BracketTreebank {
                     "templates: there are none in [{}]; add some{}",
                     section.name(),
                     if section == Section::Span {
-                        ", or choose among all spans by --candidates 0"
+                        ", or choose among all spans by spec.constituency.candidates = 0"
                     } else {
                         ""
                     }
@@ -140,16 +140,20 @@ fn check(spec: &TrainSpec, data: &BracketTreebank) -> Result<(), Error> {
     let ConstituencySpec { hash_bits, vertical, horizontal, tags, .. } = spec.constituency;
     if let Some(bits) = hash_bits.filter(|bits| !HASH_BITS.contains(bits)) {
         let (least, most) = HASH_BITS.into_inner();
-        return refuse(format!("--hash {bits}: choose from {least} to {most} bits"));
+        return refuse(format!(
+            "spec.constituency.hash_bits = {bits}: choose from {least} to {most} bits"
+        ));
     }
     if !(1..=4).contains(&vertical) || horizontal > 4 {
-        return refuse("--vertical is from 1 to 4, and --horizontal from 0 to 4".into());
+        return refuse("spec.constituency.vertical is from 1 to 4, and spec.constituency.horizontal from 0 to 4".into());
     }
     if tags == TagsKind::Given {
-        return refuse("--tags of --task constituency is jackknife, or left out".into());
+        return refuse(
+            "spec.constituency.tags of spec.task = constituency is jackknife, or left out".into(),
+        );
     }
     if spec.cost.is_some() {
-        return refuse("--cost has no place in constituency trees, whose cost is the number of wrong phrases: leave it out".into());
+        return refuse("spec.cost has no place in constituency trees, whose cost is the number of wrong phrases: leave it out".into());
     }
     if data.is_empty() || !data.has_tags() {
         return refuse(format!("{}: there are no trees to learn from", data.source));
@@ -205,7 +209,7 @@ impl ConstituencyModel {
         match same {
             true => Ok(self.tables.trees()),
             false => Err(Error::request(
-                "the model to start from has another grammar or other templates; give trees with the same labels, and the same --horizontal, --vertical, --template and --hash",
+                "the model to start from has another grammar or other templates; give trees with the same labels, and the same spec.constituency.horizontal, spec.constituency.vertical, spec.constituency.templates and spec.constituency.hash_bits",
             )),
         }
     }

@@ -137,7 +137,7 @@ fn illegal_labels(data: &DeclaredData, illegal: &[(usize, Vec<usize>)]) -> Vec<S
             n => format!("{n} training examples"),
         };
         format!(
-            "the labels of {who} (first: {}:{first}) break the rule in line {} (`{}`): they count as right in training, are never predicted, and a gap of --solver dual stays above 0",
+            "the labels of {who} (first: {}:{first}) break the rule in line {} (`{}`): they count as right in training, are never predicted, and a gap of spec.solver = dual stays above 0",
             data.source, rule.line, rule.text
         )
     };
@@ -171,7 +171,9 @@ fn infeasible(
     let predictor = Predictor::new(data.declaration(), vocabulary, &zeros, choice.solving());
     let why = match predictor.predict(data.get(example), &[]) {
         Err(error) => error.to_string(),
-        Ok(_) => "its scores are too large to be numbers; choose a smaller -C".to_owned(),
+        Ok(_) => {
+            "its scores are too large to be numbers; choose a smaller spec.penalty.c".to_owned()
+        }
     };
     lineal_data::Error::at_line(&data.source, data.raw(example).line, why).into()
 }
@@ -182,11 +184,11 @@ fn check(spec: &TrainSpec, data: &DeclaredData) -> Result<(), Error> {
     spec.check_without_sums("outputs that keep the rules")?;
     if spec.solver == SolverKind::Dual && !data.iter().all(Ground::is_whole) {
         return refuse(
-            "some labels are not known, and then the loss has no dual: choose --solver sgd, or leave it out",
+            "some labels are not known, and then the loss has no dual: choose spec.solver = sgd, or leave it out",
         );
     }
     if spec.cost.is_some() {
-        return refuse("--cost has no place here: say `cost NAME NUMBER` in the declaration");
+        return refuse("spec.cost has no place here: say `cost NAME NUMBER` in the declaration");
     }
     if data.declaration().text() != spec.declared.declaration {
         return refuse("the declaration of the spec is not the one that the data was read with");

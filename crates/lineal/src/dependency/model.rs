@@ -355,6 +355,6 @@ pub(super) fn hash<'a>(
 
 /// A sentence without a tree, at its line.
 fn no_tree(data: &Treebank, i: usize, found: Infeasible) -> Error {
-    let message = "no tree is possible here: --known heads may not cross in a projective parser nor name two roots, `NotHead` in the column MISC must leave each word a head, and the arcs that --forbid named in training are never predicted";
+    let message = "no tree is possible here: ask.known heads may not cross in a projective parser nor name two roots, `NotHead` in the column MISC must leave each word a head, and the arcs that spec.dependency.forbidden named in training are never predicted";
     data.error_at(i, found.at, message).into()
 }

@@ -99,7 +99,7 @@ impl Trainable for Treebank {
         });
         if order == 2 && decoder == DecoderKind::Nonprojective {
             return Err(Error::request(
-                "--order 2 is for projective trees, where it is exact: add --decoder projective, or leave it out",
+                "spec.dependency.order = 2 is for projective trees, where it is exact: add spec.dependency.decoder = projective, or leave it out",
             ));
         }
         let most = spec.dependency.candidates.unwrap_or(CANDIDATES);
@@ -153,7 +153,7 @@ impl Trainable for Treebank {
         let share = kept as f64 / gold.len().max(1) as f64;
         if share < 0.99 {
             report.warnings.push(format!(
-                "the training trees have crossing arcs: what is learnt are their projective forms, which keep {:.1} % of the heads; see --decoder nonprojective",
+                "the training trees have crossing arcs: what is learnt are their projective forms, which keep {:.1} % of the heads; see spec.dependency.decoder = nonprojective",
                 100.0 * share
             ));
         }
@@ -183,19 +183,22 @@ fn check(spec: &TrainSpec, data: &Treebank) -> Result<(), Error> {
     let refuse = |why: String| Err(Error::Request(why));
     let DependencySpec { order, hash_bits, candidates, .. } = spec.dependency;
     if let Some(order) = order.filter(|order| !(1..=2).contains(order)) {
-        return refuse(format!("--order {order} is not there: choose 1 or 2"));
+        return refuse(format!("spec.dependency.order = {order} is not available: choose 1 or 2"));
     }
     if let Some(bits) = hash_bits.filter(|bits| !HASH_BITS.contains(bits)) {
         let (least, most) = HASH_BITS.into_inner();
-        return refuse(format!("--hash {bits}: choose from {least} to {most} bits"));
+        return refuse(format!(
+            "spec.dependency.hash_bits = {bits}: choose from {least} to {most} bits"
+        ));
     }
     if candidates == Some(1) {
         return refuse(
-            "--candidates 1 leaves nothing to choose: give 2 or more, or 0 for all".into(),
+            "spec.dependency.candidates = 1 leaves nothing to choose: give 2 or more, or 0 for all"
+                .into(),
         );
     }
     if spec.cost.is_some() {
-        return refuse("--cost has no place in dependency trees, whose cost is the number of wrong heads: leave it out".into());
+        return refuse("spec.cost has no place in dependency trees, whose cost is the number of wrong heads: leave it out".into());
     }
     let n_relations = data.schema.relations.len();
     let dim = match spec.dependency.labeller {
@@ -204,7 +207,7 @@ fn check(spec: &TrainSpec, data: &Treebank) -> Result<(), Error> {
     };
     if n_relations > dim / 16 {
         return refuse(format!(
-            "{}: {n_relations} relations are too many for a table of {dim} weights; give more --hash bits, or is DEPREL another column?",
+            "{}: {n_relations} relations are too many for a table of {dim} weights; give more spec.dependency.hash_bits, or is DEPREL another column?",
             data.source
         ));
     }
@@ -214,9 +217,9 @@ fn check(spec: &TrainSpec, data: &Treebank) -> Result<(), Error> {
 /// Sees that there are templates for every stage.
 fn check_sections(templates: &Templates, prunes: bool, is_joint: bool) -> Result<(), Error> {
     let needed = [
-        (Section::Heads, prunes, "choose among all heads by --candidates 0"),
-        (Section::Labels, is_joint, "leave out --labeller joint"),
-        (Section::Relations, !is_joint, "add --labeller joint"),
+        (Section::Heads, prunes, "choose among all heads by spec.dependency.candidates = 0"),
+        (Section::Labels, is_joint, "leave out spec.dependency.labeller = joint"),
+        (Section::Relations, !is_joint, "add spec.dependency.labeller = joint"),
     ];
     let missing = needed
         .into_iter()
@@ -249,7 +252,7 @@ impl Stages<'_> {
         let words = (0..data.len()).map(|i| data.tokens(i));
         let nearest = projectivize_all(gold, words, self.spec.dependency.single_root)
             .map_err(|(i, found)| {
-                let message = "no tree without crossing arcs has one root: annotate one root, or add --many-roots";
+                let message = "no tree without crossing arcs has one root: annotate one root, or add spec.dependency.single_root = false";
                 data.error_at(i, found.at, message)
             })?;
         let moved = gold.iter().zip(&nearest).filter(|(a, b)| a != b).count();
@@ -336,7 +339,7 @@ impl DependencyModel {
         match same {
             true => Ok(old.trees),
             false => Err(Error::request(
-                "the model to start from has other templates, columns, relations or trees; give the same --template, --order, --decoder, --labeller and --hash",
+                "the model to start from has other templates, columns, relations or trees; give the same spec.dependency.templates, spec.dependency.order, spec.dependency.decoder, spec.dependency.labeller and spec.dependency.hash_bits",
             )),
         }
     }

@@ -31,6 +31,7 @@ use lineal_data::Dataset;
 use lineal_linalg::Row;
 use lineal_model::Bias;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Why a row got its answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +48,7 @@ pub struct Explanation {
     pub decision: Decision,
     /// `bias − threshold + Σ contributions + rest`.
     pub lead: f64,
-    /// What is there without features; where columns were standardised in training, at their means.
+    /// The lead without features; where columns were standardised in training, that of an average row.
     pub bias: f64,
     /// The score at which the label, or the second of two classes, is predicted, where that is a score; with a minus where the first class won.
     pub threshold: f64,
@@ -70,14 +71,15 @@ pub struct Contribution {
     pub value: f64,
     /// What a unit of it adds to the lead.
     pub weight: f64,
-    /// Its mean at training, if it was standardised; else 0.
-    pub mean: f64,
+    /// What it adds on average at training, if that is known; else 0. A value of a column of categories stands for its column: this is then the average of the
+    /// whole column.
+    pub average: f64,
 }
 
 impl Contribution {
-    /// What it added to the lead, against its mean.
+    /// What it added to the lead, against its average.
     pub fn amount(&self) -> f64 {
-        (self.value - self.mean) * self.weight
+        self.value * self.weight - self.average
     }
 }
 
@@ -160,8 +162,10 @@ impl Model {
             }
         };
         let top = spec.top.unwrap_or(usize::MAX);
+        let categories = self.schema().category_features();
         let explained = questions.par_iter().map(|question| {
-            let mut explanation = self.answer(question, asked.x.row(question.row), top);
+            let mut explanation =
+                self.answer(question, asked.x.row(question.row), top, &categories);
             if let Some(rows) = &spec.rows {
                 explanation.row = rows[question.row];
             }
@@ -220,21 +224,41 @@ impl Model {
         Ok(questions)
     }
 
-    fn answer(&self, question: &Question, x: Row<'_>, top: usize) -> Explanation {
+    /// `categories` are the features of each column of categories.
+    fn answer(
+        &self,
+        question: &Question,
+        x: Row<'_>,
+        top: usize,
+        categories: &[Range<usize>],
+    ) -> Explanation {
         let (decision, form) = match (question.winner, question.runner_up) {
             (None, _) => (Decision::Number, Form::plain(vec![(0, 1.0)])),
             (Some(label), None) => self.label_form(label, x),
             (Some(winner), Some(runner_up)) => self.class_form(winner, runner_up, x),
         };
-        let mut contributions = Vec::with_capacity(x.nnz());
+        let mut contributions: Vec<Contribution> = Vec::with_capacity(x.nnz());
         let mut bias = self.form_bias(&form);
+        // The values of one column of categories become one contribution: features rise.
+        let mut categories = categories.iter().peekable();
+        let mut column_begun = usize::MAX;
         let mut take = |feature: usize, value: f32, mean: f32| {
-            let (value, mean) = (f64::from(value), f64::from(mean));
-            let contribution =
-                Contribution { feature, value, weight: self.form_weight(&form, feature), mean };
-            bias += mean * contribution.weight;
-            if contribution.amount() != 0.0 {
-                contributions.push(self.in_units_of_the_data(contribution));
+            let (value, weight) = (f64::from(value), self.form_weight(&form, feature));
+            let average = f64::from(mean) * weight;
+            bias += average;
+            while categories.next_if(|column| column.end <= feature).is_some() {}
+            let column = categories.peek().filter(|column| column.contains(&feature));
+            match (column, contributions.last_mut()) {
+                (Some(column), Some(last)) if column_begun == column.start => {
+                    last.average += average;
+                    if value != 0.0 {
+                        (last.feature, last.value, last.weight) = (feature, value, weight);
+                    }
+                }
+                _ => {
+                    column_begun = column.map_or(usize::MAX, |column| column.start);
+                    contributions.push(Contribution { feature, value, weight, average });
+                }
             }
         };
         // A column that was standardised counts where it is 0, too.
@@ -247,6 +271,8 @@ impl Model {
             take(feature, value, own.map_or(0.0, |scale| scale.mean));
         });
         scales.for_each(|scale| take(scale.at as usize, 0.0, scale.mean));
+        contributions.retain(|c| c.amount() != 0.0);
+        contributions.iter_mut().for_each(|c| *c = self.in_units_of_the_data(*c));
         contributions.sort_by(|a, b| {
             b.amount().abs().total_cmp(&a.amount().abs()).then(a.feature.cmp(&b.feature))
         });
@@ -283,14 +309,15 @@ impl Model {
             return c;
         };
         let (scale, mean) = (f64::from(by.scale), f64::from(by.mean));
-        let raw = |value: f64| value / scale + mean;
-        Contribution { value: raw(c.value), mean: raw(c.mean), weight: c.weight * scale, ..c }
+        let weight = c.weight * scale;
+        let value = c.value / scale + mean;
+        Contribution { value, weight, average: c.average + mean * weight, ..c }
     }
 
     /// The value of a feature as the data has it.
     pub(crate) fn raw_value(&self, feature: usize, value: f32) -> f64 {
         let value = f64::from(value);
-        self.in_units_of_the_data(Contribution { feature, value, mean: 0.0, weight: 0.0 }).value
+        self.in_units_of_the_data(Contribution { feature, value, average: 0.0, weight: 0.0 }).value
     }
 
     fn class_form(&self, a: u32, b: u32, x: Row<'_>) -> (Decision, Form) {

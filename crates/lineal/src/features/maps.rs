@@ -43,7 +43,7 @@ fn numbers(schema: &Schema) -> Vec<Range<u32>> {
 
 fn cross(interaction: &Interaction, data: &Dataset) -> Result<[Range<u32>; 2], Error> {
     let fail = |why: String| {
-        Err(Error::request(format!("{}: --interact {interaction}: {why}", data.source)))
+        Err(Error::request(format!("{}: spec.interact = {interaction}: {why}", data.source)))
     };
     let [a, b] = &interaction.columns;
     let mut spans = Vec::new();
@@ -73,7 +73,7 @@ fn find(schema: &Schema, name: &str) -> Result<Range<u32>, String> {
         }
         Some(ColumnKind::Hashed { .. }) => {
             return Err(format!(
-                "`{name}` is hashed, and has no features of its own; leave out --hash"
+                "`{name}` is hashed, and has no features of its own; leave out spec.text.hash_bits"
             ));
         }
         Some(ColumnKind::Label) => {

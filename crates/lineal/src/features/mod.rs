@@ -78,7 +78,7 @@ pub struct Features {
 
 /// Reads a file, learns what its columns mean, and makes features of its text.
 ///
-/// Text columns are those that `options` names or lets be guessed, and that of fastText. Without any this is
+/// Text columns are those that `options` names, else those that look like text, and that of fastText. Without any this is
 /// [`read`](crate::read), and the features are empty. Beside text, numbers are brought to mean 0 and deviation 1: rows of text have length 1, and a
 /// column of prices would drown them.
 ///
@@ -122,6 +122,8 @@ fn learn(
     spec: &FeatureSpec,
     rows: Option<&[usize]>,
 ) -> Result<(Dataset, Features), Error> {
+    let guess_text = options.guess_text || (options.text.is_empty() && spec.templates.is_none());
+    let options = &ReadOptions { guess_text, ..options.clone() };
     let read = |sink: &mut dyn TextSink| match rows {
         None => lineal_data::read_text(source, options, sink),
         Some(rows) => {
@@ -178,7 +180,7 @@ impl Features {
     pub fn untrained(spec: &FeatureSpec, schema: &mut Schema) -> Result<Self, Error> {
         if spec.map.is_some() || !spec.interact.is_empty() || spec.templates.is_some() {
             return Err(Error::request(
-                "--map, --interact and --templates need all rows at once: leave them out where data comes in parts",
+                "spec.map, spec.interact and spec.templates need all rows at once: leave them out where data comes in parts",
             ));
         }
         let slots: Vec<String> = schema.text_columns().map(str::to_owned).collect();
@@ -380,19 +382,19 @@ fn text_error(source: &str, error: &lineal_features::Error) -> Error {
     Error::request(format!("{source}: {}", said(error)))
 }
 
-/// The message, with settings called as the program's flags are.
+/// The message, with settings by the names of their fields.
 fn said(error: &lineal_features::Error) -> String {
     let flags = [
-        ("min_df", "--min-df"),
-        ("max_df", "--max-df"),
-        ("max_features", "--max-features"),
-        ("hash_bits", "--hash"),
-        ("ngrams ", "--ngrams "),
-        ("stop_words", "--stop-words"),
+        ("min_df", "spec.text.min_df"),
+        ("max_df", "spec.text.max_df"),
+        ("max_features", "spec.text.max_features"),
+        ("hash_bits", "spec.text.hash_bits"),
+        ("ngrams ", "spec.text.ngrams "),
+        ("stop_words", "spec.text.stop_words"),
     ];
     let text = error.to_string();
     let text = match text.strip_prefix("map ") {
-        Some(rest) => format!("--map {rest}"),
+        Some(rest) => format!("spec.map = {rest}"),
         None => text,
     };
     flags.iter().fold(text, |text, (name, flag)| text.replace(name, flag))

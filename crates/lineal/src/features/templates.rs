@@ -96,8 +96,9 @@ impl Learnt {
             .into_iter()
             .chain(of_templates)
             .chain(whole(schema.n_computed.saturating_sub(self.n_features())));
-        Joint::new(classes.len(), regions, bias)
-            .map_err(|why| Error::request(format!("--templates: {why}; lower --hash")))
+        Joint::new(classes.len(), regions, bias).map_err(|why| {
+            Error::request(format!("spec.templates: {why}; lower spec.text.hash_bits"))
+        })
     }
 }
 

@@ -67,7 +67,7 @@ impl Model {
                 Ok(Metrics::Regress(regress(gold, &predicted)?))
             }
             (_, Targets::None) => Err(Error::request(format!(
-                "{}: no labels to compare with (see --label)",
+                "{}: no labels to compare with (see options.label)",
                 data.source
             ))),
             _ => Err(Error::request(format!(

@@ -80,12 +80,14 @@ pub(crate) fn code(spec: &ReductionSpec, n_classes: usize, seed: u64) -> Result<
         CodeKind::Ovo => Code::one_vs_one(n_classes),
         CodeKind::File => {
             let text = spec.code_text.as_deref().ok_or_else(|| {
-                Error::request("--code file needs the code: say --code FILE with its name")
+                Error::request(
+                    "spec.reduction.code = file needs the code: say spec.reduction.code_text",
+                )
             })?;
             text.parse()
         }
     };
-    let code = code.map_err(|why| Error::request(format!("--code: {why}")))?;
+    let code = code.map_err(|why| Error::request(format!("spec.reduction.code: {why}")))?;
     if code.n_classes() != n_classes {
         return Err(Error::request(format!(
             "the code has {} codewords, the data {n_classes} classes",

@@ -84,7 +84,7 @@ pub(crate) struct About {
     /// A label, or the second of two classes, is predicted at a score of at least this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thresholds: Option<Vec<f64>>,
-    /// The features that were standardised: their means and the inverse of their deviations at training. They make explanations relative to
+    /// The numbers and categories of a table: their means and the inverse of their deviations at training. They make explanations relative to
     /// an average row; predictions do without.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scales: Vec<ColumnScale>,
@@ -472,7 +472,7 @@ impl Model {
         }
         if !self.has_proba() {
             return Err(Error::request(format!(
-                "a threshold is a probability, and a model trained with the {} loss has none; train with --loss logistic, or add --calibrate platt",
+                "a threshold is a probability, and a model trained with the {} loss has none; train with spec.loss = logistic, or add spec.calibrate = platt",
                 self.about.report.loss
             )));
         }
@@ -524,7 +524,7 @@ impl Model {
     /// The class of least expected cost under probabilities, by the cost matrix of training.
     pub fn least_cost(&self, proba: &Table) -> Result<Vec<u32>, Error> {
         let cost = self.about.spec.cost.as_ref().ok_or_else(|| {
-            Error::request("the model was trained without costs; give them with --cost FILE")
+            Error::request("the model was trained without costs; give them by spec.cost")
         })?;
         Ok(self.least_cost_with(proba, cost))
     }
@@ -607,7 +607,7 @@ impl Model {
         order.into_iter().map(shown).collect()
     }
 
-    /// The standard deviation of a feature at training, where it was standardised; else 1.
+    /// The standard deviation of a feature at training, for numbers and categories of a table; else 1.
     pub fn deviation(&self, feature: usize) -> f64 {
         let scales = &self.about.scales;
         let found = scales.binary_search_by_key(&feature, |scale| scale.at as usize);

@@ -127,7 +127,7 @@ impl Model {
     fn proba_of_rows(&self, x: &Matrix) -> Result<Table, Error> {
         if !self.has_proba() {
             return Err(Error::request(format!(
-                "a model trained with the {} loss has no probabilities; train with --loss logistic, or add --calibrate platt",
+                "a model trained with the {} loss has no probabilities; train with spec.loss = logistic, or add spec.calibrate = platt",
                 self.about.report.loss
             )));
         }
@@ -281,6 +281,26 @@ impl Model {
         }
     }
 
+    /// What scores are compared with, where that is not 0: one number for two classes, one for each label.
+    pub(crate) fn cuts(&self) -> Option<Cut> {
+        if self.task() != Task::Multilabel {
+            return self.second_class_from().map(|at| match at {
+                ClassThreshold::Score(at) | ClassThreshold::Logit(at) => Cut::Scores(vec![at]),
+                ClassThreshold::Calibrated(..) => Cut::Calibrated,
+            });
+        }
+        // Whether half of a probability is a score of 0.
+        let is_even = self.about.calibration.as_ref().is_none_or(|c| c.kind() == Kind::Temperature);
+        match (&self.about.thresholds, self.about.spec.threshold) {
+            (Some(thresholds), _) => Some(Cut::Scores(thresholds.clone())),
+            (None, Threshold::Fixed(p)) if self.about.calibration.is_none() => {
+                Some(Cut::Scores(vec![(p / (1.0 - p)).ln(); self.classes().len()]))
+            }
+            (None, Threshold::Fixed(_)) => Some(Cut::Calibrated),
+            (None, _) => (!is_even).then_some(Cut::Calibrated),
+        }
+    }
+
     fn labels_above(&self, data: &Matrix) -> Labels {
         let above = |table: &Table, fires: &dyn Fn(usize, f64) -> bool| {
             let (mut start, mut ids) = (vec![0], Vec::new());
@@ -422,6 +442,14 @@ impl ClassThreshold<'_> {
             }
         }
     }
+}
+
+/// Where answers change.
+pub(crate) enum Cut {
+    /// At these scores.
+    Scores(Vec<f64>),
+    /// At a probability that scores are mapped to.
+    Calibrated,
 }
 
 /// What the answers of a tree's nodes are worth.

@@ -69,7 +69,7 @@ impl RankedRows {
     pub(super) fn graded(&self) -> Result<(&Names, &[f64]), Error> {
         let Targets::Real(grades) = &self.data.y else {
             return Err(Error::request(format!(
-                "{}: the documents have no grades to compare with (see --label)",
+                "{}: the documents have no grades to compare with (see options.label)",
                 self.data.source
             )));
         };
@@ -234,17 +234,17 @@ fn check(spec: &TrainSpec) -> Result<TrainSpec, Error> {
     match loss {
         LossKind::SquaredHinge if kind != RankKind::Pairs => {
             return refuse(format!(
-                "--loss squared-hinge is of pairs: leave out --rank {kind}, or choose --loss hinge"
+                "spec.loss = squared-hinge is of pairs: leave out spec.rank.kind = {kind}, or choose spec.loss = hinge"
             ));
         }
         LossKind::Logistic if is_order => {
             return refuse(format!(
-                "--rank {kind} has no sum over all orders, and so no logistic loss: choose --loss hinge, or --rank pairs, softmax or plackett-luce"
+                "spec.rank.kind = {kind} has no sum over all orders, and so no logistic loss: choose spec.loss = hinge, or spec.rank.kind = pairs, softmax or plackett-luce"
             ));
         }
         LossKind::Squared | LossKind::Huber | LossKind::Epsilon => {
             return refuse(format!(
-                "--loss {loss} is for numbers; --task rank has hinge, squared-hinge, logistic and perceptron"
+                "spec.loss = {loss} is for numbers; spec.task = rank has hinge, squared-hinge, logistic and perceptron"
             ));
         }
         _ => {}
@@ -252,18 +252,20 @@ fn check(spec: &TrainSpec) -> Result<TrainSpec, Error> {
     let pegasos = spec.sgd.schedule == Some(ScheduleKind::Pegasos);
     if pegasos && loss == LossKind::SquaredHinge {
         return refuse(
-            "--schedule pegasos takes steps of 1/(l2·t), too long for --loss squared-hinge, whose slope is not bounded: choose --schedule inverse, or --loss hinge"
+            "spec.sgd.schedule = pegasos takes steps of 1/(l2·t), too long for spec.loss = squared-hinge, whose slope is not bounded: choose spec.sgd.schedule = inverse, or spec.loss = hinge"
                 .into(),
         );
     }
     if spec.cost.is_some() {
-        return refuse("--cost is between classes, and a ranking has none: leave it out".into());
+        return refuse("spec.cost is between classes, and a ranking has none: leave it out".into());
     }
     if spec.rank.at == Some(0) {
-        return refuse("--ndcg-at counts ranks: give 1 or more".into());
+        return refuse("spec.rank.at counts ranks: give 1 or more".into());
     }
     if spec.rank.at.is_some() && kind != RankKind::Ndcg {
-        return refuse("--ndcg-at is of --rank ndcg: add that, or leave it out".into());
+        return refuse(
+            "spec.rank.at is of spec.rank.kind = ndcg: add that, or leave it out".into(),
+        );
     }
     Ok(TrainSpec { loss: Some(loss), bias: Bias::None, ..spec.clone() })
 }

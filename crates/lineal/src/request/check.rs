@@ -32,17 +32,17 @@ fn check_threshold(spec: &TrainSpec, n_classes: usize) -> Result<(), Error> {
             _ => "numbers".to_owned(),
         };
         return Err(Error::request(format!(
-            "--threshold is for two classes, or for --task multilabel, and the data has {has}; leave it out"
+            "spec.threshold is for two classes, or for spec.task = multilabel, and the data has {has}; leave it out"
         )));
     }
     if spec.threshold == Threshold::MicroF1 {
         return Err(Error::request(
-            "--threshold micro-f1 is for --task multilabel; of two classes say auto, f1, macro-f1, cost:FP,FN or a probability",
+            "spec.threshold = micro-f1 is for spec.task = multilabel; of two classes say auto, f1, macro-f1, cost:FP,FN or a probability",
         ));
     }
     if spec.cost.is_some() {
         return Err(Error::request(
-            "--threshold and --cost both say how classes weigh against each other: give one of them",
+            "spec.threshold and spec.cost both say how classes weigh against each other: give one of them",
         ));
     }
     Ok(())
@@ -70,7 +70,7 @@ impl Request {
                         let only = data.schema.classes.first().map_or("", |c| c);
                         return fail(format!(
                             "{}: every row has the label `{only}`; a classifier needs at least two classes (is the label \
-                             column right? see --label)",
+                             column right? see options.label)",
                             data.source
                         ));
                     }
@@ -83,7 +83,7 @@ impl Request {
                 }
                 if data.schema.classes.is_empty() {
                     return fail(format!(
-                        "{}: no row has a label; is the label column right? (see --label)",
+                        "{}: no row has a label; is the label column right? (see options.label)",
                         data.source
                     ));
                 }
@@ -91,17 +91,20 @@ impl Request {
             }
             (Task::Regress, Targets::Real(_)) => 0,
             (_, Targets::None) => {
-                return fail(format!("{}: no labels to learn from (see --label)", data.source));
+                return fail(format!(
+                    "{}: no labels to learn from (see options.label)",
+                    data.source
+                ));
             }
             (Task::Classify, Targets::Labels(_)) => {
                 return fail(format!(
-                    "{}: rows have lists of labels; add --task multilabel",
+                    "{}: rows have lists of labels; add spec.task = multilabel",
                     data.source
                 ));
             }
             (task, _) => {
                 return fail(format!(
-                    "{}: the labels were not read for --task {task}",
+                    "{}: the labels were not read for spec.task = {task}",
                     data.source
                 ));
             }
@@ -114,12 +117,12 @@ impl Request {
         match spec.task {
             Task::Regress if !of_numbers => {
                 return fail(format!(
-                    "the {loss} loss is for classes; for --task regress use squared, huber or epsilon"
+                    "the {loss} loss is for classes; for spec.task = regress use squared, huber or epsilon"
                 ));
             }
             Task::Classify | Task::Multilabel if of_numbers && loss != LossKind::Squared => {
                 return fail(format!(
-                    "the {loss} loss is for numbers: add --task regress, or use another --loss"
+                    "the {loss} loss is for numbers: add spec.task = regress, or use another spec.loss"
                 ));
             }
             _ => {}
@@ -138,7 +141,7 @@ impl Request {
         }
         if let Some(cost) = &spec.cost {
             if n_classes == 0 {
-                return fail("costs are between classes; --task regress has none".into());
+                return fail("costs are between classes; spec.task = regress has none".into());
             }
             if cost.n_classes() != n_classes {
                 return fail(format!(
@@ -158,33 +161,35 @@ impl Request {
             let known: Vec<&str> =
                 data.schema.classes.iter().take(10).map(String::as_str).collect();
             return fail(format!(
-                "--class-weight: `{name}` is not a class; the classes are {}",
+                "spec.class_weight: `{name}` is not a class; the classes are {}",
                 known.join(", ")
             ));
         }
         check_threshold(spec, n_classes)?;
         if !(2..=100).contains(&spec.folds) {
-            return fail(format!("--folds must be from 2 to 100, not {}", spec.folds));
+            return fail(format!("spec.folds must be from 2 to 100, not {}", spec.folds));
         }
         if spec.class_weight != ClassWeight::Equal && n_classes == 0 {
-            return fail("--class-weight needs classes; --task regress has none".into());
+            return fail("spec.class_weight needs classes; spec.task = regress has none".into());
         }
         if spec.sum && matches!(loss, LossKind::Logistic | LossKind::Squared) {
             return fail(format!(
-                "--sum is a form of perceptron, hinge and squared-hinge; the {loss} loss has only one"
+                "spec.sum is a form of perceptron, hinge and squared-hinge; the {loss} loss has only one"
             ));
         }
         if spec.hard_margin {
             if n_classes == 0 {
-                return fail("--hard-margin separates classes; --task regress has none".into());
+                return fail(
+                    "spec.hard_margin separates classes; spec.task = regress has none".into(),
+                );
             }
             if spec.loss.is_some_and(|l| l != LossKind::Hinge)
                 || !matches!(spec.solver, SolverKind::Auto | SolverKind::Dual)
             {
-                return fail("--hard-margin replaces the loss and runs in the dual: leave out --loss and --solver".into());
+                return fail("spec.hard_margin replaces the loss and runs in the dual: leave out spec.loss and spec.solver".into());
             }
             if spec.class_weight != ClassWeight::Equal || data.weights.is_some() {
-                return fail("--hard-margin asks for every margin, so weights on examples or classes mean nothing; leave them out".into());
+                return fail("spec.hard_margin asks for every margin, so weights on examples or classes mean nothing; leave them out".into());
             }
             return Ok(Self { loss: LossKind::Hinge, ..request });
         }
@@ -198,35 +203,39 @@ impl Request {
         if spec.task == Task::Multilabel {
             if matches!(strategy, Strategy::Ovo | Strategy::Ecoc) {
                 return fail(format!(
-                    "--task multilabel asks each label alone (--strategy ova) or in a label tree (--strategy tree); {strategy} is \
+                    "spec.task = multilabel asks each label alone (spec.strategy = ova) or in a label tree (spec.strategy = tree); {strategy} is \
                      for one class per row"
                 ));
             }
             if spec.cost.is_some() {
                 return fail(
-                    "--cost is between classes; for labels say --threshold cost:FP,FN".into(),
+                    "spec.cost is between classes; for labels say spec.threshold = cost:FP,FN"
+                        .into(),
                 );
             }
             if spec.class_weight != ClassWeight::Equal {
-                return fail("--class-weight is for one class per row; weigh the rows, or move the --threshold".into());
+                return fail("spec.class_weight is for one class per row; weigh the rows, or move the spec.threshold".into());
             }
         }
         if loss == LossKind::Squared {
             return fail(format!(
-                "--strategy {strategy} takes hinge, squared-hinge, logistic or perceptron; least squares treats classes one by one \
-                 in --strategy joint already"
+                "spec.strategy = {strategy} takes hinge, squared-hinge, logistic or perceptron; least squares treats classes one by one \
+                 in spec.strategy = joint already"
             ));
         }
         if spec.sum {
             return fail(format!(
-                "--sum is a form of the joint loss; --strategy {strategy} has none"
+                "spec.sum is a form of the joint loss; spec.strategy = {strategy} has none"
             ));
         }
         if spec.hard_margin {
-            return fail(format!("--hard-margin is for --strategy joint, not {strategy}"));
+            return fail(format!("spec.hard_margin is for spec.strategy = joint, not {strategy}"));
         }
         if self.is_tree && !matches!(spec.solver, SolverKind::Auto | SolverKind::Dual) {
-            return fail(format!("a label tree is trained by --solver dual, not {}", spec.solver));
+            return fail(format!(
+                "a label tree is trained by spec.solver = dual, not {}",
+                spec.solver
+            ));
         }
         if self.is_tree && loss == LossKind::Perceptron {
             return fail(
@@ -235,10 +244,12 @@ impl Request {
             );
         }
         if self.is_tree && (spec.penalty == Penalty::L2(0.0) || spec.l1 > 0.0) {
-            return fail("a label tree is trained in the dual, which needs an l2 penalty and no l1: give -C or --l2 above 0".into());
+            return fail("a label tree is trained in the dual, which needs an l2 penalty and no l1: give spec.penalty.c or spec.penalty.l2 above 0".into());
         }
         if self.is_tree && spec.reduction.leaf_size == Some(0) || spec.reduction.beam == 0 {
-            return fail("--leaf-size and --beam must be at least 1".into());
+            return fail(
+                "spec.reduction.leaf_size and spec.reduction.beam must be at least 1".into(),
+            );
         }
         Ok(())
     }
@@ -252,29 +263,31 @@ impl Request {
             }
         };
         match spec.penalty {
-            Penalty::C(c) => positive("-C", c)?,
+            Penalty::C(c) => positive("spec.penalty.c", c)?,
             Penalty::L2(l2) if l2.is_finite() && l2 >= 0.0 => {}
             Penalty::L2(l2) => {
-                return Err(Error::request(format!("--l2 must be a number ≥ 0, not {l2}")));
+                return Err(Error::request(format!(
+                    "spec.penalty.l2 must be a number ≥ 0, not {l2}"
+                )));
             }
         }
         if !(spec.l1.is_finite() && spec.l1 >= 0.0) {
-            return Err(Error::request(format!("--l1 must be a number ≥ 0, not {}", spec.l1)));
+            return Err(Error::request(format!("spec.l1 must be a number ≥ 0, not {}", spec.l1)));
         }
-        positive("--tol", spec.tol)?;
-        positive("--delta", spec.delta)?;
+        positive("spec.tol", spec.tol)?;
+        positive("spec.delta", spec.delta)?;
         if !(spec.epsilon.is_finite() && spec.epsilon >= 0.0) {
             return Err(Error::request(format!(
-                "--epsilon must be a number ≥ 0, not {}",
+                "spec.epsilon must be a number ≥ 0, not {}",
                 spec.epsilon
             )));
         }
         for rate in [spec.gd_step, spec.sgd.rate].into_iter().flatten() {
-            positive("--rate", rate)?;
+            positive("spec.sgd.rate", rate)?;
         }
         if !(0.0..1.0).contains(&spec.validation) {
             return Err(Error::request(format!(
-                "--validation must be a share below 1, not {}",
+                "spec.validation must be a share below 1, not {}",
                 spec.validation
             )));
         }
@@ -289,7 +302,7 @@ impl Request {
         x: &Matrix,
     ) -> Result<SolverKind, Error> {
         let form = if self.loss == LossKind::SquaredHinge && !self.smooth {
-            " (max form; --sum is smooth)"
+            " (max form; spec.sum is smooth)"
         } else {
             ""
         };
@@ -298,7 +311,7 @@ impl Request {
                 Ok(())
             } else {
                 Err(Error::request(format!(
-                    "{who} needs a smooth loss; {}{form} is not: use --solver dual or sgd",
+                    "{who} needs a smooth loss; {}{form} is not: use spec.solver = dual or sgd",
                     self.loss
                 )))
             }
@@ -310,9 +323,9 @@ impl Request {
             needs_smooth("an l1 penalty (OWL-QN)")?;
             return match spec.solver {
                 SolverKind::Auto | SolverKind::Lbfgs => Ok(SolverKind::Lbfgs),
-                other => {
-                    Err(Error::request(format!("--l1 is solved by lbfgs (OWL-QN), not by {other}")))
-                }
+                other => Err(Error::request(format!(
+                    "spec.l1 is solved by lbfgs (OWL-QN), not by {other}"
+                ))),
             };
         }
         if self.by_columns
@@ -320,7 +333,7 @@ impl Request {
             && matches!(spec.solver, SolverKind::Auto | SolverKind::Dual)
         {
             return Err(Error::request(format!(
-                "early stopping (--patience) with --strategy {} needs a solver that moves all problems together: add --solver sgd \
+                "early stopping (spec.patience) with spec.strategy = {} needs a solver that moves all problems together: add spec.solver = sgd \
                  or lbfgs",
                 spec.strategy
             )));
@@ -335,11 +348,11 @@ impl Request {
             }
             SolverKind::Auto => Ok(self.auto(spec, l2, x)),
             SolverKind::Exact if self.loss != LossKind::Squared => Err(Error::request(format!(
-                "the exact solver is for --loss squared, not {}; use newton, lbfgs or dual",
+                "the exact solver is for spec.loss = squared, not {}; use newton, lbfgs or dual",
                 self.loss
             ))),
             SolverKind::Dual if l2 <= 0.0 => Err(Error::request(
-                "the dual solver needs an l2 penalty: give -C or --l2 above 0, or use --solver sgd",
+                "the dual solver needs an l2 penalty: give spec.penalty.c or spec.penalty.l2 above 0, or use spec.solver = sgd",
             )),
             SolverKind::Gd | SolverKind::Newton | SolverKind::Lbfgs => {
                 needs_smooth(spec.solver.as_str())?;
@@ -347,7 +360,7 @@ impl Request {
             }
             SolverKind::Sgd if spec.sgd.schedule == Some(ScheduleKind::Pegasos) && l2 <= 0.0 => {
                 Err(Error::request(
-                    "the pegasos schedule 1/(l2·t) needs an l2 penalty: give -C or --l2 above 0",
+                    "the pegasos schedule 1/(l2·t) needs an l2 penalty: give spec.penalty.c or spec.penalty.l2 above 0",
                 ))
             }
             chosen => Ok(chosen),

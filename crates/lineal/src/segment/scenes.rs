@@ -246,7 +246,7 @@ impl Scenes {
             SceneSchema::Graphs(graphs) => {
                 if lineal_data::is_image(&source)? {
                     return Err(Error::request(format!(
-                        "{}: the model was trained on graphs, and this is an image or a folder: give graphs in JSON lines, or train with --task segment on images",
+                        "{}: the model was trained on graphs, and this is an image or a folder: give graphs in JSON lines, or train with spec.task = segment on images",
                         source.name()
                     )));
                 }
@@ -269,7 +269,7 @@ impl Scenes {
             SceneSchema::Images(_) => {
                 if options.is_graphs(&source) {
                     return Err(Error::request(format!(
-                        "{}: the model was trained on images, and these are graphs: give images, or train with --task segment on graphs",
+                        "{}: the model was trained on images, and these are graphs: give images, or train with spec.task = segment on graphs",
                         source.name()
                     )));
                 }

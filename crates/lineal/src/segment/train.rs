@@ -53,7 +53,7 @@ impl Trainable for Scenes {
         if unlabelled > 0 && spec.solver == SolverKind::Dual {
             let what = if data.is_graphs() { "nodes without a label" } else { "void pixels" };
             return Err(Error::request(format!(
-                "{}: with {what} the loss has no dual: choose --solver sgd, or leave it out",
+                "{}: with {what} the loss has no dual: choose spec.solver = sgd, or leave it out",
                 data.source
             )));
         }
@@ -91,7 +91,7 @@ impl Trainable for Scenes {
         if !never.is_empty() {
             let what = if data.is_graphs() { "node" } else { "pixel" };
             report.warnings.push(format!(
-                "no {what} has the label {}: it is never predicted; check the values of --mask-labels",
+                "no {what} has the label {}: it is never predicted; check the values of options.labels",
                 never.join(" or ")
             ));
         }
@@ -109,13 +109,15 @@ fn check(spec: &TrainSpec, data: &Scenes) -> Result<(), Error> {
     let refuse = |why: String| Err(Error::Request(why));
     spec.check_without_sums("labellings of an image")?;
     if spec.cost.is_some() {
-        return refuse("--cost has no place in segmentation, whose cost is the number of wrong pixels: leave it out, or weigh labels by --class-weight".into());
+        return refuse("spec.cost has no place in segmentation, whose cost is the number of wrong pixels: leave it out, or weigh labels by spec.class_weight".into());
     }
     if data.is_graphs() && (spec.segment.superpixels.is_some()) {
-        return refuse("--superpixels are pieces of images; leave it out for graphs".into());
+        return refuse(
+            "spec.segment.superpixels are pieces of images; leave it out for graphs".into(),
+        );
     }
     if spec.segment.superpixels == Some(0) {
-        return refuse("--superpixels counts the parts of an image: give 1 or more, or leave it out for pixels".into());
+        return refuse("spec.segment.superpixels counts the parts of an image: give 1 or more, or leave it out for pixels".into());
     }
     spec.segment.check().map_err(Error::Request)?;
     let n_labels = data.schema.labels().len();
@@ -129,7 +131,7 @@ fn check(spec: &TrainSpec, data: &Scenes) -> Result<(), Error> {
     match n_labels - never_met(data).len() {
         0 => refuse(format!("{}: there are no labels to learn from", data.source)),
         1 => refuse(format!(
-            "{}: all pixels have the same label: there is nothing to tell apart (see --mask-labels and --mask-threshold)",
+            "{}: all pixels have the same label: there is nothing to tell apart (see options.labels and options.threshold)",
             data.source
         )),
         _ => Ok(()),
@@ -170,7 +172,7 @@ fn class_weights(
         ClassWeight::Named(named) => {
             if let Some((name, _)) = named.iter().find(|(name, _)| !labels.contains(name)) {
                 return Err(Error::request(format!(
-                    "--class-weight: `{name}` is not a label; labels are {}",
+                    "spec.class_weight: `{name}` is not a label; labels are {}",
                     labels.join(", ")
                 )));
             }

@@ -67,8 +67,8 @@ pub(super) fn take_up(
 ) -> Result<Start, Error> {
     let Some(about) = model.about.stream.clone() else {
         return Err(Error::request(
-            "the model was not trained with --stream: its file does not have what going on takes; train it anew with \
-             --stream",
+            "the model was not trained with lineal::Streaming: its file does not have what going on takes; train it anew with \
+             lineal::Streaming",
         ));
     };
     let mut schema = model.about.schema.clone();

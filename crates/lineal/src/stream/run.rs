@@ -126,7 +126,7 @@ impl Run<'_> {
             to_learn,
         };
         std::thread::scope(|scope| {
-            let reader = scope.spawn(move || {
+            let reader = std::thread::Builder::new().spawn_scoped(scope, move || {
                 let walked = lineal_data::stream(
                     &source,
                     &options,
@@ -139,6 +139,9 @@ impl Run<'_> {
                 }
                 walked
             });
+            let reader = reader.map_err(|e| {
+                Error::request(format!("no thread can be started to read the stream: {e}; raise the limits on processes and memory (ulimit -u, ulimit -v)"))
+            })?;
             let mut tally = skip.unwrap_or_default();
             let mut to_skip = tally.rows as usize;
             let mut step = ControlFlow::Continue(());
@@ -239,7 +242,7 @@ impl Run<'_> {
         warnings.extend(self.start.learner.grouped().map(|(mean, all)| {
             format!(
                 "{}: rows come grouped by class: {mean:.1} of {all} classes in {} rows on average. What comes first is forgotten: shuffle the \
-                 file, have more rows in memory (--chunk), or take more passes (--epochs)",
+                 file, have more rows in memory (spec.rows_per_chunk), or take more passes (Streaming::passes)",
                 self.source.name(),
                 self.start.learner.rows_per_chunk()
             )
@@ -264,7 +267,7 @@ impl Run<'_> {
             let only = schema.classes.first().map_or("", |c| c);
             return Err(Error::request(format!(
                 "{source}: every row has the label `{only}`; a classifier needs at least two classes (is the label column \
-                 right? see --label)"
+                 right? see options.label)"
             )));
         }
         let layout = match (spec.task, spec.strategy()) {

@@ -135,16 +135,18 @@ pub(super) fn check(spec: &StreamSpec) -> Result<(), Error> {
     match spec.task {
         Task::Regress if !of_numbers && loss != LossKind::Squared => {
             return Err(Error::request(format!(
-                "the {loss} loss is for classes; for --task regress use squared, huber or epsilon"
+                "the {loss} loss is for classes; for spec.task = regress use squared, huber or epsilon"
             )));
         }
         Task::Classify | Task::Multilabel if of_numbers => {
             return Err(Error::request(format!(
-                "the {loss} loss is for numbers: add --task regress, or use another --loss"
+                "the {loss} loss is for numbers: add spec.task = regress, or use another spec.loss"
             )));
         }
         Task::Multilabel if loss == LossKind::Squared => {
-            return fail("--task multilabel takes hinge, squared-hinge, logistic or perceptron");
+            return fail(
+                "spec.task = multilabel takes hinge, squared-hinge, logistic or perceptron",
+            );
         }
         _ => {}
     }
@@ -160,15 +162,15 @@ pub(super) fn check(spec: &StreamSpec) -> Result<(), Error> {
         }
     }
     if strategy != Strategy::Joint && spec.task == Task::Regress {
-        return fail("--strategy is about classes; --task regress has none");
+        return fail("spec.strategy is about classes; spec.task = regress has none");
     }
     if by_columns && (loss == LossKind::Squared || spec.sum) {
         return Err(Error::request(format!(
-            "--strategy {strategy} takes hinge, squared-hinge, logistic or perceptron, without --sum"
+            "spec.strategy = {strategy} takes hinge, squared-hinge, logistic or perceptron, without spec.sum"
         )));
     }
     if spec.cost.is_some() && spec.task != Task::Classify {
-        return fail("--cost is between classes: leave it out, or say --task classify");
+        return fail("spec.cost is between classes: leave it out, or say spec.task = classify");
     }
     if spec.cost.is_some() && matches!(loss, LossKind::Perceptron | LossKind::Squared) {
         return Err(Error::request(format!(
@@ -176,25 +178,25 @@ pub(super) fn check(spec: &StreamSpec) -> Result<(), Error> {
         )));
     }
     if spec.sum && (matches!(loss, LossKind::Logistic | LossKind::Squared) || of_numbers) {
-        return fail("--sum is a form of perceptron, hinge and squared-hinge");
+        return fail("spec.sum is a form of perceptron, hinge and squared-hinge");
     }
     if spec.class_weight == ClassWeight::Balanced {
         return fail(
-            "--class-weight balanced needs to count the classes first; name the weights: a=2,b=1",
+            "spec.class_weight = balanced needs to count the classes first; name the weights: a=2,b=1",
         );
     }
     if spec.class_weight != ClassWeight::Equal && spec.task != Task::Classify {
-        return fail("--class-weight is for one class per row");
+        return fail("spec.class_weight is for one class per row");
     }
     if spec.schedule == Some(ScheduleKind::Pegasos) && spec.l2 <= 0.0 {
-        return fail("the pegasos schedule 1/(l2·t) needs an l2 penalty: give --l2 above 0");
+        return fail("the pegasos schedule 1/(l2·t) needs an l2 penalty: give spec.l2 above 0");
     }
-    for (name, value) in [("--l2", spec.l2), ("--epsilon", spec.epsilon)] {
+    for (name, value) in [("spec.l2", spec.l2), ("spec.epsilon", spec.epsilon)] {
         if !(value.is_finite() && value >= 0.0) {
             return Err(Error::request(format!("{name} must be a number ≥ 0, not {value}")));
         }
     }
-    for (name, value) in [("--rate", spec.rate.unwrap_or(1.0)), ("--delta", spec.delta)] {
+    for (name, value) in [("spec.rate", spec.rate.unwrap_or(1.0)), ("spec.delta", spec.delta)] {
         if !(value.is_finite() && value > 0.0) {
             return Err(Error::request(format!("{name} must be a number above 0, not {value}")));
         }

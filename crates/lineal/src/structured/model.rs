@@ -165,7 +165,7 @@ pub trait StructuredModel: Sized + Send + Sync {
     /// The values of [`METRICS`](Self::METRICS), in their order; none where the data does not define one.
     fn metric_values(metrics: &Self::Metrics) -> Result<Vec<Option<f64>>, Error> {
         let all = serde_json::to_value(metrics)
-            .map_err(|e| Error::request(format!("the metrics cannot be told by name: {e}")))?;
+            .map_err(|e| Error::request(format!("the metrics cannot be listed by name: {e}")))?;
         Ok(Self::METRICS.iter().map(|&name| all[name].as_f64()).collect())
     }
 
@@ -216,7 +216,7 @@ pub trait StructuredModel: Sized + Send + Sync {
         match ask.needs_proba() && !self.has_proba() {
             false => Ok(()),
             true => Err(Error::request(format!(
-                "the model was trained with the {} loss and has no probabilities; train with --loss logistic",
+                "the model was trained with the {} loss and has no probabilities; train with spec.loss = logistic",
                 self.report().loss
             ))),
         }

@@ -38,21 +38,23 @@ impl TrainSpec {
     pub(crate) fn check_without_sums(&self, outputs: &str) -> Result<(), Error> {
         let refuse = |flag: String, remedy: &str| {
             Err(Error::request(format!(
-                "{flag} has no place in --task {}, where there is no sum over all {outputs}: {remedy}",
+                "{flag} has no place in spec.task = {}, where there is no sum over all {outputs}: {remedy}",
                 self.task
             )))
         };
-        let losses = "choose --loss hinge (structured SVM) or perceptron";
+        let losses = "choose spec.loss = hinge (structured SVM) or perceptron";
         match (self.loss, self.solver) {
             (Some(loss), _) if !matches!(loss, LossKind::Hinge | LossKind::Perceptron) => {
-                refuse(format!("--loss {loss}"), losses)
+                refuse(format!("spec.loss = {loss}"), losses)
             }
             (_, solver)
                 if !matches!(solver, SolverKind::Auto | SolverKind::Sgd | SolverKind::Dual) =>
             {
-                refuse(format!("--solver {solver}"), "choose --solver dual or sgd")
+                refuse(format!("spec.solver = {solver}"), "choose spec.solver = dual or sgd")
             }
-            _ if self.l1 > 0.0 => refuse("--l1".into(), "choose --l2 or -C"),
+            _ if self.l1 > 0.0 => {
+                refuse("spec.l1".into(), "choose spec.penalty.l2 or spec.penalty.c")
+            }
             _ => Ok(()),
         }
     }
@@ -67,7 +69,7 @@ impl TrainSpec {
             LossKind::Logistic => Loss::Logistic,
             other => {
                 return Err(Error::request(format!(
-                    "--loss {other} is not there for --task {task}: choose perceptron, hinge (structured SVM) or logistic (CRF)"
+                    "spec.loss = {other} is not available for spec.task = {task}: choose perceptron, hinge (structured SVM) or logistic (CRF)"
                 )));
             }
         };
@@ -80,14 +82,14 @@ impl TrainSpec {
             SolverKind::Newton if task == Task::Rank => Solver::Newton,
             other => {
                 return Err(Error::request(format!(
-                    "--solver {other} is not there for --task {task}: choose auto, sgd, lbfgs (logistic) or dual (hinge, logistic)"
+                    "spec.solver = {other} is not available for spec.task = {task}: choose auto, sgd, lbfgs (logistic) or dual (hinge, logistic)"
                 )));
             }
         };
         // Also where the learner has no use for it: it is stored with the model, and JSON has no NaN.
         let (name, strength) = match self.penalty {
-            Penalty::C(c) => ("-C", c),
-            Penalty::L2(l2) => ("--l2", l2),
+            Penalty::C(c) => ("spec.penalty.c", c),
+            Penalty::L2(l2) => ("spec.penalty.l2", l2),
         };
         if !(strength.is_finite() && strength >= 0.0) {
             return Err(Error::request(format!("{name} {strength} is not a number ≥ 0")));

@@ -54,7 +54,7 @@ pub(crate) fn check(tagger: &TagModel) -> Result<(), Error> {
     match schema.format == Format::Conllu && column == ConlluColumn::Upos.name() {
         true => Ok(()),
         false => Err(Error::request(format!(
-            "the tagger predicts `{column}`, and a parser needs one of upos, trained on CoNLL-U (--task tag --label upos)"
+            "the tagger predicts `{column}`, and a parser needs one of upos, trained on CoNLL-U (spec.task = tag, options.label = upos)"
         ))),
     }
 }
@@ -87,7 +87,7 @@ fn with_tags(data: &Treebank, tags: &[String]) -> Treebank {
 pub(crate) fn jackknife(data: &Treebank, seed: u64) -> Result<(Treebank, TagModel), Error> {
     if !data.has_column(ConlluColumn::Upos) {
         return Err(Error::request(format!(
-            "{}: there are no parts of speech (UPOS) to learn a tagger from; leave --tags out, or give a tagger",
+            "{}: there are no parts of speech (UPOS) to learn a tagger from; leave spec.dependency.tags out, or give a tagger",
             data.source
         )));
     }
@@ -105,7 +105,7 @@ pub(crate) fn cross_tagged(
     let n = sequences.len();
     if n < FOLDS {
         return Err(Error::request(format!(
-            "{}: {n} sentences are too few to tag each by a tagger of the others; leave --tags out",
+            "{}: {n} sentences are too few to tag each by a tagger of the others; leave spec.dependency.tags out",
             sequences.source
         )));
     }

@@ -128,7 +128,7 @@ pub(super) fn choose(
         before = Some(model);
     }
     let at = best.map_or(0, |(_, at)| at);
-    stages[at].stage.push_str(" (taken)");
+    stages[at].stage.push_str(" (chosen)");
     Ok((candidates[at].spec(&plain), stages))
 }
 

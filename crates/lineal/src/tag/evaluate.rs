@@ -121,7 +121,7 @@ pub(super) fn compare(
     let tokens = spans.tokens[0] + extra as u64;
     if tokens == 0 {
         return Err(Error::request(format!(
-            "{}: no labels to compare with (see --label)",
+            "{}: no labels to compare with (see options.label)",
             data.source
         )));
     }

@@ -20,7 +20,7 @@ pub(super) fn compile(
     let refuse = |why: String| Error::request(format!("rules: {why}"));
     if spec.order == 2 || looks_at_tokens {
         return Err(refuse(
-            "they need transitions of two labels that do not look at tokens: leave out --order 2 and templates that begin with B and name a token".into(),
+            "they need transitions of two labels that do not look at tokens: leave out spec.tag.order = 2 and templates that begin with B and name a token".into(),
         ));
     }
     check_rules(labels, text).map(Some).map_err(refuse)
@@ -94,7 +94,7 @@ impl TagModel {
     ) -> Result<Option<Tagged>, Error> {
         if ask.needs_proba() {
             return Err(Error::request(
-                "a tagger with rules has its best sequences only: probabilities would be those without rules; leave out --proba, --sample, --min-cost and --review-below",
+                "a tagger with rules has its best sequences only: probabilities would be those without rules; leave out ask.proba, ask.sample, ask.min_risk and ask.confidence",
             ));
         }
         let found = self.best_by_rules(rules, parts, allowed, ask.n_best.max(1));

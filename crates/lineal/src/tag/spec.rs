@@ -131,6 +131,10 @@ choice! {
         Frequent = "frequent",
         /// Those that it came with in the training data, as CRFsuite does it.
         Observed = "observed",
+        /// Those that it came with, and all transitions: CRFsuite's `feature.possible_transitions`.
+        ObservedAttributes = "observed-attributes",
+        /// All, and the transitions that were there: CRFsuite's `feature.possible_states`.
+        AllAttributes = "all-attributes",
         /// All, as CRF++ does it.
         All = "all",
     }

@@ -194,7 +194,7 @@ impl<'m> Tagger<'m> {
                 let data = sequence.data();
                 let name = &data.labels[label as usize];
                 let message = format!(
-                    "`{name}` is no label of the model, which has {}; where a label is not known, write the marker of --unlabelled",
+                    "`{name}` is not a label of the model, which has {}; where a label is not known, write the marker of options.unlabelled",
                     some(self.model.labels())
                 );
                 return Err(data.error_at(sequence.index(), t, message).into());

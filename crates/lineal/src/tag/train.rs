@@ -119,7 +119,7 @@ impl Trainable for Sequences {
             after.sort_unstable();
             after.dedup();
             report.warnings.push(format!(
-                "attributes are made of {} {}, after the label: if new data will not have {}, leave {} out by --features or --template",
+                "attributes are made of {} {}, after the label: if new data will not have {}, leave {} out by spec.tag.features",
                 if after.len() == 1 { "column" } else { "columns" },
                 after.join(", "),
                 if after.len() == 1 { "it" } else { "them" },
@@ -154,23 +154,23 @@ fn check(spec: &TrainSpec, data: &Sequences) -> Result<(), Error> {
     let refuse = |why: String| Err(Error::Request(why));
     let TagSpec { order, hash_bits, .. } = spec.tag;
     if !(1..=2).contains(&order) {
-        return refuse(format!("--order {order} is not there: choose 1 or 2"));
+        return refuse(format!("spec.tag.order = {order} is not available: choose 1 or 2"));
     }
     let most = AttributeIndex::MAX_BITS;
     if let Some(bits) = hash_bits.filter(|bits| !(1..=most).contains(bits)) {
-        return refuse(format!("--hash {bits}: choose from 1 to {most} bits"));
+        return refuse(format!("spec.tag.hash_bits = {bits}: choose from 1 to {most} bits"));
     }
     let n_labels = data.schema.labels.len();
     if n_labels > MAX_LABELS {
         let label = &data.schema.columns[data.schema.label];
         return refuse(format!(
-            "{}: column {label} has {n_labels} different values, and labels may be {MAX_LABELS} at most; is it the label? (see --label)",
+            "{}: column {label} has {n_labels} different values, and labels may be {MAX_LABELS} at most; is it the label? (see options.label)",
             data.source
         ));
     }
     if order == 2 && n_labels > MAX_LABELS_OF_TRIPLES {
         return refuse(format!(
-            "--order 2 has weights for three labels in a row, and {n_labels} labels are too many for that ({MAX_LABELS_OF_TRIPLES} at most)"
+            "spec.tag.order = 2 has weights for three labels in a row, and {n_labels} labels are too many for that ({MAX_LABELS_OF_TRIPLES} at most)"
         ));
     }
     if let Some(cost) = spec.cost.as_ref().filter(|cost| cost.n_classes() != n_labels) {
@@ -181,7 +181,8 @@ fn check(spec: &TrainSpec, data: &Sequences) -> Result<(), Error> {
     }
     if spec.cost.is_some() && !spec.uses_cost() {
         return refuse(
-            "--cost has a place in the hinge loss of sequences only: choose --loss hinge".into(),
+            "spec.cost has a place in the hinge loss of sequences only: choose spec.loss = hinge"
+                .into(),
         );
     }
     Ok(())
@@ -197,6 +198,8 @@ fn options(spec: &TrainSpec, grammar: &Grammar) -> ChainOptions {
         weights: match spec.tag.weights {
             WeightsKind::Frequent => ChainWeights::Frequent,
             WeightsKind::Observed => ChainWeights::Observed,
+            WeightsKind::ObservedAttributes => ChainWeights::ObservedAttributes,
+            WeightsKind::AllAttributes => ChainWeights::AllAttributes,
             WeightsKind::All => ChainWeights::All,
         },
         cost: spec.cost.as_ref().and_then(|cost| LabelCost::new(k, delta(cost))),
@@ -235,7 +238,8 @@ fn suggest(error: Error, spec: &TrainSpec, data: &Sequences) -> Error {
         Error::Data(mut told) if spec.tag.scheme.is_some() => {
             let other = |scheme: &&SchemeKind| Some(**scheme) != spec.tag.scheme;
             if let Some(scheme) = SchemeKind::ALL.iter().filter(other).find(|scheme| fits(scheme)) {
-                told.message.push_str(&format!("; all labels fit --scheme {scheme}: say that"));
+                told.message
+                    .push_str(&format!("; all labels fit spec.tag.scheme = {scheme}: say that"));
             }
             Error::Data(told)
         }
@@ -250,7 +254,7 @@ fn placed(error: lineal_chain::Error, data: &Sequences) -> Error {
             let label = data.get(sentence).gold()[position];
             let label = data.labels.get(label as usize).map_or("?", String::as_str);
             let message = format!(
-                "the label `{label}` of token {} of sequence {} is forbidden here by --scheme or the forbidden transitions; correct the data, or leave the constraint out",
+                "the label `{label}` of token {} of sequence {} is forbidden here by spec.tag.scheme or the forbidden transitions; correct the data, or leave the constraint out",
                 position + 1,
                 sentence + 1
             );

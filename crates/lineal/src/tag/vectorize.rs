@@ -141,13 +141,13 @@ impl Vectorizer {
         if data.schema.has_attributes() {
             if spec.features != TagFeatures::Default {
                 return Err(Error::request(format!(
-                    "{}: its attributes come with their names, so there are no columns for --template or --features to read; leave them out",
+                    "{}: its attributes come with their names, so there are no columns for spec.tag.features to read; leave them out",
                     data.source
                 )));
             }
             if !(spec.lists.is_empty() && spec.clusters.is_empty()) {
                 return Err(Error::request(format!(
-                    "{}: its attributes come with their names, and there are no words to look up in --list or --clusters; leave them out",
+                    "{}: its attributes come with their names, and there are no words to look up in spec.tag.lists or spec.tag.clusters; leave them out",
                     data.source
                 )));
             }

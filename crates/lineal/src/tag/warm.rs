@@ -16,7 +16,7 @@ pub(super) fn start(
     let old_templates = old.vectorizer.templates().map(|t| t.text());
     if old_templates != vectorizer.templates().map(|t| t.text()) {
         return Err(Error::request(
-            "the model to start from has other templates; give the same --template or --features",
+            "the model to start from has other templates; give the same spec.tag.features",
         ));
     }
     let new_label: Vec<Option<u32>> = old

@@ -25,7 +25,7 @@ pub(super) fn of_labels(spec: &TrainSpec, data: &Sequences) -> Result<Option<Vec
                 let Some(at) = labels.iter().position(|label| label == name) else {
                     let some = labels.iter().take(20).cloned().collect::<Vec<_>>().join(", ");
                     return Err(Error::request(format!(
-                        "--class-weight names `{name}`, which is not a label of the data: {some}"
+                        "spec.class_weight names `{name}`, which is not a label of the data: {some}"
                     )));
                 };
                 weights[at] = *weight;

@@ -217,7 +217,7 @@ pub(crate) fn fit_tree<F: Number>(
 /// The nodes of the tree that the spec asks for.
 fn shape(job: &Job<'_, '_>, y: &Targets, n_outputs: usize) -> Result<Vec<Vec<Child>>, Error> {
     let (spec, seed) = (&job.spec.reduction, job.spec.seed);
-    let fail = |why: &dyn std::fmt::Display| Error::request(format!("--tree: {why}"));
+    let fail = |why: &dyn std::fmt::Display| Error::request(format!("spec.reduction.tree: {why}"));
     let tree = match spec.tree {
         TreeKind::Random => Tree::balanced(n_outputs, seed).map_err(|e| fail(&e))?,
         TreeKind::Huffman => Tree::huffman(&counts(y, n_outputs)).map_err(|e| fail(&e))?,

@@ -32,7 +32,7 @@ pub(crate) fn calibrate(
     }
     if spec.task == Task::Regress {
         return Err(Error::request(
-            "--calibrate makes probabilities of classes; --task regress has none",
+            "spec.calibrate makes probabilities of classes; spec.task = regress has none",
         ));
     }
     if data.n_rows() < 2 * spec.folds && spec.enough_held_out.is_some() {
@@ -42,9 +42,13 @@ pub(crate) fn calibrate(
     }
     if data.n_rows() < 2 * spec.folds {
         return Err(Error::request(format!(
-            "{} rows are too few to fit {} in {} folds; give more data or fewer --folds, or leave it out",
+            "{} rows are too few to fit {} in {} folds; give more data or fewer spec.folds, or leave it out",
             data.n_rows(),
-            if spec.calibrate.is_some() { "probabilities (--calibrate)" } else { "a --threshold" },
+            if spec.calibrate.is_some() {
+                "probabilities (spec.calibrate)"
+            } else {
+                "a spec.threshold"
+            },
             spec.folds
         )));
     }
@@ -173,7 +177,7 @@ impl HeldOut {
             Owned::Coded { y, code } => Truth::Coded { y, code },
             Owned::Labels(labels) => Truth::Labels { start: labels.starts(), ids: labels.ids() },
         };
-        let fail = |why: lineal_calibrate::Error| Error::request(format!("--calibrate: {why}"));
+        let fail = |why: lineal_calibrate::Error| Error::request(format!("spec.calibrate: {why}"));
         let mut held = Held::new(self.n_columns, &self.scores, truth).map_err(fail)?;
         if let Some(weights) = &self.weights {
             held = held.with_weights(weights).map_err(fail)?;
@@ -216,7 +220,7 @@ impl HeldOut {
             gold.extend_from_slice(&y[..n_rows]);
         }
         logs.iter_mut().for_each(|p| *p = p.max(1e-12).ln());
-        let fail = |why: lineal_calibrate::Error| Error::request(format!("--calibrate: {why}"));
+        let fail = |why: lineal_calibrate::Error| Error::request(format!("spec.calibrate: {why}"));
         let held = Held::new(k, &logs, Truth::Classes(&gold)).map_err(fail)?;
         let Calibration::Temperature(t) = Calibration::fit(Kind::Temperature, &held) else {
             return Ok(1.0);
@@ -254,7 +258,7 @@ fn fit_thresholds(
     truth: Truth<'_>,
     threshold: Threshold,
 ) -> Result<Vec<f64>, Error> {
-    let fail = |why: lineal_calibrate::Error| Error::request(format!("--threshold: {why}"));
+    let fail = |why: lineal_calibrate::Error| Error::request(format!("spec.threshold: {why}"));
     let held = Held::new(n_columns, scores, truth).map_err(fail)?;
     let aim = match threshold {
         Threshold::MicroF1 => Aim::MicroF1,

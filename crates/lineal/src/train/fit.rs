@@ -249,7 +249,7 @@ where
         Separation::Inseparable { margin_bound, rows } => Err(inseparable(margin_bound, rows)),
         Separation::Undecided { margin_bound } => Err(Error::request(format!(
             "no separator was found in {} passes and none was excluded: weights of norm 1 have a margin of at most \
-             {margin_bound:.2e}; raise --max-passes, try --standardize, or train without --hard-margin",
+             {margin_bound:.2e}; raise spec.max_passes, try spec.standardize, or train without spec.hard_margin",
             stop.max_passes
         ))),
     }
@@ -268,7 +268,7 @@ fn inseparable(margin_bound: f64, rows: Vec<usize>) -> Error {
     };
     let message = format!(
         "no weights give every row a margin of 1: the data is not linearly separable (weights of norm 1 have a margin of \
-         at most {margin_bound:.1e}){blame}. Train without --hard-margin, or look at these rows"
+         at most {margin_bound:.1e}){blame}. Train without spec.hard_margin, or look at these rows"
     );
     Error::Inseparable { message, rows }
 }

@@ -25,20 +25,20 @@ pub(crate) fn model(
     let Some(learnt) = features.learnt() else { return Ok(None) };
     let refuse = |what: &str| {
         Err(Error::request(format!(
-            "--templates make joint features of one class per row: leave out {what}"
+            "spec.templates make joint features of one class per row: leave out {what}"
         )))
     };
     if spec.task != Task::Classify {
-        return refuse(&format!("--task {}", spec.task));
+        return refuse(&format!("spec.task = {}", spec.task));
     }
     if spec.strategy != Strategy::Joint {
-        return refuse(&format!("--strategy {}", spec.strategy));
+        return refuse(&format!("spec.strategy = {}", spec.strategy));
     }
     if spec.hard_margin {
-        return refuse("--hard-margin");
+        return refuse("spec.hard_margin");
     }
     if spec.solver == SolverKind::Exact {
-        return refuse("--solver exact");
+        return refuse("spec.solver = exact");
     }
     learnt.joint(&data.schema, spec.bias).map(Some)
 }

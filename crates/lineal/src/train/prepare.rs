@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::request::spec::{ClassWeight, Standardize, TrainSpec};
-use lineal_data::{Dataset, Schema, Standardizer, Targets};
+use lineal_data::{ColumnScale, Dataset, Schema, Standardizer, Targets};
 use lineal_linalg::Matrix;
 use lineal_model::Bias;
 use rand::SeedableRng;
@@ -89,6 +89,28 @@ pub(crate) fn scaling(
     Some(scaling)
 }
 
+/// Columns of categories are measured for explanations, unless they have more values than this in all.
+const MOST_CATEGORIES: usize = 4096;
+
+/// Mean and deviation of the numbers and categories of a table at training, for explanations: `scaling` has those of the numbers.
+pub(crate) fn averages(
+    data: &Dataset,
+    scaling: &Standardizer,
+    spec: &TrainSpec,
+) -> Vec<ColumnScale> {
+    let mut columns = scaling.columns();
+    let categories: Vec<usize> = data.schema.category_features().into_iter().flatten().collect();
+    if spec.bias == Bias::Free && data.schema.n_computed == 0 && categories.len() <= MOST_CATEGORIES
+    {
+        let of_categories =
+            Standardizer::fit_columns(&data.x, data.weights.as_deref(), &categories);
+        columns.extend(of_categories.columns());
+        columns.sort_unstable_by_key(|column| column.at);
+        columns.dedup_by_key(|column| column.at);
+    }
+    columns
+}
+
 /// Examples to train on and those to hold out, both rising, or `None` for all and none.
 type Split = (Option<Vec<usize>>, Option<Vec<usize>>);
 
@@ -100,13 +122,13 @@ pub(crate) fn split(n: usize, spec: &TrainSpec, given: bool) -> Result<Split, Er
     if spec.validation == 0.0 {
         if spec.patience.is_some() {
             return Err(Error::request(
-                "--patience needs --validation: early stopping watches held-out examples",
+                "spec.patience needs spec.validation: early stopping watches held-out examples",
             ));
         }
         return Ok((None, None));
     }
     if n < 2 {
-        return Err(Error::request("--validation needs at least two examples"));
+        return Err(Error::request("spec.validation needs at least two examples"));
     }
     let n_held = ((n as f64 * spec.validation).round() as usize).clamp(1, n - 1);
     let mut order: Vec<usize> = (0..n).collect();

@@ -79,19 +79,21 @@ pub(crate) fn unconverged(report: &Report, spec: &TrainSpec) -> Option<String> {
         return None;
     }
     let weaker = match spec.penalty {
-        Penalty::C(c) => format!("lower -C, which is {c:?}"),
-        Penalty::L2(l2) => format!("raise --l2, which is {l2:?}"),
+        Penalty::C(c) => format!("lower spec.penalty.c, which is {c:?}"),
+        Penalty::L2(l2) => format!("raise spec.penalty.l2, which is {l2:?}"),
     };
     let is_raw = spec.standardize == Standardize::Never && report.structured.is_none();
     let remedy = match report.solver {
         SolverKind::Sgd if report.l2 > 0.0 => {
-            "raise --epochs or use --solver dual, which ends with a proof".to_owned()
+            "raise spec.sgd.epochs or use spec.solver = dual, which ends with a proof".to_owned()
         }
-        SolverKind::Sgd => "raise --epochs".to_owned(),
+        SolverKind::Sgd => "raise spec.sgd.epochs".to_owned(),
         _ if is_raw => {
-            format!("raise --max-passes or --tol, leave out --no-standardize, or {weaker}")
+            format!(
+                "raise spec.max_passes or spec.tol, leave out spec.standardize = never, or {weaker}"
+            )
         }
-        _ => format!("raise --max-passes or --tol, or {weaker}"),
+        _ => format!("raise spec.max_passes or spec.tol, or {weaker}"),
     };
     // As progress counts them, and `--max-passes`: a pass of newton takes the work of several.
     let passes = match (report.solver, report.curve.last()) {
@@ -99,7 +101,7 @@ pub(crate) fn unconverged(report: &Report, spec: &TrainSpec) -> Option<String> {
         _ => report.passes,
     };
     let passes = format!("{passes} {}", if passes == 1 { "pass" } else { "passes" });
-    Some(format!("did not converge to --tol {:.0e} in {passes} ({far}): {remedy}", spec.tol))
+    Some(format!("did not converge to spec.tol = {:.0e} in {passes} ({far}): {remedy}", spec.tol))
 }
 
 /// Weights of standardised features as weights of the features themselves: w ← w·scale, b ← b − Σ w·mean.

@@ -17,7 +17,7 @@ use crate::train::report::{CodeReport, Report, TreeReport};
 use crate::train::strategy::Plan;
 use crate::train::watch::{OnPass, Watch};
 use crate::train::weights::{Number, Weights};
-use crate::train::{columns, crossfit, fit, joint, summary};
+use crate::train::{columns, crossfit, fit, joint, prepare, summary};
 #[cfg(feature = "dependency")]
 use lineal_data::Treebank;
 use lineal_data::{Dataset, Targets};
@@ -256,7 +256,7 @@ impl Trainable for Dataset {
             Model::new(body, spec.clone(), data.schema.clone(), features, &report, provenance)?;
         // Of formats without columns there may be as many as features.
         if let (Some(scaling), Some(_)) = (&prepared.scaling, &data.schema.columns) {
-            model.about.scales = scaling.columns();
+            model.about.scales = prepare::averages(data, scaling, spec);
         }
         crossfit::calibrate(&mut model, data, on_fold)?;
         Ok((model, report))
@@ -284,7 +284,7 @@ fn foresee(job: &Job<'_, '_>, n_outputs: usize, bytes_each: usize) -> Result<(),
     let what = format!("{n_features} features × {n_outputs} weights{also}");
     memory::foresee(&what, bytes(n_features + n_dual), bytes(n_used)).map_err(|why| {
         Error::request(format!(
-            "{why}; take fewer features (--hash, --max-features, --min-df), another --strategy, or --stream"
+            "{why}; take fewer features (spec.text.hash_bits, spec.text.max_features, spec.text.min_df), another spec.strategy, or lineal::Streaming"
         ))
     })
 }

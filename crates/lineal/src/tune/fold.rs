@@ -56,7 +56,9 @@ impl<'d> Fold<'d> {
             weights[i] = kept_weights.as_ref().map_or(1.0, |w| w[at]);
         }
         if weights.iter().all(|&w| w == 0.0) {
-            return Err(Error::request("all example weights of a fold are 0; give fewer --folds"));
+            return Err(Error::request(
+                "all example weights of a fold are 0; give fewer spec.folds",
+            ));
         }
         let mut held_out = data.select(&held);
         let is_tree = spec.strategy == Strategy::Tree;

@@ -39,7 +39,7 @@ pub fn folds(
     let most = rows_of.iter().map(Vec::len).max().unwrap_or(0);
     if most < n_folds {
         return Err(Error::request(format!(
-            "no class has as many rows as there are folds ({n_folds}); give fewer --folds"
+            "no class has as many rows as there are folds ({n_folds}); give fewer spec.folds"
         )));
     }
     let mut before = 0;
@@ -70,11 +70,11 @@ pub(super) fn plain_folds(n: usize, n_folds: usize, shuffle: Shuffle) -> Result<
 /// In which order examples are dealt.
 fn order(n: usize, n_folds: usize, shuffle: Shuffle) -> Result<Vec<usize>, Error> {
     if !(2..=1000).contains(&n_folds) {
-        return Err(Error::request(format!("--folds must be from 2 to 1000, not {n_folds}")));
+        return Err(Error::request(format!("spec.folds must be from 2 to 1000, not {n_folds}")));
     }
     if n < n_folds {
         return Err(Error::request(format!(
-            "{n_folds} folds need as many examples, and there are {n}; give fewer --folds"
+            "{n_folds} folds need as many examples, and there are {n}; give fewer spec.folds"
         )));
     }
     let mut order: Vec<usize> = (0..n).collect();

@@ -157,14 +157,14 @@ impl TuneMetric {
         if !entry.tasks.contains(&task) {
             let names: Vec<&str> = ALL.iter().filter(fits).map(|entry| entry.name).collect();
             return Err(Error::request(format!(
-                "--metric {} is not there for --task {task}: choose one of {}",
+                "spec.metric = {} is not available for spec.task = {task}: choose one of {}",
                 entry.name,
                 names.join(", ")
             )));
         }
         if matches!(entry.metric, Self::Auc | Self::PrAuc) && n_classes > 2 {
             return Err(Error::request(format!(
-                "--metric {} is of two classes, and the data has {n_classes}: choose accuracy, macro_f1, mcc or log_loss",
+                "spec.metric = {} is of two classes, and the data has {n_classes}: choose accuracy, macro_f1, mcc or log_loss",
                 entry.name
             )));
         }

@@ -143,7 +143,7 @@ impl<'a> Tuning<'a> {
 /// Refuses values of C that are not positive numbers.
 fn check_cs(cs: &[f64]) -> Result<(), Error> {
     match cs.iter().find(|c| !(c.is_finite() && **c > 0.0)) {
-        Some(c) => Err(Error::request(format!("-C must be numbers above 0, not {c}"))),
+        Some(c) => Err(Error::request(format!("spec.cs must be numbers above 0, not {c}"))),
         None => Ok(()),
     }
 }
@@ -158,17 +158,18 @@ fn check(data: &Dataset, spec: &TuneSpec) -> Result<(), Error> {
         && let Some(loss) = spec.losses.iter().find(|l| **l != LossKind::Logistic)
     {
         return Err(Error::request(format!(
-            "--metric {} needs probabilities, which the {loss} loss does not have; leave it out of --losses",
+            "spec.metric = {} needs probabilities, which the {loss} loss does not have; leave it out of spec.losses",
             spec.metric.name(spec.base.task)
         )));
     }
     if spec.base.hard_margin || spec.base.l1 > 0.0 {
-        return Err(Error::request("the path is over C: leave out --hard-margin and --l1"));
+        return Err(Error::request("the path is over C: leave out spec.hard_margin and spec.l1"));
     }
     match &data.y {
-        Targets::None => {
-            Err(Error::request(format!("{}: no labels to learn from (see --label)", data.source)))
-        }
+        Targets::None => Err(Error::request(format!(
+            "{}: no labels to learn from (see options.label)",
+            data.source
+        ))),
         _ => Ok(()),
     }
 }

@@ -192,14 +192,16 @@ fn place<M: StructuredModel>(name: &str) -> Result<usize, Error> {
     let found = M::METRICS.iter().position(|metric| *metric == name);
     found.ok_or_else(|| {
         let names = M::METRICS.join(", ");
-        Error::request(format!("--metric {name} is not there for this task: choose one of {names}"))
+        Error::request(format!(
+            "spec.metric = {name} is not available for this task: choose one of {names}"
+        ))
     })
 }
 
 fn check(paths: &[(Learner, Vec<f64>)]) -> Result<(), Error> {
     if paths.iter().any(|(learner, _)| *learner == Learner::Perceptron) {
         return Err(Error::request(
-            "the perceptron has no C to search; leave it out of --losses, and see `lineal compare`",
+            "the perceptron has no C to search; leave it out of spec.losses, and see `lineal compare`",
         ));
     }
     paths.iter().try_for_each(|(_, cs)| check_cs(cs))

@@ -24,8 +24,24 @@ pub enum ChainWeights {
     Frequent,
     /// Those that it came with in the training data, and the transitions that were there: as CRFsuite does it.
     Observed,
+    /// Those that it came with, and all transitions: CRFsuite's `feature.possible_transitions`.
+    ObservedAttributes,
+    /// All labels, and the transitions that were there: CRFsuite's `feature.possible_states`.
+    AllAttributes,
     /// All: as CRF++ does it.
     All,
+}
+
+impl ChainWeights {
+    /// Whether attributes have weights for the labels that they came with alone.
+    fn has_observed_attributes(self) -> bool {
+        matches!(self, Self::Observed | Self::ObservedAttributes)
+    }
+
+    /// Whether only the transitions that were there have weights.
+    fn has_observed_transitions(self) -> bool {
+        matches!(self, Self::Observed | Self::AllAttributes)
+    }
 }
 
 /// The map from features to weights.
@@ -114,7 +130,7 @@ impl Layout {
             frozen: Vec::new(),
             pairs_at: 0,
         };
-        if weights == ChainWeights::All {
+        if matches!(weights, ChainWeights::All | ChainWeights::AllAttributes) {
             layout.n_rows = model.n_unary;
             layout.slots = (0..model.n_unary as u32).collect();
         } else {
@@ -122,7 +138,7 @@ impl Layout {
             layout.choose(&seen, weights);
         }
         layout.pairs_at = layout.n_rows * stride + layout.labels.len();
-        if weights == ChainWeights::Observed {
+        if weights.has_observed_transitions() {
             layout.freeze(sentences, start);
         }
         layout
@@ -131,10 +147,7 @@ impl Layout {
     fn choose(&mut self, seen: &LabelSets, weights: ChainWeights) {
         let k = self.model.n_labels;
         // A row costs about as much as this many entries; rows that are not full need a mask.
-        let enough = match weights {
-            ChainWeights::Observed => k.div_ceil(3),
-            _ => k.div_ceil(6),
-        };
+        let enough = k.div_ceil(if weights.has_observed_attributes() { 3 } else { 6 });
         let is_row = |a: usize| seen.len(a) >= enough.max(2);
         let n_rows = (0..self.model.n_unary).filter(|&a| is_row(a)).count();
         self.n_rows = n_rows;
@@ -143,7 +156,7 @@ impl Layout {
             if is_row(a) {
                 self.slots.push(next_row);
                 next_row += 1;
-                if weights == ChainWeights::Observed {
+                if weights.has_observed_attributes() {
                     let at = self.mask.len();
                     self.mask.resize(at + self.stride, 0.0);
                     seen.labels(a).for_each(|label| self.mask[at + label] = 1.0);
@@ -550,7 +563,7 @@ fn seen_labels(
     for (t, &label) in sentences.labels.iter().enumerate() {
         if label != UNLABELLED {
             sentences.unary.row(t).for_each(|a, _| seen.insert(a, label as usize));
-        } else if weights != ChainWeights::Observed {
+        } else if !weights.has_observed_attributes() {
             sentences.unary.row(t).for_each(|a, _| {
                 (0..model.n_labels).for_each(|label| seen.insert(a, label));
             });

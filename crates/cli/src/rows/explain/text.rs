@@ -95,11 +95,20 @@ pub fn name_of(model: &Model, class: u32) -> &str {
     model.classes().get(class as usize).map_or("", String::as_str)
 }
 
-/// A feature's name, and its value where that says more than that it is there.
+/// A feature's name, and its value unless it is a category, a word or an indicator that is there.
 pub fn value_of(contribution: &Contribution, model: &Model) -> String {
-    let name = cut(&model.feature_name(contribution.feature), 60);
-    match contribution.value {
-        1.0 => name,
+    let &Contribution { feature, value, .. } = contribution;
+    let name = cut(&model.feature_name(feature), 60);
+    let schema = model.schema();
+    let is_category = || schema.category_features().iter().any(|span| span.contains(&feature));
+    if value == 0.0 && is_category() {
+        // The row has no value that training saw: the column's first one stands for it.
+        let column = name.rsplit_once(['=', '.']).map_or(&*name, |(column, _)| column);
+        return format!("{column}: a new value");
+    }
+    let is_number = || schema.columns.is_some() && schema.number_features().contains(&feature);
+    match value {
+        1.0 if !is_number() => name,
         value => format!("{name} = {}", rough(value)),
     }
 }

@@ -20,7 +20,7 @@ const ROWS: usize = 4096;
 pub use answers::{Answers, Kept, Rows, Top};
 pub use write::write as write_rows;
 
-/// Writes an answer for each row, as it comes where that is possible.
+/// Writes an answer for each row, as soon as the row arrives where that is possible.
 pub fn predict(model: &Model, args: &PredictArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let mut options = ReadOptions { blank_rows: true, ..args.file.options() };
     // Cells and features are two walks.
@@ -43,7 +43,7 @@ pub fn predict(model: &Model, args: &PredictArgs, out: &mut dyn Write) -> anyhow
     answer(model, source, args, &options, out)
 }
 
-/// Whether what comes on standard input can be read row by row.
+/// Whether standard input can be read row by row.
 fn told_format(model: &Model, options: &ReadOptions) -> bool {
     options.format.or(model.schema().format) != Some(Format::Idx)
 }

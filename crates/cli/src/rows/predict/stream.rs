@@ -1,4 +1,4 @@
-//! Standard input, predicted as it comes: memory is that of a chunk of rows, and answers do not wait for the end.
+//! Predicts standard input row by row: memory is that of a chunk of rows, and answers do not wait for the end of input.
 
 use std::io::Write;
 use std::ops::ControlFlow;

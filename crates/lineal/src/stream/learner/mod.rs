@@ -22,7 +22,7 @@ use recent::Recent;
 /// A class that the costs do not name.
 pub(super) fn no_cost(source: &str, class: &str) -> Error {
     Error::request(format!(
-        "{source}: the class `{class}` has no costs; add it to the file of --cost"
+        "{source}: the class `{class}` has no costs; add it to the file of spec.cost"
     ))
 }
 

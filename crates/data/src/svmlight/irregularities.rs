@@ -1,26 +1,26 @@
-//! What is odd about rows but readable, counted to be said once.
+//! Irregular but readable rows, counted for one warning.
 
 use crate::error::count;
-use crate::label_lists::Twins;
+use crate::label_lists::DuplicateLabels;
 
 #[derive(Default)]
-pub(super) struct Odd {
+pub(super) struct Irregularities {
     pub(super) n_unsorted: usize,
     /// The first line whose indices are out of order.
     pub(super) first_unsorted: Option<usize>,
-    pub(super) twins: Twins,
+    pub(super) duplicates: DuplicateLabels,
     /// Feature values that the schema has no column for, and the rows they are in.
     pub(super) n_dropped: usize,
     pub(super) n_dropped_rows: usize,
 }
 
-impl Odd {
+impl Irregularities {
     /// Adds what was odd in a later part of the file, which has so many lines before it.
-    pub(super) fn add(&mut self, later: Odd, n_lines_before: usize) {
+    pub(super) fn add(&mut self, later: Irregularities, n_lines_before: usize) {
         self.n_unsorted += later.n_unsorted;
         let line = later.first_unsorted.map(|line| line + n_lines_before);
         self.first_unsorted = self.first_unsorted.or(line);
-        self.twins.append(later.twins, n_lines_before);
+        self.duplicates.append(later.duplicates, n_lines_before);
         self.n_dropped += later.n_dropped;
         self.n_dropped_rows += later.n_dropped_rows;
     }
@@ -38,6 +38,6 @@ impl Odd {
                 (count(self.n_dropped, "feature value"), count(self.n_dropped_rows, "row"));
             format!("{file}: {values} in {rows} that training did not have; left out")
         });
-        unsorted.into_iter().chain(self.twins.warning(file)).chain(dropped).collect()
+        unsorted.into_iter().chain(self.duplicates.warning(file)).chain(dropped).collect()
     }
 }
