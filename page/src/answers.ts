@@ -70,7 +70,8 @@ function lit(cell: Json): Node {
   const most = Math.max(1e-300, ...parts.map(([, amount]) => Math.abs(amount)));
   const marks = parts.map(([text, amount]) => {
     if (amount === 0) return document.createTextNode(text);
-    const much = Math.round((75 * Math.abs(amount)) / most);
+    // Not so strong that the word cannot be read.
+    const much = Math.round((45 * Math.abs(amount)) / most);
     return el("mark", { class: amount > 0 ? "for" : "against", style: `--much: ${much}`, title: signed(amount) }, text);
   });
   return el("p", { class: "text" }, ...marks);

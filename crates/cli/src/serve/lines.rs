@@ -11,6 +11,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::sentences;
+use crate::fields::as_flags;
 
 /// A file in memory.
 pub struct File {
@@ -66,8 +67,10 @@ impl Places {
 
 /// Words for who does not see flags: `--min-cost` is the field `min_cost`.
 pub fn in_fields(message: &str) -> String {
+    // What the library calls by fields of its own becomes a flag first.
+    let message = as_flags(message);
     let mut out = String::new();
-    let mut rest = message;
+    let mut rest = &*message;
     while let Some(at) = rest.find("--") {
         let (before, flag) = rest.split_at(at);
         let name: String =
