@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Regressor, atomic, choice, features, number, passes
+from ._base import Regressor, atomic, choice, features, issparse, number, passes
 from ._report import Certificate, Report
 
 
@@ -32,7 +32,7 @@ class _LeastSquares(Regressor):
                 "loss": "squared",
                 "penalty": {"l2": float(alpha) / float(weights.sum())},
                 "bias": "free" if self.fit_intercept else "none",
-                "solver": "exact" if exact else "auto",
+                "solver": "exact" if exact else "dual" if issparse(X) else "auto",
                 "tol": tol,
                 "precision": "f64",
             }
@@ -141,7 +141,7 @@ class Ridge(_LeastSquares):
         n_targets = 1 if y.ndim == 1 else y.shape[1]
         if alphas.size not in (1, n_targets):
             raise ValueError(f"Number of targets and number of penalties do not correspond: {n_targets} != {alphas.size}")
-        tol = number(self, "tol", closed=True) * 1e-6 or 1e-12
+        tol = number(self, "tol", closed=True) * 1e-4 or 1e-12
         if self.positive:
             self._solve_positive(X, y, weights, alphas.ravel())
         else:

@@ -45,6 +45,10 @@ LOSSES_OF_NUMBERS = LOSSES_OF_CLASSES[5:]
 RATES = ("constant", "optimal", "invscaling", "adaptive", "pa1", "pa2")
 
 
+# Entries of rows that are walked over between two looks at signals.
+PART = 10_000_000
+
+
 class _Stochastic:
     """What classifiers and regressors share: parameters, one problem, the state between calls."""
 
@@ -142,6 +146,8 @@ class _Stochastic:
         steps = _lineal.Steps(rows, np.ascontiguousarray(y, dtype=np.float64), own, np.ascontiguousarray(start[0]), float(start[1]), me.t_, average)
         settings = self._settings(sparse, positive, negative)
         order = np.arange(len(y), dtype=np.uint32)
+        per_row = (len(rows[3]) / max(len(y), 1)) if sparse else rows.shape[1]
+        part = max(int(PART / max(per_row, 1.0)), 1000)
         n_train = len(y) - int(mask.sum())
         tol = -np.inf if me.tol is None else me.tol
         best, best_score, idle, curve, epoch = np.inf, -np.inf, 0, [], 0
@@ -149,7 +155,11 @@ class _Stochastic:
             if me.shuffle:
                 _lineal.shuffle_order(order, seed)
             now = order[~mask[order]] if me.early_stopping else order
-            loss, objective = steps.epoch(settings, now)
+            loss = objective = 0.0
+            # In parts, so that Ctrl-C is answered within an epoch.
+            for first in range(0, len(now), part):
+                seen = steps.epoch(settings, now[first : first + part])
+                loss, objective = loss + seen[0], objective + seen[1]
             coef, bias = steps.weights()
             if not (np.isfinite(bias) and np.isfinite(coef).all()):
                 raise ValueError(

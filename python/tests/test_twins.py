@@ -228,6 +228,17 @@ def test_sgd_classifier_takes_the_same_steps(data, params, kind, weighted):
     assert ours.t_ == theirs.t_
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_an_epoch_in_parts_takes_the_same_steps(kind, monkeypatch):
+    from lineal import _sgd
+
+    X, y = make_classification(n_samples=3500, n_features=6, random_state=0)
+    shared = dict(loss="log_loss", penalty="l1", average=True, random_state=0, max_iter=3, tol=None)
+    whole = lineal.SGDClassifier(**shared).fit(kind(X), y)
+    monkeypatch.setattr(_sgd, "PART", 1)
+    same(lineal.SGDClassifier(**shared).fit(kind(X), y), whole, 0.0)
+
+
 @pytest.mark.filterwarnings("error")
 def test_probabilities_of_scores_far_from_0():
     """Scores of rows that are not scaled are in the hundreds."""

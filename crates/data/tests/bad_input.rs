@@ -128,7 +128,7 @@ fn columns_that_are_named_must_exist_and_have_one_role() {
         ReadOptions { weight: some("a"), categorical: list("a"), ..base() },
         ReadOptions { label: some("a"), weight: some("a"), ..base() },
     ] {
-        assert!(with(options).contains("column \"a\" is named by both --"));
+        assert!(with(options).contains("column \"a\" is named by both options."));
     }
     let said = with(ReadOptions { numeric: list("b"), ..base() });
     assert!(said.starts_with("a.csv:2:3: column \"b\": `x` is not a number"), "{said}");

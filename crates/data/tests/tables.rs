@@ -43,7 +43,7 @@ fn types_are_guessed_over_the_whole_column() {
     assert_eq!(columns[4].kind, ColumnKind::Label);
     assert_eq!(columns[5].kind, ignored("note"));
     assert_eq!(columns[6].kind, ColumnKind::Ignored { why: "empty in every row".into() });
-    assert_eq!(names(&d.schema), ["k", "n", "color=", "color=blue", "color=red"]);
+    assert_eq!(names(&d.schema), ["k", "n", "color=(missing)", "color=blue", "color=red"]);
     assert_eq!(d.x.row(2), Row::sparse(&[0, 1, 3], &[2.0, 2.5, 1.0]).unwrap());
     assert_eq!(d.warnings.len(), 1);
     assert!(d.warnings[0].starts_with("t.csv:52: column \"late\" is not numeric because of `x`"));

@@ -115,7 +115,7 @@ mod tests {
         }
         for field in ["a:b", "a:1:2", "a:nan", "a:inf", "time=12:30 pm"] {
             let error = parse_field(field).unwrap_err().to_string();
-            assert!(error.contains("is no finite number"), "{error}");
+            assert!(error.contains("is not a finite number"), "{error}");
         }
         assert_eq!(parse_field("x:1").unwrap().hash(), hash_bytes(b"x"));
     }
