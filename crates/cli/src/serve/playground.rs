@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::lines::in_fields;
 use crate::demo::parse;
 use crate::demo::regions::classify;
-use crate::train::Learns;
+use crate::train::Trainable;
 
 /// More than anybody draws.
 const POINTS: usize = 5000;
