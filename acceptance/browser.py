@@ -126,7 +126,32 @@ class Browser:
         self.cdp("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
 
     def open(self, path):
-        self.send("POST", f"{self.session}/url", {"url": f"file://{path}"})
+        self.visit(f"file://{path}")
+
+    def visit(self, url):
+        self.send("POST", f"{self.session}/url", {"url": url})
+
+    def until(self, script, *args, seconds=30):
+        """Waits for a script to return something true, and returns that."""
+        end = time.monotonic() + seconds
+        while True:
+            found = self.js(script, *args)
+            if found:
+                return found
+            if time.monotonic() > end:
+                raise RuntimeError(f"never true: {script}")
+            time.sleep(0.05)
+
+    def choose(self, selector, path):
+        """Chooses a file in a field."""
+        found = self.send("POST", f"{self.session}/element", {"using": "css selector", "value": selector})
+        element = next(iter(found.values()))
+        self.send("POST", f"{self.session}/element/{element}/value", {"text": str(path)})
+
+    def press(self, *keys):
+        """Presses keys, one after the other."""
+        actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        self.send("POST", f"{self.session}/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
 
     def js(self, script, *args):
         """What a script returns."""

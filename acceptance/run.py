@@ -40,6 +40,7 @@ def main():
     import test_ranking
     import test_reports
     import test_segmentation
+    import test_serve
     import test_strategies
     import test_tables
     import test_tags
@@ -50,7 +51,7 @@ def main():
     started = time.monotonic()
     sets = problems.find(data_folder(args))
     print(f"data: {sets.origin}", flush=True)
-    modules = (test_objectives, test_predictions, test_penalties, test_strategies, test_tags, test_dependencies, test_constituency, test_ranking, test_segmentation, test_declared, test_text, test_tables, test_tune, test_reports, test_progress, test_exchange)
+    modules = (test_objectives, test_predictions, test_penalties, test_strategies, test_tags, test_dependencies, test_constituency, test_ranking, test_segmentation, test_declared, test_text, test_tables, test_tune, test_reports, test_serve, test_progress, test_exchange)
     tests = [(name, test) for module in modules for name, test in module.TESTS.items() if args.only is None or args.only in name]
     total = Checks()
     seconds = n_runs = 0

@@ -14,6 +14,7 @@ const LICENCES: &[&str] = &[
     "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",
     "BSD-3-Clause",
+    "ISC",
     "MIT",
     "Unicode-3.0",
     "Unlicense",
@@ -21,7 +22,7 @@ const LICENCES: &[&str] = &[
 ];
 
 /// Crates that are there in two versions that do not fit each other, because dependencies of ours have not yet agreed.
-const TWICE: &[&str] = &["bitflags", "miniz_oxide"];
+const TWICE: &[&str] = &["bitflags", "getrandom", "miniz_oxide", "windows-sys"];
 
 /// Where every crate comes from.
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";

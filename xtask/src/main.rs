@@ -1,10 +1,11 @@
 //! Developer tasks: `cargo xtask test` passes all tests, `cargo xtask tidy` checks what the compiler does not, `cargo xtask builds`
 //! checks that the library compiles with few of its features and for other machines, `cargo xtask docs` checks the documents and
-//! builds the site, `cargo xtask wheel` builds the Python package, `cargo xtask soak` runs the adversaries of `fuzz` for as long as asked.
+//! builds the site, `cargo xtask page` builds the page of the server, `cargo xtask wheel` builds the Python package, `cargo xtask soak` runs the adversaries of `fuzz` for as long as asked.
 
 mod builds;
 mod dependencies;
 mod docs;
+mod page;
 mod release;
 mod soak;
 mod test;
@@ -19,6 +20,7 @@ usage: cargo xtask test [--no-peers] [--fuzz-seconds S]
        cargo xtask tidy
        cargo xtask wheel [--out DIR]
        cargo xtask builds
+       cargo xtask page [--check]
        cargo xtask docs [--lineal PROGRAM] [--run | --update]
        cargo xtask soak [--hours H | --minutes M] [--only inputs|certificates|faults]";
 
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["wheel", rest @ ..] => call("python3", &[&["python/wheel.py", "build"], rest].concat()),
         ["builds"] => builds::run(),
+        ["page", rest @ ..] => page::run(rest),
         ["docs", rest @ ..] => docs::run(rest),
         _ => {
             eprintln!("{USAGE}");

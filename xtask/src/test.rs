@@ -1,6 +1,6 @@
 //! All tests: the workspace's own, a round of mutated inputs, the commands that documents show, the Python package, then the program against its peers.
 
-use crate::{call, cargo, docs, root};
+use crate::{call, cargo, docs, page, root};
 use anyhow::{Context, Result, bail};
 
 /// Ten seconds for each of some forty-five targets, two at a time, are about four minutes; hours are what `soak` is for.
@@ -50,6 +50,7 @@ impl Tests {
             call(&cargo, &[&["build", "--release"], &both[..], &extension].concat())?;
             let program = target.join("release/lineal");
             docs::check_commands(&program)?;
+            page::check_if_possible()?;
             let program = program.display().to_string();
             call("python3", &["python/wheel.py", "test"])?;
             call("python3", &["acceptance/run.py", "--lineal", &program])?;

@@ -113,7 +113,7 @@ pub fn as_flags(message: &str) -> Cow<'_, str> {
     let mut rest = message;
     let mut inside_name = false;
     while let Some(c) = rest.chars().next() {
-        match FLAGS.iter().filter(|(name, _)| !inside_name && starts_with(rest, name)).next_back() {
+        match FLAGS.iter().rfind(|(name, _)| !inside_name && starts_with(rest, name)) {
             Some((name, flag)) => {
                 out.push_str(flag);
                 rest = &rest[name.len()..];

@@ -29,6 +29,8 @@ mod random;
 mod rank;
 mod rows;
 mod segment;
+#[cfg(feature = "serve")]
+mod serve;
 mod stream;
 mod structured;
 mod table;
@@ -62,6 +64,10 @@ fn main() -> ExitCode {
         Command::Tune(args) => tune::run(&args.settle()),
         Command::Convert(args) => convert::run(&args),
         Command::Demo(args) => demo::run(&args),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(&args),
+        #[cfg(feature = "serve")]
+        Command::Playground(args) => serve::playground(&args),
         Command::Completions(args) => meta::completions(&args),
         Command::Man(args) => meta::man(&args),
     };

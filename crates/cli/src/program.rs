@@ -86,7 +86,14 @@ pub trait Program: Sized + Sync {
 /// Runs `$body` with `$model` bound to the model that a file holds, whatever its task.
 macro_rules! with_model {
     ($path:expr, $model:ident => $body:expr) => {
-        match lineal::AnyModel::open($path)? {
+        crate::program::with_opened!(lineal::AnyModel::open($path)?, $model => $body)
+    };
+}
+
+/// The same for a model that is open, or a reference to it.
+macro_rules! with_opened {
+    ($any:expr, $model:ident => $body:expr) => {
+        match $any {
             lineal::AnyModel::Rows($model) => $body,
             lineal::AnyModel::Tag($model) => $body,
             lineal::AnyModel::Dependency($model) => $body,
@@ -131,4 +138,4 @@ macro_rules! with_task {
     };
 }
 
-pub(crate) use {with_model, with_task};
+pub(crate) use {with_model, with_opened, with_task};

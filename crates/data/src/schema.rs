@@ -248,7 +248,10 @@ impl Schema {
     /// The features of each set of which a row has one at most: the values of a column of categories, the months and the days of the week of a date. They rise.
     pub fn category_features(&self) -> Vec<Range<usize>> {
         let spans = |column: &Column| match &column.kind {
-            ColumnKind::Categorical { at, values } => vec![*at..at + values.len()],
+            ColumnKind::Categorical { at, values } => {
+                let all = *at..at + values.len();
+                vec![all]
+            }
             ColumnKind::Date { at, .. } => {
                 let weekdays = at + DATE_FEATURES - WEEKDAYS;
                 vec![at + 2..weekdays, weekdays..at + DATE_FEATURES]

@@ -33,6 +33,12 @@ pub fn keeping_ignored_signals<R>(install: impl FnOnce() -> R) -> R {
     install()
 }
 
+/// Lets the process have as many files and connections open as its user may: the usual limit of 1,024 is there for programs of another age (`select`), and the hard limit is far above it.
+pub fn allow_many_files() {
+    #[cfg(target_os = "linux")]
+    linux::allow_many_files();
+}
+
 static LAST_WORDS: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Says a sentence on stderr without allocating, and ends the process with exit code 1.
@@ -177,6 +183,17 @@ mod linux {
         }
     }
 
+    pub(super) fn allow_many_files() {
+        // SAFETY: reads and writes a local of the right type; a refusal changes nothing.
+        unsafe {
+            let mut limit: libc::rlimit = zeroed();
+            if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) == 0 {
+                limit.rlim_cur = limit.rlim_max.min(1 << 20).max(limit.rlim_cur);
+                libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
+            }
+        }
+    }
+
     pub(super) fn keeping_ignored<R>(install: impl FnOnce() -> R) -> R {
         let signals = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
         let ignored = signals.map(|signal| {
@@ -236,6 +253,7 @@ mod tests {
 
     #[test]
     fn ignored_signals_stay_ignored_around_anything() {
+        allow_many_files();
         assert_eq!(keeping_ignored_signals(|| 7), 7);
         assert!(!stdout_was_closed());
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
+use lineal::Source;
 
 use super::choice::{at_least_one, choice};
 use super::declared::LimitArgs;
@@ -40,7 +41,7 @@ Examples:
   lineal explain m.lineal test.csv --html why.html";
 
 /// Show why the winner beat the runner-up, feature by feature, for each row of DATA
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = HELP)]
 pub struct ExplainArgs {
     /// A file that `lineal train` wrote
@@ -48,6 +49,10 @@ pub struct ExplainArgs {
 
     /// Rows to explain; - is standard input
     pub data: PathBuf,
+
+    /// The data itself, where it is not in a file: what a server was sent.
+    #[arg(skip)]
+    pub at_hand: Option<Source>,
 
     /// Features to show for each row, largest contribution first
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "What to explain")]
@@ -98,6 +103,13 @@ pub struct ExplainArgs {
 
     #[command(flatten)]
     pub run: RunArgs,
+}
+
+impl ExplainArgs {
+    /// What to explain.
+    pub fn source(&self) -> Source {
+        self.at_hand.clone().unwrap_or_else(|| Source::from(&self.data))
+    }
 }
 
 /// The form of explanations.

@@ -16,6 +16,8 @@ mod read;
 mod run;
 mod running;
 mod segment;
+#[cfg(feature = "serve")]
+mod serve;
 mod stream;
 mod structure;
 mod tag;
@@ -31,6 +33,8 @@ pub use explain::{ExplainArgs, ExplainOutput};
 pub use meta::{CompletionsArgs, ManArgs};
 pub use read::FileArgs;
 pub use run::{DemoArgs, EvalArgs, InspectArgs, Output, PredictArgs};
+#[cfg(feature = "serve")]
+pub use serve::{PlaygroundArgs, ServeArgs};
 pub use structure::LossName;
 pub use tag::Named;
 pub use text::{Lengths, TextArgs};
@@ -52,6 +56,7 @@ Examples:
   lineal tune flowers.csv --label species -o best.lineal
                                                   C and loss by cross-validation
   lineal convert tickets.csv tickets.jsonl        data in another format
+  lineal serve flowers.lineal --port 8080         predictions over HTTP, and a page
 
 Running text:
   lineal train tickets.csv --label desk --text subject,body -o tickets.lineal
@@ -94,6 +99,10 @@ pub enum Command {
     Tune(Box<TuneArgs>),
     Convert(Box<ConvertArgs>),
     Demo(DemoArgs),
+    #[cfg(feature = "serve")]
+    Serve(Box<ServeArgs>),
+    #[cfg(feature = "serve")]
+    Playground(PlaygroundArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

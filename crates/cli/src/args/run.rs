@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-use lineal::Format;
+use lineal::{Format, Source};
 
 use super::choice::{at_least_one, choice};
 use super::declared::LimitArgs;
@@ -45,6 +45,14 @@ pub struct PredictArgs {
 
     /// Rows, sequences, sentences or queries to predict; - is standard input
     pub data: PathBuf,
+
+    /// The data itself, where it is not in a file: what a server was sent.
+    #[arg(skip)]
+    pub at_hand: Option<Source>,
+
+    /// The number of the first example among all, from 0, where earlier ones were answered before.
+    #[arg(skip)]
+    pub first: u64,
 
     /// Add the probability of each class or label (models of the logistic loss, of text, or trained with --calibrate)
     #[arg(long, help_heading = "What to give")]
@@ -121,6 +129,11 @@ pub struct PredictArgs {
 }
 
 impl PredictArgs {
+    /// What to predict.
+    pub fn source(&self) -> Source {
+        self.at_hand.clone().unwrap_or_else(|| Source::from(&self.data))
+    }
+
     /// Takes the form from the flag, else from the output's name, if names may decide.
     pub fn settle(mut self, names_tell: bool) -> Self {
         let name = self.out.as_ref().filter(|_| names_tell).map(|out| out.to_string_lossy());

@@ -1,7 +1,7 @@
 //! `lineal demo`: a whole run on a built-in set, with the commands that a user would type.
 
 mod picture;
-mod regions;
+pub mod regions;
 mod sets;
 
 use std::path::Path;
@@ -189,7 +189,7 @@ fn more_of_rows(
     Ok(sections)
 }
 
-fn parse(words: &[String]) -> anyhow::Result<TrainArgs> {
+pub fn parse(words: &[String]) -> anyhow::Result<TrainArgs> {
     match Cli::try_parse_from(words)?.command {
         Command::Train(args) => Ok(args.settle()),
         _ => bail!("not a training command: {}", words.join(" ")),

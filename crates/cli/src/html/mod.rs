@@ -14,6 +14,8 @@ mod tree;
 pub use compare::compare_page;
 pub use eval::{by_class, confusion, eval_page, importance};
 pub use explain::{draw, explain_page};
+#[cfg(feature = "serve")]
+pub use image::base64;
 pub use image::image;
 pub use page::{Page, escape, numbers, pairs, section};
 pub use train::train_page;

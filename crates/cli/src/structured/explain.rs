@@ -37,7 +37,17 @@ pub fn explain<M: StructuredTask>(
     args: &ExplainArgs,
     talk: Talk,
 ) -> anyhow::Result<Explained<M>> {
-    let data = model.read(&args.data, &M::explain_options(args))?;
+    let data = model.read(args.source(), &M::explain_options(args))?;
+    explain_data(model, data, args, talk)
+}
+
+/// Explains examples that are at hand.
+pub fn explain_data<M: StructuredTask>(
+    model: &M,
+    data: M::Data,
+    args: &ExplainArgs,
+    talk: Talk,
+) -> anyhow::Result<Explained<M>> {
     let n = data.n_examples();
     let examples = match &args.rows {
         None if args.html.is_some() && n > ON_A_PAGE => {

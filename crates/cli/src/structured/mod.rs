@@ -21,6 +21,8 @@ use crate::args::{EvalArgs, ExplainArgs, FileArgs, PredictArgs, TrainArgs};
 use crate::train::request::Request;
 
 pub use crate::train::Alternatives;
+#[cfg(feature = "serve")]
+pub use explain::explain_data;
 pub use explain::lines as explanation_lines;
 pub use metrics::{maybe, shares, shares_header};
 pub use program::metric_lines;

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use anyhow::bail;
 use lineal::data::LeftOut;
-use lineal::{Examples, Task};
+use lineal::{Ask, Examples, Task};
 
 use super::StructuredTask;
 use crate::args::PredictArgs;
@@ -69,7 +69,7 @@ fn stream<M: StructuredTask>(
     args: &PredictArgs,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let mut ask = M::ask(args);
+    let mut ask = Ask { first: args.first, ..M::ask(args) };
     let mut writer = model.writer(args);
     let mut failed: Option<anyhow::Error> = None;
     let mut left_out = LeftOut::default();
@@ -82,7 +82,7 @@ fn stream<M: StructuredTask>(
         // Whoever waits at the end of the pipe gets each block when it is done.
         Ok(out.flush()?)
     };
-    model.stream(&args.data, &M::predict_options(args), &mut |block| match write(block) {
+    model.stream(args.source(), &M::predict_options(args), &mut |block| match write(block) {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => {
             failed = Some(error);
@@ -102,7 +102,7 @@ fn review<M: StructuredTask>(
     below: f64,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let data = model.read(&args.data, &M::predict_options(args))?;
+    let data = model.read(args.source(), &M::predict_options(args))?;
     let answers = model.answer(&data, &M::ask(args))?;
     // What has no probability is sure of nothing.
     let p = |i: &usize| M::probability(&answers[*i]).unwrap_or(0.0);

@@ -41,7 +41,8 @@ fn visitors() -> String {
     let row = |i: usize| {
         let plan = ["free", "pro", "pro", "team"][i % 4];
         let city = if i == 17 { "Ulm" } else { "Bonn" };
-        let stays = (i * 7) % 10 + 4 * usize::from(plan == "free") + usize::from(i % 3 == 0) > 7;
+        let stays =
+            (i * 7) % 10 + 4 * usize::from(plan == "free") + usize::from(i.is_multiple_of(3)) > 7;
         format!("{},{plan},{city},{}\n", (i * 7) % 10, if stays { "yes" } else { "no" })
     };
     format!("visits,plan,city,label\n{}", (0..120).map(row).collect::<String>())

@@ -11,6 +11,8 @@ mod demo;
 mod dependency;
 mod explain;
 mod help;
+#[cfg(all(unix, feature = "serve"))]
+mod http;
 #[cfg(unix)]
 mod interrupt;
 mod learners;
@@ -24,6 +26,10 @@ mod proofs;
 mod rank;
 mod segment;
 mod sequences;
+#[cfg(all(unix, feature = "serve"))]
+mod serve;
+#[cfg(all(unix, feature = "serve"))]
+mod serve_answers;
 mod strategies;
 mod stream;
 mod tables;

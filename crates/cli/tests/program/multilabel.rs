@@ -95,7 +95,7 @@ fn labels_of_text_take_the_loss_of_text_and_have_probabilities() {
     let world = World::new();
     let words = ["sea ship sail", "star moon sky", "bread salt oven"];
     let row = |i: usize| {
-        let has: Vec<usize> = (0..3).filter(|&l| (i / (l + 1)) % 3 == 0).collect();
+        let has: Vec<usize> = (0..3).filter(|&l| (i / (l + 1)).is_multiple_of(3)).collect();
         let text: Vec<&str> = has.iter().map(|&l| words[l]).collect();
         let labels: Vec<String> = has.iter().map(|l| format!("l{l}")).collect();
         format!("\"once upon {} a time {}\",\"{}\"\n", i % 17, text.join(" "), labels.join(","))

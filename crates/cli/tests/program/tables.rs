@@ -278,7 +278,8 @@ fn a_messy_table_trains_without_a_flag_but_the_label() {
 fn columns_that_are_aligned_by_spaces_are_found() {
     let world = World::new();
     let row = |i: usize| {
-        let (name, class) = (format!("SEQ{i}_ECOLI"), if i % 2 == 0 { "cp" } else { "im" });
+        let (name, class) =
+            (format!("SEQ{i}_ECOLI"), if i.is_multiple_of(2) { "cp" } else { "im" });
         format!("{name:<12} 0.{:02}   {:>5}  {class}\n", 10 + (i * 7) % 80, 1 + i % 2 * 4)
     };
     let rows: String = (0..40).map(row).collect();

@@ -43,7 +43,7 @@ pub fn explain<'m>(
         Some(name) => Some(find_class(model, name)?),
         None => None,
     };
-    let data = model.read(&args.data, &args.file.options())?;
+    let data = model.read(args.source(), &args.file.options())?;
     data.warnings.iter().for_each(|warning| talk.warn(warning));
     let n_rows = data.n_rows();
     let rows = match &args.rows {

@@ -25,7 +25,7 @@ pub fn predict(model: &Model, args: &PredictArgs, out: &mut dyn Write) -> anyhow
     let mut options = ReadOptions { blank_rows: true, ..args.file.options() };
     // Cells and features are two walks.
     let mut source = match args.keep.is_empty() {
-        true => Source::from(&args.data),
+        true => args.source(),
         false => convert::source(&args.data)?,
     };
     // For a model of one text and nothing else, a line is a text, unless the first bytes are those of a table with that column.

@@ -1,0 +1,302 @@
+"""The page of `lineal serve` in Chromium: a model of every task, tried and looked into, in light and dark, on a phone and on a screen; and what axe-core says of it."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+from browser import Browser
+from test_reports import OUTSIDE, table
+
+PAGE = Path(__file__).resolve().parent.parent / "page"
+AXE = PAGE / "node_modules" / "axe-core" / "axe.min.js"
+
+CHUNKS = "the DT B-NP\nold JJ I-NP\ndog NN I-NP\nbarks VB B-VP\nin IN B-PP\nParis NNP B-NP\n. . O\n\nthe DT B-NP\ncat NN I-NP\nsleeps VB B-VP\n. . O\n\n"
+TREES = "1\tthe\t_\tDET\t_\t_\t2\tdet\t_\t_\n2\tdog\t_\tNOUN\t_\t_\t3\tnsubj\t_\t_\n3\tbarks\t_\tVERB\t_\t_\t0\troot\t_\t_\n4\tin\t_\tADP\t_\t_\t5\tcase\t_\t_\n5\tParis\t_\tPROPN\t_\t_\t3\tobl\t_\t_\n\n1\tcats\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tsleep\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+BRACKETS = "(S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .))\n(S (NP (PRP it)) (VP (VBZ sees) (NP (DT the) (NN cat))) (. .))\n"
+LETOR = "2 qid:a 1:1 2:0.5\n0 qid:a 1:0 2:0.25\n1 qid:b 1:0.5 2:1\n0 qid:b 1:0.125 2:0\n"
+GRAPH = '{"id": "g", "nodes": [{"warm": 0.7}, {"cold": 1.3}], "edges": [[0, 1, [0.3]]], "labels": ["day", "night"]}\n'
+RECORD = '{"items": [{"l": "x", "features": {"f": 1}}, {"l": "y", "features": {"f": -1}}]}\n'
+
+
+def picture(path, mask):
+    """Two halves, and the mask of the right one."""
+    with open(path, "wb") as image, open(mask, "wb") as labels:
+        image.write(b"P6\n24 16\n255\n")
+        labels.write(b"P5\n24 16\n255\n")
+        for pixel in range(24 * 16):
+            left = pixel % 24 < 12
+            image.write(bytes([200, 40, 40] if left else [30, 60, 180]))
+            labels.write(bytes([0 if left else 255]))
+
+
+def models(program):
+    """A model of each task, by name."""
+    folder = Path(program.folder.name)
+    for kind in ("two", "three", "number"):
+        table(folder / f"{kind}.csv", 300, kind, 1)
+    with open(folder / "three.csv") as rows, open(folder / "news.csv", "w") as texts, open(folder / "labels.csv", "w") as labels:
+        texts.write("text,label\n")
+        labels.write("length,text,kinds\n")
+        for line in rows.read().splitlines()[1:]:
+            text, length, label = line.rsplit(",", 2)
+            texts.write(f"{text},{label}\n")
+            labels.write(f'{length},{text},"{label},short"\n' if float(length) < 30 else f"{length},{text},{label}\n")
+    (folder / "chunks.conll").write_text(CHUNKS * 5)
+    (folder / "arcs.conllu").write_text(TREES * 6)
+    (folder / "phrases.mrg").write_text(BRACKETS * 4)
+    (folder / "ranks.letor").write_text(LETOR)
+    (folder / "graphs.jsonl").write_text(GRAPH * 4)
+    (folder / "records.jsonl").write_text(RECORD * 4)
+    (folder / "d.declared").write_text("variable item { x y } from items by l\nrule at most 1 item = x\n")
+    picture(folder / "a.ppm", folder / "a.pgm")
+    (folder / "images.tsv").write_text("a.ppm\ta.pgm\n")
+    flags = {
+        "news": ["news.csv", "--label", "label", "--text", "text"],
+        "two": ["two.csv", "--label", "target", "--loss", "logistic"],
+        "three": ["three.csv", "--label", "target"],
+        "number": ["number.csv", "--label", "target"],
+        "labels": ["labels.csv", "--label", "kinds", "--task", "multilabel"],
+        "chunks": ["chunks.conll", "--task", "tag", "--loss", "logistic"],
+        "arcs": ["arcs.conllu", "--task", "dependency", "--loss", "logistic", "--hash", 14],
+        "phrases": ["phrases.mrg", "--task", "constituency", "--loss", "logistic", "--hash", 14],
+        "ranks": ["ranks.letor", "--task", "rank"],
+        "graphs": ["graphs.jsonl", "--task", "segment"],
+        "records": ["records.jsonl", "--task", "declared", "--declaration", folder / "d.declared"],
+        "images": ["images.tsv", "--task", "segment"],
+    }
+    made = []
+    for name, (data, *more) in flags.items():
+        path = folder / f"{name}.lineal"
+        program.output("train", folder / data, "-o", path, *more, "--quiet")
+        made.append(path)
+    return made
+
+
+class Server:
+    """`lineal serve` for as long as the block, or `lineal playground` where there are no models."""
+
+    def __init__(self, program, paths, *flags):
+        what = ["serve", *map(str, paths), "--log", "errors", *map(str, flags)] if paths else ["playground"]
+        self.process = subprocess.Popen([program.path, *what, "--port", "0"], stderr=subprocess.PIPE, text=True)
+        self.url = re.search(r"http://[^ ;]+", self.process.stderr.readline()).group().strip()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        self.said = self.process.stderr.read()
+        self.process.wait(60)
+
+
+def axe():
+    """The text of axe-core, which comes with what the page is built from; or why there is none."""
+    if not AXE.exists():
+        if not shutil.which("npm"):
+            return None, "axe-core is not there, and npm neither"
+        done = subprocess.run(["npm", "--prefix", str(PAGE), "ci", "--no-audit", "--no-fund", "--silent"], capture_output=True, text=True)
+        if done.returncode != 0:
+            return None, f"npm could not install axe-core: {done.stderr.strip()[-200:]}"
+    return AXE.read_text(), None
+
+
+# What axe-core finds to be serious or worse, with where it is.
+FAULTS = """
+return axe.run(document, {resultTypes: ['violations']}).then(function (found) {
+  return found.violations.filter(function (v) { return ['serious', 'critical'].includes(v.impact); })
+    .map(function (v) { return v.id + ': ' + v.nodes.slice(0, 3).map(function (n) { return n.target + ' ' + (n.any[0] || {}).message; }).join('; '); });
+});
+"""
+
+# What each answer must show.
+SHOWN = {
+    "news": ["Class", "Why"],
+    "two": ["Class", "Why"],
+    "three": ["Class", "Against"],
+    "number": ["Prediction", "Why this number"],
+    "labels": ["Labels", "Why"],
+    "chunks": ["Labels", "Token by token", "alternatives"],
+    "arcs": ["Dependency tree", "Word by word", "heads by probability"],
+    "phrases": ["Tree", "In brackets"],
+    "ranks": ["Order", "rank"],
+    "graphs": ["Labels of nodes"],
+    "records": ["Answer"],
+    "images": ["Shares", "Mean confidence"],
+}
+EXAMPLES = {"graphs": GRAPH, "records": RECORD, "news": "cheap pills for the winner, please report to the meeting"}
+PICTURES = {"news": "serve-try", "two": "serve-inside", "arcs": "serve-arcs"}
+
+
+def page(checks, program, _):
+    """Every view of every model."""
+    why = Browser.find()
+    if why:
+        checks.not_run(f"the page of the server in a browser: {why}")
+        return
+    script, why = axe()
+    if why:
+        checks.not_run(f"what axe-core finds: {why}")
+    folder = Path(program.folder.name)
+    pictures = os.environ.get("LINEAL_PICTURES")
+    with Server(program, models(program)) as server:
+        for dark, width in ((False, 1200), (True, 400), (False, 400), (True, 1200)):
+            with Browser(width=width, height=900, dark=dark) as browser:
+                for name, words in SHOWN.items():
+                    where = f"{name} at {width} px, {'dark' if dark else 'light'}"
+                    # One wide and light run looks at every view and every fault; the others at what colours and widths change.
+                    views = ("try", "inside", "api") if not dark and width == 1200 else ("try", "inside")
+                    for view in views:
+                        browser.visit("about:blank")
+                        browser.visit(f"{server.url}/#{name}/{view}")
+                        browser.until("return document.querySelector('#view') && document.querySelector('#view').dataset.ready")
+                        if view == "try":
+                            attempt(checks, browser, folder, name, words, where)
+                        body = browser.js("return document.body.innerText")
+                        if view == "inside":
+                            checks.that("Certificate" in body and "What it is" in body, f"{where}: what is inside", body[:200])
+                        if view == "api":
+                            checks.that("POST /v1/models/{name}/predict" in body, f"{where}: the API", body[:200])
+                        outside = browser.js(OUTSIDE)
+                        checks.that(outside == [], f"{where}, {view}: nothing sticks out", str(outside[:3]))
+                        errors = browser.errors()
+                        checks.that(errors == [], f"{where}, {view}: no error", str(errors[:3]))
+                        if script and dark == (width == 400):
+                            browser.js(script + "\nreturn 1;")
+                            faults = browser.js(FAULTS)
+                            checks.that(faults == [], f"{where}, {view}: no serious fault", str(faults))
+                        if pictures and PICTURES.get(name, "").endswith({"try": ("try", "arcs"), "inside": "inside", "api": "none"}[view]) and not dark and width == 1200:
+                            # Where the test has its files is of no interest.
+                            browser.js("document.querySelectorAll('td').forEach(td => { if (td.textContent.startsWith('/')) td.textContent = td.textContent.split('/').pop(); })")
+                            browser.screenshot(f"{pictures}/{PICTURES[name]}.png")
+                        elsewhere = browser.js("return performance.getEntriesByType('resource').map(e => e.name).filter(n => !n.startsWith(location.origin) && !n.startsWith('data:'))")
+                        checks.that(elsewhere == [], f"{where}, {view}: nothing comes from elsewhere", str(elsewhere))
+                if not dark and width == 1200:
+                    more(checks, browser, server, folder)
+    checks.that(server.process.returncode == 0, "the server ends as asked", str(server.process.returncode))
+    checks.that(server.said == "", "and had nothing to complain about", server.said[:500])
+    token(checks, program, folder)
+
+
+def attempt(checks, browser, folder, name, words, where):
+    """Predicts the example that the page has, or one that is given."""
+    if name == "images":
+        # Browsers show no PPM, so the picture goes in as PNG.
+        import png
+
+        png.write(folder / "a.png", 24, 16, [[200, 40, 40] if x < 12 else [30, 60, 180] for _ in range(16) for x in range(24)])
+        browser.choose("#example", folder / "a.png")
+    elif name in EXAMPLES:
+        browser.js("var f = document.querySelector('#example'); f.value = arguments[0];", EXAMPLES[name])
+    browser.js("document.querySelector('button.primary').click()")
+    browser.until("return document.querySelector('.result').dataset.done")
+    text = browser.js("return document.querySelector('.result').innerText")
+    missing = [word for word in words if word not in text]
+    checks.that(missing == [], f"{where}: the answer shows {', '.join(words)}", text[:300])
+    drawn = {"news": ".text mark", "two": "figure svg rect", "chunks": ".span", "arcs": "svg .arc", "phrases": "svg .arc", "images": "canvas"}.get(name)
+    if drawn:
+        n = browser.js("return document.querySelectorAll('.result ' + arguments[0]).length", drawn)
+        checks.that(n > 0, f"{where}: {drawn} is drawn")
+
+
+def more(checks, browser, server, folder):
+    """What can be done beside predicting."""
+    # Another rival has other reasons.
+    browser.visit("about:blank")
+    browser.visit(f"{server.url}/#three/try")
+    browser.until("return document.querySelector('#view') && document.querySelector('#view').dataset.ready")
+    browser.js("document.querySelector('button.primary').click()")
+    browser.until("return document.querySelector('#rival')")
+    last = browser.js("var s = document.querySelector('#rival'); s.selectedIndex = s.options.length - 1; s.dispatchEvent(new Event('change')); return s.value")
+    head = browser.until("return [...document.querySelectorAll('h2')].map(e => e.textContent).find(t => t.endsWith('and not ' + arguments[0]))", last)
+    checks.that(bool(head), "a rival can be chosen", str(head))
+    # Keys go from tab to tab.
+    browser.js("document.querySelector('[role=tab][aria-selected=true]').focus()")
+    browser.press("\ue014")
+    browser.until("return location.hash === '#three/inside' && document.querySelector('#search')")
+    checks.that(True, "arrow keys change the view")
+    # Features can be searched.
+    browser.js("var s = document.querySelector('#search'); s.value = 'pills'; s.dispatchEvent(new Event('input'))")
+    names = browser.js("return document.querySelector('#search').closest('section').querySelector('figure svg').getAttribute('aria-label')")
+    checks.that("pills" in names and "lunch" not in names, "features are searched", names[:200])
+    # A labelled file is judged as `eval` does.
+    for name, parts in {"two": ["Confusion matrix", "Reliability", "ROC of", "Precision by recall", "Closest to the border"], "three": ["Confusion matrix", "Closest to the border"]}.items():
+        browser.visit("about:blank")
+        browser.visit(f"{server.url}/#{name}/inside")
+        browser.until("return document.querySelector('#labelled')")
+        browser.js("document.querySelector('#label').value = 'target'")
+        browser.choose("#labelled", folder / f"{name}.csv")
+        text = browser.until("var r = document.querySelector('#labelled').closest('section').querySelector('[aria-live]'); return r.dataset.done && r.innerText")
+        missing = [part for part in parts if part not in text]
+        checks.that(missing == [], f"{name}: a labelled file shows {', '.join(parts)}", text[:300])
+        told = json.loads(subprocess.run([server.process.args[0], "eval", folder / f"{name}.lineal", folder / f"{name}.csv", "--json", "--quiet"], capture_output=True, text=True).stdout)
+        checks.that(f"{100 * told['accuracy']:.1f} % right" in text, f"{name}: as accurate as eval says", text[:100])
+    checks.that(browser.errors() == [], "no error in all this")
+
+
+def token(checks, program, folder):
+    """The page asks for the token, and keeps it."""
+    (folder / "token").write_text("correct-horse\n")
+    with Server(program, [folder / "two.lineal"], "--token-file", folder / "token") as server, Browser() as browser:
+        browser.visit(f"{server.url}/")
+        browser.until("return document.querySelector('#token')")
+        browser.js("document.querySelector('#token').value = 'correct-horse'; document.querySelector('form').requestSubmit()")
+        found = browser.until("return document.querySelector('h1').textContent === 'two'")
+        checks.that(found, "the token opens the page")
+
+
+def playground(checks, program, _):
+    """Points in the plane, and the steps of three algorithms."""
+    why = Browser.find()
+    if why:
+        checks.not_run(f"the playground in a browser: {why}")
+        return
+    script, why = axe()
+    if why:
+        checks.not_run(f"what axe-core finds: {why}")
+    pictures = os.environ.get("LINEAL_PICTURES")
+    with Server(program, []) as server:
+        for dark, width in ((False, 1200), (True, 400)):
+            with Browser(width=width, height=900, dark=dark) as browser:
+                where = f"at {width} px, {'dark' if dark else 'light'}"
+                browser.visit(f"{server.url}/")
+                browser.until("return document.querySelector('.plane') && document.querySelector('.plane').dataset.ready")
+                told = browser.js("return [...document.querySelectorAll('.plane [aria-live]')].map(e => e.innerText)")
+                wrong = [int(re.match(r"(\d+) of 160 wrong", text).group(1)) for text in told]
+                checks.that(wrong[0] >= 10 and wrong[1] == 0, f"{where}: one-vs-all gives up a class beside the strip, and joint does not", str(told))
+                if pictures and not dark:
+                    browser.screenshot(f"{pictures}/playground.png")
+                # A click adds a point; a choice trains anew; the address restores both.
+                browser.js("var c = document.querySelector('canvas'), b = c.getBoundingClientRect(); c.dispatchEvent(new MouseEvent('click', {clientX: b.left + 40, clientY: b.top + 40, bubbles: true}))")
+                browser.until("return document.querySelector('.plane [aria-live]').innerText.includes('of 161 wrong')")
+                browser.js("var s = document.querySelector('#strategy-0'); s.value = 'ovo'; s.dispatchEvent(new Event('change'))")
+                browser.until("return document.querySelector('.plane pre').textContent.includes('--strategy=ovo')")
+                address = browser.js("return location.href")
+                browser.visit("about:blank")
+                browser.visit(address)
+                browser.until("return document.querySelector('.plane') && document.querySelector('.plane').dataset.ready")
+                checks.that(browser.js("return document.querySelector('#strategy-0').value") == "ovo", f"{where}: the address restores the choice")
+                checks.that("of 161 wrong" in browser.js("return document.querySelector('.plane').innerText"), f"{where}: and the points")
+                for view, last in (("Code matrix", "nearest"), ("Viterbi", "The best labels: the DET, old ADJ, dog NOUN, barks VERB"), ("Chu–Liu–Edmonds", "a score of 70")):
+                    browser.js("[...document.querySelectorAll('[role=tab]')].find(t => t.textContent === arguments[0]).click()", view)
+                    text = ""
+                    for _ in range(8):
+                        text = browser.js("return document.querySelector('#view').innerText")
+                        if last in text:
+                            break
+                        browser.js("document.querySelector('#view section > button').click()")
+                    checks.that(last in text, f"{where}: {view} ends as it should", text[:300])
+                    outside = browser.js(OUTSIDE)
+                    checks.that(outside == [], f"{where}, {view}: nothing sticks out", str(outside[:3]))
+                    if script:
+                        browser.js(script + "\nreturn 1;")
+                        faults = browser.js(FAULTS)
+                        checks.that(faults == [], f"{where}, {view}: no serious fault", str(faults))
+                errors = browser.errors()
+                checks.that(errors == [], f"{where}: no error", str(errors[:3]))
+
+
+TESTS = {"serve: the page in a browser": page, "serve: the playground in a browser": playground}

@@ -1,0 +1,151 @@
+//! Images of a request, and the masks of the answer.
+
+use std::io::Write;
+
+use lineal::data::RgbPixels;
+use lineal::{SceneKind, SceneSchema, Scenes, SegmentModel, StructuredModel};
+use lineal_server::{Examples, Fault, Form};
+use serde_json::{Value, json};
+
+use super::lines::{expect, in_fields, place};
+use crate::args::{ExplainArgs, PredictArgs};
+use crate::html::base64;
+use crate::program::Program;
+use crate::structured::{StructuredTask, explain_data};
+use crate::talk::Talk;
+
+/// A line for each image as `predict --output jsonl` writes it, with the mask, a PNG in base64, in place of its file.
+pub fn predict(
+    model: &SegmentModel,
+    examples: &Examples<'_>,
+    args: &PredictArgs,
+    out: &mut Vec<u8>,
+) -> Result<(), Fault> {
+    let scenes = scenes(model, examples, args.file.max_pixels)?;
+    let failed = |error: anyhow::Error| Fault::request("", in_fields(&error.to_string()));
+    let answers = StructuredModel::answer(model, &scenes, &SegmentModel::ask(args))
+        .map_err(|error| failed(error.into()))?;
+    let mut writer = model.writer(args);
+    let SceneSchema::Images(schema) = model.schema() else {
+        return Err(Fault::internal("the model is not one of images"));
+    };
+    for (i, found) in answers.iter().enumerate() {
+        let mut line = Vec::new();
+        SegmentModel::write(&mut writer, &mut line, &scenes, i, examples.first + i, found)
+            .map_err(|error| failed(error.into()))?;
+        let mut object: Value = serde_json::from_slice(&line).map_err(|e| failed(e.into()))?;
+        if let SceneKind::Image(_, image) = &scenes.get(i).kind {
+            let labels: Vec<u32> = found.labels.iter().map(|&label| u32::from(label)).collect();
+            let mask =
+                schema.encode(image.width, image.height, &labels).map_err(Fault::internal)?;
+            object["mask"] = json!(base64(&mask));
+        }
+        serde_json::to_writer(&mut *out, &object).map_err(|e| failed(e.into()))?;
+        out.push(b'\n');
+    }
+    Ok(())
+}
+
+/// A line for each pixel that is explained.
+pub fn explain(
+    model: &SegmentModel,
+    examples: &Examples<'_>,
+    args: &ExplainArgs,
+    out: &mut Vec<u8>,
+) -> Result<(), Fault> {
+    let scenes = scenes(model, examples, args.file.max_pixels)?;
+    let found = explain_data(model, scenes, args, Talk::new(true));
+    let written = found.and_then(|found| {
+        Program::explained_json(model, &found, args, out)?;
+        Ok(out.flush()?)
+    });
+    written.map_err(|error| Fault::request("", in_fields(&error.to_string())))
+}
+
+fn scenes(
+    model: &SegmentModel,
+    examples: &Examples<'_>,
+    max_pixels: usize,
+) -> Result<Scenes, Fault> {
+    expect(examples, &[Form::Images], "images in base64")?;
+    let SceneSchema::Images(schema) = model.schema() else {
+        return Err(Fault::internal("the model is not one of images"));
+    };
+    let mut images = Vec::new();
+    for (i, value) in examples.values.iter().enumerate() {
+        let at = place(examples, i);
+        let parsed: Value =
+            serde_json::from_str(value).map_err(|e| Fault::request(at.clone(), e.to_string()))?;
+        let (name, data, at) = match &parsed {
+            Value::String(data) => (None, data.as_str(), at),
+            Value::Object(fields) => {
+                let data = fields.get("data").and_then(Value::as_str);
+                let data = data.ok_or_else(|| {
+                    Fault::request(format!("{at}/data"), "must be a file in base64")
+                })?;
+                (fields.get("name").and_then(Value::as_str), data, format!("{at}/data"))
+            }
+            _ => {
+                return Err(Fault::request(
+                    at,
+                    "must be a file in base64, or an object with name and data",
+                ));
+            }
+        };
+        let name = name.map_or_else(|| format!("image-{}", examples.first + i + 1), str::to_owned);
+        // What a browser makes of a file begins with its type.
+        let data = data.split_once("base64,").map_or(data, |(_, data)| data);
+        let bytes =
+            decoded(data).ok_or_else(|| Fault::request(at.clone(), "is not base64 (RFC 4648)"))?;
+        let pixels = RgbPixels::decode(&bytes, &name, max_pixels)
+            .map_err(|error| Fault::request(at.clone(), in_fields(&error.message)))?;
+        images.push((name, pixels, None));
+    }
+    Scenes::of_images(schema.clone(), images).map_err(|e| Fault::request("/images", e.to_string()))
+}
+
+/// RFC 4648, with or without `=` at the end; line breaks are left out.
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut bits, mut n_bits, mut ended) = (0u32, 0, false);
+    for b in text.bytes().filter(|b| !b.is_ascii_whitespace()) {
+        let value = match b {
+            b'=' => {
+                ended = true;
+                continue;
+            }
+            _ if ended => return None,
+            b'A'..=b'Z' => b - b'A',
+            b'a'..=b'z' => b - b'a' + 26,
+            b'0'..=b'9' => b - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        };
+        bits = bits << 6 | u32::from(value);
+        n_bits += 6;
+        if n_bits >= 8 {
+            n_bits -= 8;
+            bytes.push((bits >> n_bits) as u8);
+        }
+    }
+    (n_bits < 6).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_and_back() {
+        for n in 0..40u8 {
+            let bytes: Vec<u8> = (0..n).map(|i| i.wrapping_mul(67) ^ n).collect();
+            let text = base64(&bytes);
+            assert_eq!(decoded(&text), Some(bytes.clone()));
+            assert_eq!(decoded(text.trim_end_matches('=')), Some(bytes));
+        }
+        for bad in ["a", "Zg=a", "Z?==", "abcde"] {
+            assert_eq!(decoded(bad), None, "{bad}");
+        }
+    }
+}

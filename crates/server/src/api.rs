@@ -1,0 +1,403 @@
+//! What there is to ask, and who may.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
+use serde_json::{Value, json};
+use tokio::time::timeout_at;
+use tower_http::cors::{AllowOrigin, CorsLayer};
+
+use crate::body::{self, Held};
+use crate::budget::Budget;
+use crate::log::Log;
+use crate::metrics::Metrics;
+use crate::models::{Loaded, Models};
+use crate::options::Limits;
+use crate::problem::Problem;
+use crate::request::{self, Question};
+use crate::served::{Ask, Examples, ExplainAsk, Fault, Playground};
+use crate::work::Pool;
+use crate::{openapi, page, stream};
+
+/// Everything that requests share.
+pub(crate) struct App {
+    pub(crate) models: Models,
+    pub(crate) metrics: Metrics,
+    pub(crate) log: Log,
+    pub(crate) budget: Arc<Budget>,
+    pub(crate) pool: Pool,
+    pub(crate) limits: Limits,
+    pub(crate) playground: Option<Arc<dyn Playground>>,
+    pub(crate) token: Option<String>,
+    /// Answers go on, but connections end with them.
+    pub(crate) draining: AtomicBool,
+}
+
+impl App {
+    pub(crate) fn panicked(&self, model: &str) {
+        self.metrics.panics.fetch_add(1, Ordering::Relaxed);
+        self.log.error("panic", json!({"model": model}));
+    }
+
+    fn model(&self, name: &str) -> Result<Arc<Loaded>, Problem> {
+        self.models.get(name).ok_or_else(|| {
+            let known: Vec<&str> = self.models.names().take(20).collect();
+            let detail = format!("there is no model {name:?}; there are {}", known.join(", "));
+            Problem::new(StatusCode::NOT_FOUND, detail)
+        })
+    }
+}
+
+type Shared = State<Arc<App>>;
+type Answer = Result<Response<Body>, Problem>;
+
+impl IntoResponse for Problem {
+    /// Rendered where the id of the request is known.
+    fn into_response(self) -> Response<Body> {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = self.status;
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+/// All routes.
+pub(crate) fn router(app: Arc<App>, origins: &[String]) -> Result<Router, String> {
+    let routes = Router::new()
+        .route("/healthz", get(async || "alive\n"))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(metrics))
+        .route("/openapi.json", get(openapi_json))
+        .route("/v1/models", get(list))
+        .route("/v1/models/{name}", get(describe))
+        .route("/v1/models/{name}/predict", post(predict))
+        .route("/v1/models/{name}/explain", post(explain))
+        .route("/v1/playground", post(playground))
+        .fallback(page::answer)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn_with_state(app.clone(), around))
+        .with_state(app);
+    if origins.is_empty() {
+        return Ok(routes);
+    }
+    let allowed = match origins.iter().any(|origin| origin == "*") {
+        true => AllowOrigin::any(),
+        false => {
+            let parse = |origin: &String| {
+                origin.parse::<HeaderValue>().map_err(|_| format!("{origin:?} is not an origin"))
+            };
+            AllowOrigin::list(origins.iter().map(parse).collect::<Result<Vec<_>, _>>()?)
+        }
+    };
+    let cors = CorsLayer::new()
+        .allow_origin(allowed)
+        .allow_methods([Method::GET, Method::POST])
+        .allow_headers([header::CONTENT_TYPE, header::AUTHORIZATION]);
+    Ok(routes.layer(cors))
+}
+
+/// What happens around every request: its id, the token, counters, the log, and problems as JSON.
+async fn around(State(app): Shared, request: Request, next: Next) -> Response<Body> {
+    let started = Instant::now();
+    app.metrics.in_flight.fetch_add(1, Ordering::Relaxed);
+    let id = app.log.id(request.headers());
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let (route, model) = route_of(&path);
+    // Names that do not exist are no label: anybody could make them up.
+    let model = model.filter(|name| app.models.get(name).is_some()).unwrap_or_default().to_owned();
+    let mut response = match needs_token(route) && !is_allowed(&app, request.headers()) {
+        true => {
+            let detail = "send the token of the server as Authorization: Bearer TOKEN";
+            Problem::new(StatusCode::UNAUTHORIZED, detail).into_response()
+        }
+        false => next.run(request).await,
+    };
+    let problem = response.extensions_mut().remove::<Problem>();
+    if let Some(problem) = &problem {
+        response = problem.response(&id);
+    }
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(&id) {
+        headers.insert("x-request-id", id);
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if app.draining.load(Ordering::Relaxed) {
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    let (status, took) = (response.status().as_u16(), started.elapsed());
+    app.metrics.request(route, &model, status, took);
+    app.metrics.in_flight.fetch_sub(1, Ordering::Relaxed);
+    if app.log.logs_requests() {
+        let mut line = json!({
+            "id": id,
+            "method": method.as_str(),
+            "path": path,
+            "status": status,
+            "ms": (took.as_secs_f64() * 1e6).round() / 1e3,
+        });
+        if let Some(problem) = problem {
+            line["detail"] = json!(problem.detail);
+            line["pointer"] = json!(problem.pointer);
+        }
+        app.log.request(line);
+    }
+    response
+}
+
+/// What a path is counted as, and the model that it names.
+fn route_of(path: &str) -> (&'static str, Option<&str>) {
+    let mut parts = path.trim_matches('/').split('/');
+    match (parts.next(), parts.next(), parts.next(), parts.next()) {
+        (Some("healthz" | "readyz"), None, ..) => ("health", None),
+        (Some("metrics"), None, ..) => ("metrics", None),
+        (Some("openapi.json"), None, ..) => ("openapi", None),
+        (Some("v1"), Some("models"), None, _) => ("models", None),
+        (Some("v1"), Some("models"), name, None) => ("model", name),
+        (Some("v1"), Some("models"), name, Some("predict")) => ("predict", name),
+        (Some("v1"), Some("models"), name, Some("explain")) => ("explain", name),
+        (Some("v1"), Some("playground"), None, _) => ("playground", None),
+        (Some("v1"), ..) => ("unknown", None),
+        _ => ("page", None),
+    }
+}
+
+/// Probes have no token, and the page is the same for everybody.
+fn needs_token(route: &str) -> bool {
+    !matches!(route, "health" | "page")
+}
+
+fn is_allowed(app: &App, headers: &HeaderMap) -> bool {
+    let Some(token) = &app.token else { return true };
+    let given = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
+    let given = given.strip_prefix(b"Bearer ").unwrap_or_default();
+    // Takes as long whatever the first wrong byte is.
+    let differ = given.iter().zip(token.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b));
+    given.len() == token.len() && differ == 0
+}
+
+async fn wrong_method() -> Problem {
+    Problem::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "this address has another method; see /openapi.json",
+    )
+}
+
+async fn ready(State(app): Shared) -> Answer {
+    match app.draining.load(Ordering::Relaxed) {
+        true => Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server is about to end")),
+        false => Ok("ready\n".into_response()),
+    }
+}
+
+async fn metrics(State(app): Shared) -> Response<Body> {
+    let mut response = app.metrics.text(app.budget.held()).into_response();
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+async fn openapi_json(State(app): Shared) -> Response<Body> {
+    let summaries: Vec<Value> =
+        app.models.names().filter_map(|name| app.models.summary(name)).collect();
+    json_response(openapi::document(&summaries, app.token.is_some()).to_string().into_bytes())
+}
+
+async fn list(State(app): Shared) -> Response<Body> {
+    let models: Vec<Value> =
+        app.models.names().filter_map(|name| app.models.summary(name)).collect();
+    let playground = app.playground.is_some();
+    json_response(json!({ "models": models, "playground": playground }).to_string().into_bytes())
+}
+
+async fn describe(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+    let model = app.model(&name)?;
+    let mut top = None;
+    for pair in request.uri().query().unwrap_or_default().split('&').filter(|p| !p.is_empty()) {
+        top = match pair.split_once('=') {
+            Some(("top", n)) => n.parse().ok().filter(|n| (1..=100_000).contains(n)),
+            _ => None,
+        };
+        if top.is_none() {
+            let detail = format!("{pair}: say ?top=N, with N from 1 to 100000");
+            return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
+        }
+    }
+    let summary = app.models.summary(&name);
+    let work = move || {
+        let mut about = model.served.describe(top);
+        // What the server knows comes beside what `inspect` shows, under names of its own.
+        if let (Some(about), Some(Value::Object(summary))) = (about.as_object_mut(), summary) {
+            about.insert("served".to_owned(), summary.into());
+        }
+        about.to_string().into_bytes()
+    };
+    match app.pool.run(work).await {
+        Ok(bytes) => Ok(json_response(bytes)),
+        Err(_) => Err(failed(&app, &name)),
+    }
+}
+
+async fn predict(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+    let model = app.model(&name)?;
+    if is_stream(request.headers())? {
+        let ask: Ask = request::from_query(request.uri().query())?;
+        return Ok(stream::answer(app, name, model, request.into_body(), ask));
+    }
+    answer::<Ask>(app, name, model, request, "predictions", |model, examples, ask, out| {
+        model.served.predict(examples, ask, out)
+    })
+    .await
+}
+
+async fn explain(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+    let model = app.model(&name)?;
+    if is_stream(request.headers())? {
+        let detail = "explanations are asked for in one JSON object, not in a stream";
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
+    }
+    answer::<ExplainAsk>(app, name, model, request, "explanations", |model, examples, ask, out| {
+        model.served.explain(examples, ask, out)
+    })
+    .await
+}
+
+async fn playground(State(app): Shared, request: Request) -> Answer {
+    let Some(playground) = app.playground.clone() else {
+        let detail = "there is no playground here; `lineal playground` starts one";
+        return Err(Problem::new(StatusCode::NOT_FOUND, detail));
+    };
+    let deadline = tokio::time::Instant::now() + app.limits.time;
+    let mut part = app.budget.part();
+    let read = body::read(request.into_body(), app.limits.body, &mut part);
+    let late = |_| Problem::new(StatusCode::REQUEST_TIMEOUT, "the body did not come in time");
+    let body = timeout_at(deadline, read).await.map_err(late)??;
+    let work = move || -> Result<String, Problem> {
+        let not_text = |_| Problem::new(StatusCode::BAD_REQUEST, "the body is not UTF-8");
+        let text = String::from_utf8(body).map_err(not_text)?;
+        playground.train(&text).map_err(Problem::from)
+    };
+    let late = |_| Problem::new(StatusCode::GATEWAY_TIMEOUT, "training took too long");
+    let done = timeout_at(deadline, app.pool.run(work)).await.map_err(late)?;
+    let answer = done.map_err(|_| failed(&app, "playground"))??;
+    let mut response = json_response(Vec::new());
+    *response.body_mut() = Held::body(answer.into_bytes(), part);
+    Ok(response)
+}
+
+/// Whether the body is a stream of lines. What is neither that nor JSON is refused; what curl and browsers say where nothing was said is taken for JSON.
+fn is_stream(headers: &HeaderMap) -> Result<bool, Problem> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.unwrap_or("application/json").split(';').next().unwrap_or_default();
+    match kind.trim().to_ascii_lowercase().as_str() {
+        "application/x-ndjson" | "application/jsonl" | "application/json-lines" => Ok(true),
+        "application/json" | "application/x-www-form-urlencoded" | "text/plain" | "" => Ok(false),
+        other => {
+            let detail =
+                format!("{other} is not read; send application/json or {}", stream::NDJSON);
+            Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail))
+        }
+    }
+}
+
+type Asked<Q> = fn(&Loaded, &Examples<'_>, &Q, &mut Vec<u8>) -> Result<(), Fault>;
+
+/// Reads the body, asks the model, and puts the lines of its answer into one object.
+async fn answer<Q: Question>(
+    app: Arc<App>,
+    name: String,
+    model: Arc<Loaded>,
+    request: Request,
+    key: &'static str,
+    ask: Asked<Q>,
+) -> Answer {
+    let deadline = tokio::time::Instant::now() + app.limits.time;
+    let mut part = app.budget.part();
+    let read = body::read(request.into_body(), app.limits.body, &mut part);
+    let body = timeout_at(deadline, read).await.map_err(|_| {
+        let detail = "the body did not come in time";
+        Problem::new(StatusCode::REQUEST_TIMEOUT, detail)
+    })??;
+    let most = app.limits.rows;
+    let shown = name.clone();
+    let work = move || -> Result<(Vec<u8>, usize), Problem> {
+        let parsed = request::parse::<Q>(&body, most)?;
+        let mut out = envelope(&shown, &model, key);
+        let n = parsed.values.len();
+        if n > 0 {
+            let examples = Examples { form: parsed.form, values: &parsed.values, first: 0 };
+            let before = out.len();
+            ask(&model, &examples, &parsed.question, &mut out)?;
+            as_list(&mut out, before);
+        }
+        out.extend_from_slice(b"]}");
+        Ok((out, n))
+    };
+    let done = timeout_at(deadline, app.pool.run(work)).await.map_err(|_| {
+        let detail = "the answer took longer than a request may; send fewer examples at a time";
+        Problem::new(StatusCode::GATEWAY_TIMEOUT, detail)
+    })?;
+    let (out, n) = done.map_err(|_| failed(&app, &name))??;
+    app.metrics.examples(&name, n);
+    let mut response = json_response(Vec::new());
+    *response.body_mut() = Held::body(out, part);
+    Ok(response)
+}
+
+fn envelope(name: &str, model: &Loaded, key: &str) -> Vec<u8> {
+    let name = json!(name);
+    format!("{{\"model\":{name},\"version\":{},\"{key}\":[", model.version).into_bytes()
+}
+
+/// Lines from `start` on become entries of a list. A line break stands nowhere else in JSON that is written on one line.
+fn as_list(out: &mut Vec<u8>, start: usize) {
+    if out.len() > start && out.last() == Some(&b'\n') {
+        out.pop();
+    }
+    out[start..].iter_mut().filter(|b| **b == b'\n').for_each(|b| *b = b',');
+}
+
+fn failed(app: &App, name: &str) -> Problem {
+    app.panicked(name);
+    Problem::new(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "the program failed at this request; others are not affected",
+    )
+}
+
+fn json_response(bytes: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(Body::from(bytes));
+    let kind = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_become_a_list() {
+        for (lines, list) in [("", ""), ("1\n", "1"), ("{\"a\":1}\n2\n", "{\"a\":1},2")] {
+            let mut out = format!("[{lines}").into_bytes();
+            as_list(&mut out, 1);
+            assert_eq!(out, format!("[{list}").into_bytes());
+        }
+    }
+
+    #[test]
+    fn paths_are_counted_by_what_they_are() {
+        assert_eq!(route_of("/v1/models/a/predict"), ("predict", Some("a")));
+        assert_eq!(route_of("/v1/models"), ("models", None));
+        assert_eq!(route_of("/v1/models/a/b/c"), ("unknown", None));
+        assert_eq!(route_of("/"), ("page", None));
+        assert!(needs_token("metrics") && !needs_token("page"));
+    }
+}

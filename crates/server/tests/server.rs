@@ -1,0 +1,213 @@
+//! The server around a model of a few lines: HTTPS, panics, time, and an interface for who embeds it.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use lineal_server::{
+    Ask, Examples, ExplainAsk, Fault, Form, Limits, LogKind, ModelFile, Options, Served, Server,
+    TlsFiles,
+};
+use serde_json::{Value, json};
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto};
+
+/// Echoes its examples; `"panic"` and `"wait"` do what they say.
+struct Echo {
+    gate: Arc<(Mutex<bool>, Condvar)>,
+}
+
+impl Served for Echo {
+    fn task(&self) -> String {
+        "echo".into()
+    }
+    fn form(&self) -> Form {
+        Form::Texts
+    }
+    fn input(&self) -> Value {
+        json!({"form": "texts", "example": {"texts": ["a"]}})
+    }
+    fn describe(&self, top: Option<usize>) -> Value {
+        json!({ "top": top })
+    }
+    fn predict(&self, examples: &Examples<'_>, _: &Ask, out: &mut Vec<u8>) -> Result<(), Fault> {
+        for (i, value) in examples.values.iter().enumerate() {
+            match *value {
+                "\"panic\"" => panic!("as asked"),
+                "\"wrong\"" => {
+                    return Err(Fault::request(format!("/{}/{i}", examples.form.key()), "wrong"));
+                }
+                "\"wait\"" => {
+                    let (open, opened) = &*self.gate;
+                    let open = open.lock().unwrap();
+                    drop(opened.wait_while(open, |open| !*open).unwrap());
+                }
+                _ => {}
+            }
+            writeln!(out, "{value}").unwrap();
+        }
+        Ok(())
+    }
+    fn explain(&self, _: &Examples<'_>, _: &ExplainAsk, _: &mut Vec<u8>) -> Result<(), Fault> {
+        Err(Fault::internal("nothing to explain"))
+    }
+}
+
+/// A server that runs in a thread, and ends with the test.
+struct Running {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    gate: Arc<(Mutex<bool>, Condvar)>,
+    thread: Option<std::thread::JoinHandle<()>>,
+    _folder: tempfile::TempDir,
+}
+
+impl Running {
+    fn start(change: impl FnOnce(&mut Options)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("echo");
+        std::fs::write(&path, "echo").unwrap();
+        let mut options = Options {
+            host: [127, 0, 0, 1].into(),
+            port: 0,
+            models: vec![ModelFile { name: "echo".into(), path }],
+            playground: None,
+            token: None,
+            tls: None,
+            origins: Vec::new(),
+            watch: None,
+            log: LogKind::Errors,
+            threads: Some(1),
+            limits: Limits::default(),
+        };
+        change(&mut options);
+        let gate = Arc::new((Mutex::new(false), Condvar::new()));
+        let for_model = gate.clone();
+        let loader = Arc::new(move |_: &str, bytes: &[u8]| match bytes {
+            b"echo" => Ok(Box::new(Echo { gate: for_model.clone() }) as Box<dyn Served>),
+            _ => Err("not an echo".to_owned()),
+        });
+        let server = Server::start(&options, loader).unwrap();
+        let (address, stop) = (server.address(), Arc::new(AtomicBool::new(false)));
+        let asked = stop.clone();
+        let thread = std::thread::spawn(move || server.run(|| asked.load(Ordering::Relaxed)));
+        Self { address, stop, gate, thread: Some(thread), _folder: folder }
+    }
+
+    fn open_gate(&self) {
+        *self.gate.0.lock().unwrap() = true;
+        self.gate.1.notify_all();
+    }
+
+    fn post(&self, body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        exchange(&mut stream, body)
+    }
+
+    fn end(mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+fn exchange(stream: &mut (impl Read + Write), body: &str) -> (u16, String) {
+    let n = body.len();
+    let head = "POST /v1/models/echo/predict HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n";
+    write!(stream, "{head}content-length: {n}\r\n\r\n{body}").unwrap();
+    let mut text = String::new();
+    // A peer may close without a farewell.
+    let _ = stream.read_to_string(&mut text);
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{text:?}"));
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+}
+
+#[test]
+fn a_panic_is_the_fault_of_one_request() {
+    let server = Running::start(|_| {});
+    assert_eq!(server.post(r#"{"texts": ["panic"]}"#).0, 500);
+    let (status, body) = server.post(r#"{"texts": ["a", "b"]}"#);
+    assert_eq!((status, &*body), (200, r#"{"model":"echo","version":1,"predictions":["a","b"]}"#));
+    let (status, body) = server.post(r#"{"texts": ["a", "wrong"]}"#);
+    assert_eq!(status, 422);
+    assert!(body.contains("\"pointer\":\"/texts/1\""), "{body}");
+    server.end();
+}
+
+#[test]
+fn an_answer_that_takes_too_long_is_not_waited_for() {
+    let server = Running::start(|options| options.limits.time = Duration::from_millis(200));
+    assert_eq!(server.post(r#"{"texts": ["wait"]}"#).0, 504);
+    // Its thread is the only one: the next in line is told the same, and is left out when its turn comes.
+    assert_eq!(server.post(r#"{"texts": ["a"]}"#).0, 504);
+    server.open_gate();
+    while server.post(r#"{"texts": ["a"]}"#).0 != 200 {}
+    server.end();
+}
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+}
+
+#[test]
+fn https_by_a_certificate() {
+    let server = Running::start(|options| {
+        let (certificate, key) = (file("localhost.pem"), file("localhost.key.pem"));
+        options.tls = Some(TlsFiles { certificate, key });
+    });
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(file("localhost.pem")).unwrap()).unwrap();
+    let provider = Arc::new(crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from("localhost").unwrap();
+    let session = ClientConnection::new(Arc::new(config), name).unwrap();
+    let mut stream = StreamOwned::new(session, TcpStream::connect(server.address).unwrap());
+    assert_eq!(exchange(&mut stream, r#"{"texts": ["a"]}"#).0, 200);
+    // Who does not speak TLS gets no answer, and does no harm.
+    let mut plain = TcpStream::connect(server.address).unwrap();
+    plain.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    let mut said = Vec::new();
+    let _ = plain.read_to_end(&mut said);
+    assert!(!said.starts_with(b"HTTP"));
+    server.end();
+}
+
+#[test]
+fn what_cannot_be_served_is_told_at_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m");
+    std::fs::write(&path, "something else").unwrap();
+    let options = |path: PathBuf, tls| Options {
+        host: [127, 0, 0, 1].into(),
+        port: 0,
+        models: vec![ModelFile { name: "m".into(), path }],
+        playground: None,
+        token: None,
+        tls,
+        origins: Vec::new(),
+        watch: None,
+        log: LogKind::Errors,
+        threads: None,
+        limits: Limits::default(),
+    };
+    let refuse = Arc::new(|_: &str, _: &[u8]| Err("not an echo".to_owned()));
+    let why = Server::start(&options(path.clone(), None), refuse.clone()).err().unwrap();
+    assert!(why.to_string().ends_with("m: not an echo"), "{why}");
+    let missing = folder.path().join("nothing");
+    assert!(Server::start(&options(missing, None), refuse).is_err());
+    let gate = Arc::new((Mutex::new(false), Condvar::new()));
+    let echo = Arc::new(move |_: &str, _: &[u8]| {
+        Ok(Box::new(Echo { gate: gate.clone() }) as Box<dyn Served>)
+    });
+    let (certificate, key) = (file("localhost.pem"), file("localhost.pem"));
+    let tls = Some(TlsFiles { certificate, key });
+    let why = Server::start(&options(path, tls), echo).err().unwrap();
+    assert!(why.to_string().contains("no private key"), "{why}");
+}

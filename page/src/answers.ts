@@ -1,0 +1,220 @@
+// The answer of each task, drawn.
+
+import type { Json, Served } from "./api";
+import { bars, diverging } from "./charts";
+import { colour, el, rough, section, signed, table } from "./dom";
+import { arcs, tree } from "./trees";
+
+export interface Shown {
+  model: Served;
+  prediction: Json;
+  reasons: Json[];
+  example: unknown;
+  rival?: string;
+  choose: (rival: string) => void;
+}
+
+export function answerOf(shown: Shown): Node {
+  switch (shown.model.task) {
+    case "classify":
+    case "multilabel":
+    case "regress":
+      return rows(shown);
+    case "tag":
+      return tags(shown);
+    case "dependency":
+      return dependency(shown);
+    case "constituency":
+      return constituency(shown);
+    case "rank":
+      return ranking(shown);
+    case "segment":
+      return "image" in shown.prediction ? mask(shown) : graph(shown);
+    default:
+      return section("Answer", el("pre", { tabindex: 0 }, JSON.stringify(shown.prediction, null, 1)), reasonsOf(shown.reasons));
+  }
+}
+
+function rows({ model, prediction, reasons, rival, choose }: Shown): Node {
+  const out = el("div", { class: "grid" });
+  if (model.task === "regress") {
+    out.append(section("Prediction", el("p", { class: "big" }, rough(prediction.label))));
+  } else {
+    const best = (prediction.top ?? []) as [string, number][];
+    const names = model.task === "multilabel" ? (prediction.labels as string[]) : [prediction.label as string];
+    const what = model.input.proba ? "probability" : "score";
+    const headline = names.length > 0 ? names.join(", ") : "no label";
+    out.append(section(model.task === "multilabel" ? "Labels" : "Class", el("p", { class: "big" }, headline), bars(best, what, model.input.proba), el("p", { class: "note" }, `The best ${best.length} of ${model.input.classes?.length ?? best.length}, by ${what}.`)));
+  }
+  for (const reason of reasons) {
+    const title = reason.label === undefined ? "Why this number" : reason.against ? `Why ${reason.label} and not ${reason.against}` : `Why ${reason.label}`;
+    const features = (reason.features as Json[]).map((f): [string, number] => [f.name, f.contribution]);
+    if (reason.rest?.features > 0) features.push([`the other ${reason.rest.features}`, reason.rest.contribution]);
+    if (reason.bias) features.push(["bias", reason.bias]);
+    const words = ((reason.words ?? []) as Json[]).map((cell) => lit(cell));
+    const lead = el("p", { class: "note" }, `It leads by ${rough(reason.lead)}: what the features above add up to.`);
+    out.append(section(title, model.task === "classify" && (model.input.classes?.length ?? 0) > 2 && rivals(model, reason, rival, choose), ...words, diverging(features), lead));
+  }
+  return out;
+}
+
+function rivals(model: Served, reason: Json, rival: string | undefined, choose: (rival: string) => void): Node {
+  const others = (model.input.classes ?? []).filter((name) => name !== reason.label);
+  const select = el("select", { id: "rival", change: () => choose(select.value) }, el("option", { value: "", selected: !rival }, "the runner-up"), ...others.map((name) => el("option", { value: name, selected: name === rival }, name)));
+  return el("p", { class: "rival" }, el("label", { for: "rival" }, "Against "), select);
+}
+
+/** A text whose words are coloured by what they added. */
+function lit(cell: Json): Node {
+  const parts = cell.parts as [string, number][];
+  const most = Math.max(1e-300, ...parts.map(([, amount]) => Math.abs(amount)));
+  const marks = parts.map(([text, amount]) => {
+    if (amount === 0) return document.createTextNode(text);
+    // Not so strong that the word cannot be read.
+    const much = Math.round((45 * Math.abs(amount)) / most);
+    return el("mark", { class: amount > 0 ? "for" : "against", style: `--much: ${much}`, title: signed(amount) }, text);
+  });
+  return el("p", { class: "text" }, ...marks);
+}
+
+/** Labels as coloured spans: those of BIO and BIOES are joined. */
+function tags({ model, prediction, reasons }: Shown): Node {
+  if (prediction.text !== undefined) return texts(prediction);
+  const labels = prediction.labels as string[];
+  const tokens = (prediction.tokens as string[] | undefined) ?? labels.map((_, i) => `token ${i + 1}`);
+  const proba = prediction.proba as Json[] | undefined;
+  const types = [...new Set(model.input.classes?.map(kind) ?? [])].filter((name) => name !== "O");
+  const line = el("p", { class: "spans" });
+  for (let i = 0; i < tokens.length; ) {
+    const type = kind(labels[i]);
+    let end = i + 1;
+    while (end < tokens.length && type !== "O" && /^[IE]-/.test(labels[end]) && kind(labels[end]) === type) end++;
+    const words = tokens.slice(i, end).join(" ");
+    const about = proba ? tokens.slice(i, end).map((word, k) => `${word}: ${best(proba[i + k])}`).join("\n") : type;
+    line.append(type === "O" ? el("span", { title: about, class: "plain" }, words) : el("span", { class: "span", style: `--tone: ${colour(types.indexOf(type))}`, title: about, tabindex: 0 }, words, el("small", {}, type)), " ");
+    i = end;
+  }
+  const cells = tokens.map((word, i) => [word, labels[i], proba ? best(proba[i]) : "", why(reasons.find((reason) => reason.token === i + 1))]);
+  const sure = prediction.probability === undefined ? null : el("p", { class: "note" }, `Probability of the whole: ${rough(prediction.probability)}`);
+  return el("div", {}, section("Labels", line, sure), section("Token by token", table(["token", "label", "alternatives", "what decided"], cells)));
+}
+
+const kind = (label: string): string => label.replace(/^[BIESLU]-/, "");
+
+function best(proba: Json): string {
+  const all = Object.entries(proba as Record<string, number>).sort((a, b) => b[1] - a[1]);
+  return all.slice(0, 3).map(([label, p]) => `${label} ${p.toFixed(3)}`).join(", ");
+}
+
+function why(reason: Json | undefined): string {
+  const first = (reason?.reasons as Json[] | undefined)?.slice(0, 2) ?? [];
+  return first.map((r) => `${r.what} ${signed((r.for_label ?? 0) - (r.for_against ?? 0))}`).join(", ");
+}
+
+/** A text with spans of characters. */
+function texts(prediction: Json): Node {
+  const text = [...(prediction.text as string)];
+  const found = (Object.values(prediction).find((value) => Array.isArray(value) && value.every((s) => "start" in s || Array.isArray(s))) ?? []) as any[];
+  const spans = found.map((s) => (Array.isArray(s) ? { start: s[0], end: s[1], label: s[2] } : s));
+  const types = [...new Set(spans.map((s) => s.label as string))];
+  const line = el("p", { class: "spans" });
+  let at = 0;
+  for (const span of spans) {
+    const sure = span.probability === undefined ? span.label : `${span.label} ${rough(span.probability)}`;
+    line.append(text.slice(at, span.start).join(""), el("span", { class: "span", style: `--tone: ${colour(types.indexOf(span.label))}`, title: sure, tabindex: 0 }, text.slice(span.start, span.end).join(""), el("small", {}, span.label)));
+    at = span.end;
+  }
+  line.append(text.slice(at).join(""));
+  return section("Spans", line);
+}
+
+function dependency({ prediction, reasons }: Shown): Node {
+  const { tokens, heads, relations, proba } = prediction as { tokens: string[]; heads: number[]; relations: string[]; proba?: Json[] };
+  const name = (head: number): string => (head === 0 ? "root" : tokens[head - 1]);
+  const cells = tokens.map((word, i) => {
+    const others = proba ? Object.entries(proba[i] as Record<string, number>).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([head, p]) => `${name(Number(head))} ${p.toFixed(3)}`).join(", ") : "";
+    return [String(i + 1), word, name(heads[i]), relations[i], others, why2(reasons.find((reason) => reason.word === i + 1))];
+  });
+  return el("div", {}, section("Dependency tree", el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Dependency tree" }, arcs(tokens, heads, relations))), section("Word by word", table(["", "word", "head", "relation", "heads by probability", "what decided"], cells)));
+}
+
+function why2(reason: Json | undefined): string {
+  const first = (reason?.reasons as Json[] | undefined)?.slice(0, 2) ?? [];
+  return first.map((r) => `${r.what ?? r.feature ?? r.name} ${signed(r.lead ?? r.amount ?? r.weight ?? 0)}`).join(", ");
+}
+
+function constituency({ prediction, reasons }: Shown): Node {
+  return el("div", {}, section("Tree", el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Tree" }, tree(prediction.tree as string)), el("details", {}, el("summary", {}, "In brackets"), el("pre", { tabindex: 0 }, prediction.tree))), reasonsOf(reasons));
+}
+
+function ranking({ prediction, reasons, example }: Shown): Node {
+  const documents = (Array.isArray(example) ? example : (example as Json).documents) as unknown[];
+  const order = prediction.order as number[];
+  const scores = prediction.scores as number[];
+  const cells = order.map((d, i) => {
+    const reason = reasons.find((reason) => reason.document === d);
+    const first = (reason?.reasons as Json[] | undefined)?.slice(0, 2) ?? [];
+    return [String(i + 1), String(d), rough(scores[d - 1]), JSON.stringify(documents[d - 1]).slice(0, 120), first.map((r) => `${r.feature} ${signed(r.lead)}`).join(", ")];
+  });
+  return section("Order", table(["rank", "document", "score", "", "above the next by"], cells, [true, true, true]));
+}
+
+function mask({ prediction, example, model }: Shown): Node {
+  const data = (example as Json).data as string;
+  const canvas = el("canvas", { width: prediction.width, height: prediction.height, role: "img", "aria-label": "The image with its labels as colours" });
+  void paint(canvas, data, prediction.mask as string);
+  const shares = Object.entries(prediction.shares as Record<string, number>).sort((a, b) => b[1] - a[1]);
+  const sure = prediction.confidence === undefined ? null : el("p", { class: "note" }, `Mean confidence ${rough(prediction.confidence)}`);
+  return el("div", { class: "grid" }, section("Labels", canvas, el("p", { class: "keys" }, ...(model.input.classes ?? []).map((label, i) => el("span", {}, el("i", { style: `background: ${i === 0 ? "transparent" : PAINT[(i - 1) % PAINT.length]}` }), label)))), section("Shares", bars(shares, "share", true), sure));
+}
+
+const PAINT = ["rgb(230 60 60)", "rgb(50 120 220)", "rgb(60 170 80)", "rgb(240 170 40)", "rgb(150 90 200)", "rgb(40 180 190)", "rgb(220 100 170)", "rgb(130 110 70)"];
+
+/** The image with the values of its mask as colours, in the order in which they rise. */
+async function paint(canvas: HTMLCanvasElement, image: string, mask: string): Promise<void> {
+  const load = (src: string): Promise<HTMLImageElement> =>
+    new Promise((done, failed) => {
+      const picture = new Image();
+      picture.onload = () => done(picture);
+      picture.onerror = () => failed(new Error("not an image that browsers show"));
+      picture.src = src;
+    });
+  const context = canvas.getContext("2d")!;
+  const { width, height } = canvas;
+  context.drawImage(await load(`data:image/png;base64,${mask}`), 0, 0);
+  const values = context.getImageData(0, 0, width, height);
+  const seen = new Map<number, number>();
+  const value = (i: number): number => (values.data[i] << 16) | (values.data[i + 1] << 8) | values.data[i + 2];
+  for (let i = 0; i < values.data.length; i += 4) seen.set(value(i), 0);
+  [...seen.keys()].sort((a, b) => a - b).forEach((v, i) => seen.set(v, i));
+  context.clearRect(0, 0, width, height);
+  await load(image).then((picture) => context.drawImage(picture, 0, 0, width, height)).catch(() => undefined);
+  const picture = context.getImageData(0, 0, width, height);
+  for (let i = 0; i < values.data.length; i += 4) {
+    const label = seen.get(value(i)) ?? 0;
+    picture.data[i + 3] = 255;
+    if (label === 0) continue;
+    const rgb = PAINT[(label - 1) % PAINT.length].match(/\d+/g)!.map(Number);
+    for (let c = 0; c < 3; c++) picture.data[i + c] = Math.round(picture.data[i + c] * 0.55 + rgb[c] * 0.45);
+  }
+  context.putImageData(picture, 0, 0);
+}
+
+function graph({ prediction, reasons }: Shown): Node {
+  const labels = prediction.labels as string[];
+  const sure = prediction.confidence as number[] | undefined;
+  return el("div", {}, section("Labels of nodes", table(["node", "label", "confidence"], labels.map((label, i) => [String(i), label, sure ? rough(sure[i]) : ""]))), reasonsOf(reasons));
+}
+
+/** Reasons of any structure, as they come. */
+function reasonsOf(reasons: Json[]): Node {
+  if (reasons.length === 0) return document.createTextNode("");
+  const about = (reason: Json): string => {
+    const { reasons: list, rest, ...more } = reason;
+    void list;
+    void rest;
+    return Object.entries(more).filter(([, value]) => value !== null && typeof value !== "object").map(([key, value]) => `${key} ${typeof value === "number" ? rough(value) : value}`).join(", ");
+  };
+  const items = reasons.slice(0, 50).map((reason) => el("details", {}, el("summary", {}, about(reason)), el("pre", { tabindex: 0 }, JSON.stringify(reason.reasons, null, 1))));
+  return section("What decided", ...items);
+}

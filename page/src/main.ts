@@ -1,0 +1,89 @@
+// The frame: which model, which view, by the address after #, so that every view has a link.
+
+import "../../crates/cli/src/html/style.css";
+import "./page.css";
+import { list, Problem, setToken, type Served } from "./api";
+import { el } from "./dom";
+import { inside } from "./inside";
+import { calls } from "./calls";
+import { show as play } from "./playground";
+import { tryIt } from "./try";
+
+const VIEWS: [string, string, (model: Served) => Promise<Node>][] = [
+  ["try", "Try", tryIt],
+  ["inside", "Look inside", inside],
+  ["api", "API", calls],
+];
+
+const main = document.querySelector("main")!;
+let models: Served[] = [];
+
+/** The model and the view that the address names. */
+function place(): [Served, number] {
+  const [name, view] = location.hash.slice(1).split("/").map(decodeURIComponent);
+  const model = models.find((model) => model.name === name) ?? models[0];
+  return [model, Math.max(0, VIEWS.findIndex(([key]) => key === view))];
+}
+
+const address = (model: Served, view: number): string => `#${encodeURIComponent(model.name)}/${VIEWS[view][0]}`;
+
+async function show(): Promise<void> {
+  const [model, at] = place();
+  document.title = `${model.name} · ${VIEWS[at][1]} · lineal`;
+  const choice = el("select", { "aria-label": "Model", change: () => (location.hash = address(models[choice.selectedIndex], at)) }, ...models.map((other) => el("option", { selected: other === model }, other.name)));
+  const tab = ([, title]: (typeof VIEWS)[number], i: number): HTMLElement => {
+    const go = (event: Event): void => {
+      const key = (event as KeyboardEvent).key;
+      const step = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0;
+      if (step) location.hash = address(model, (i + step + VIEWS.length) % VIEWS.length);
+    };
+    return el("a", { role: "tab", id: `tab-${i}`, href: address(model, i), "aria-selected": String(i === at), "aria-controls": "view", tabindex: i === at ? 0 : -1, keydown: go }, title);
+  };
+  const view = el("div", { id: "view", role: "tabpanel", "aria-labelledby": `tab-${at}`, tabindex: 0 }, el("p", { class: "lead" }, "Loading …"));
+  const focused = document.activeElement?.getAttribute("role") === "tab";
+  main.replaceChildren(
+    el("h1", {}, model.name),
+    el("p", { class: "lead" }, `A model of the task ${model.task}, version ${model.version}, loaded ${new Date(model.loaded).toLocaleString()}`),
+    el("div", { class: "bar-of-tabs" }, models.length > 1 && choice, el("div", { role: "tablist", "aria-label": "Views" }, ...VIEWS.map(tab))),
+    view,
+    el("footer", {}, "Served by lineal. Nothing on this page leaves the server."),
+  );
+  if (focused) document.getElementById(`tab-${at}`)?.focus();
+  try {
+    view.replaceChildren(await VIEWS[at][2](model));
+  } catch (error) {
+    view.replaceChildren(trouble(error));
+  }
+  view.dataset.ready = "true";
+}
+
+function trouble(error: unknown): Node {
+  return el("p", { class: "warn", role: "alert" }, error instanceof Error ? error.message : String(error));
+}
+
+/** Asks for the token of the server. */
+function askToken(): void {
+  const field = el("input", { type: "password", id: "token", autocomplete: "current-password", required: true });
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    setToken(field.value.trim());
+    void start();
+  };
+  main.replaceChildren(el("h1", {}, "lineal"), el("form", { class: "token", submit }, el("label", { for: "token" }, "Token of the server"), field, el("button", {}, "Enter")));
+  field.focus();
+}
+
+async function start(): Promise<void> {
+  try {
+    const found = await list();
+    models = found.models;
+    if (found.playground) play(main);
+    else await show();
+  } catch (error) {
+    if (error instanceof Problem && error.status === 401) askToken();
+    else main.replaceChildren(el("h1", {}, "lineal"), trouble(error));
+  }
+}
+
+addEventListener("hashchange", () => void start());
+void start();

@@ -1,0 +1,175 @@
+// Try: an example in, the answer and its reasons out. What is asked for follows from what the model takes.
+
+import { explain, predict, Problem, type Column, type Json, type Served } from "./api";
+import { el, section } from "./dom";
+import { answerOf } from "./answers";
+
+/** A part of the form that makes an example. */
+interface Entry {
+  node: Node;
+  example: () => Promise<unknown>;
+}
+
+export async function tryIt(model: Served): Promise<Node> {
+  const entry = entryOf(model);
+  const result = el("div", { "aria-live": "polite", class: "result" });
+  const button = el("button", { class: "primary" }, "Predict");
+  let rival: string | undefined;
+
+  const run = async (): Promise<void> => {
+    button.disabled = true;
+    delete result.dataset.done;
+    try {
+      const form = model.input.form;
+      const examples = { [form]: [await entry.example()] };
+      const [prediction] = await predict(model.name, { ...examples, ...asked(model) });
+      // Reasons are a matter of their own: an answer without them is an answer.
+      const reasons = await explain(model.name, { ...examples, top: 12, words: form === "texts" || form === "rows", ...(rival ? { class: rival } : {}) }).catch((error: unknown) => (error instanceof Problem ? [] : Promise.reject(error)));
+      const choose = (name: string): void => {
+        rival = name || undefined;
+        void run();
+      };
+      result.replaceChildren(answerOf({ model, prediction, reasons, example: examples[form][0], rival, choose }), asCommand(model, { ...examples, ...asked(model) }));
+    } catch (error) {
+      const where = error instanceof Problem && error.pointer ? ` (${error.pointer})` : "";
+      result.replaceChildren(el("p", { class: "warn", role: "alert" }, (error instanceof Error ? error.message : String(error)) + where));
+    }
+    button.disabled = false;
+    result.dataset.done = "true";
+  };
+
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    rival = undefined;
+    void run();
+  };
+  const quick = (event: Event): void => {
+    const key = event as KeyboardEvent;
+    if (key.key === "Enter" && (key.ctrlKey || key.metaKey)) submit(event);
+  };
+  return el("div", {}, section("An example", el("form", { submit, keydown: quick }, entry.node, el("div", { class: "actions" }, button, el("span", { class: "note" }, "Ctrl+Enter predicts, too")))), result);
+}
+
+/** Everything that the model can say of an example. */
+function asked(model: Served): Json {
+  const { task, input } = model;
+  const n = input.classes?.length ?? 0;
+  switch (task) {
+    case "classify":
+    case "multilabel":
+      return { top: Math.max(1, Math.min(12, n)) };
+    case "tag":
+    case "dependency":
+    case "constituency":
+      return input.proba ? { proba: true } : {};
+    case "segment":
+      return { confidence: true };
+    default:
+      return {};
+  }
+}
+
+function asCommand(model: Served, request: Json): Node {
+  const shown = model.input.form === "images" ? { images: ["…"] } : request;
+  const command = `curl ${new URL(`v1/models/${model.name}/predict`, location.href.split("#")[0])} \\\n  -H 'content-type: application/json' \\\n  -d '${JSON.stringify(shown).replaceAll("'", "'\\''")}'`;
+  return el("details", {}, el("summary", {}, "The same by curl"), el("pre", { tabindex: 0 }, command));
+}
+
+function entryOf(model: Served): Entry {
+  const { input } = model;
+  const first = input.example?.[input.form]?.[0];
+  switch (input.form) {
+    case "texts":
+      return text("Text", String(first ?? ""), (value) => value);
+    case "images":
+      return image();
+    case "rows":
+      if (input.columns) return row(input.columns, (first ?? {}) as Json);
+      return json("Features by index, or a list of numbers", first ?? {});
+    case "sentences":
+      return sentence(model, first);
+    default:
+      return json("Example as JSON", first ?? {});
+  }
+}
+
+function area(label: string, value: string, rows: number): [HTMLTextAreaElement, Node] {
+  const field = el("textarea", { id: "example", rows, spellcheck: "false" });
+  field.value = value;
+  return [field, el("div", { class: "field" }, el("label", { for: "example" }, label), field)];
+}
+
+function text(label: string, value: string, make: (value: string) => unknown): Entry {
+  const [field, node] = area(label, value, 5);
+  return { node, example: async () => make(field.value) };
+}
+
+function json(label: string, value: unknown): Entry {
+  const [field, node] = area(label, JSON.stringify(value, null, 1), 10);
+  return { node, example: async () => JSON.parse(field.value) };
+}
+
+/** Words, or a line of cells for each token where the model wants more than words. */
+function sentence(model: Served, first: unknown): Entry {
+  const columns = model.input.columns ?? [];
+  if (columns.length > 1) {
+    const rows = Array.isArray(first) ? (first as string[][]) : [];
+    const cells = rows.every(Array.isArray);
+    if (!cells) return json("Sentence as JSON", first);
+    const lines = rows.map((row) => row.join("\t")).join("\n");
+    const names = columns.map((column) => column.name).join(", ");
+    return text(`One token per line: columns ${names}, between blanks`, lines, (value) => value.split("\n").filter((line) => line.trim()).map((line) => line.trim().split(/\s+/)));
+  }
+  if (first && typeof first === "object" && !Array.isArray(first)) {
+    const [, tags] = Object.entries(first as Record<string, string[]>).find(([key]) => key !== "tokens") ?? ["", []];
+    const key = Object.keys(first).find((key) => key !== "tokens") ?? "upos";
+    const words = ((first as Json).tokens as string[]).map((word, i) => `${word}/${(tags as string[])[i]}`).join(" ");
+    return text(`Words with their parts of speech (${key}), as dog/NOUN`, words, (value) => {
+      const pairs = value.trim().split(/\s+/).map((pair) => pair.split(/\/(?=[^/]*$)/));
+      const all = pairs.every((pair) => pair.length === 2);
+      return all ? { tokens: pairs.map((pair) => pair[0]), [key]: pairs.map((pair) => pair[1]) } : pairs.map((pair) => pair.join("/"));
+    });
+  }
+  const isText = typeof first === "string";
+  const words = Array.isArray(first) ? first.join(" ") : String(first ?? "");
+  if (Array.isArray(first) && first.some(Array.isArray)) return json("Tokens with their attributes", first);
+  return text(isText ? "Text" : "Sentence, words between blanks", words, (value) => (isText ? value : value.trim().split(/\s+/)));
+}
+
+/** A field for each column. */
+function row(columns: Column[], first: Json): Entry {
+  const fields = columns.map((column, i): [Column, HTMLInputElement | HTMLTextAreaElement, Node] => {
+    const id = `column-${i}`;
+    const value = first[column.name];
+    const plain = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "");
+    const field = column.kind === "text" ? el("textarea", { id, rows: 3 }) : el("input", { id, type: column.kind === "number" ? "number" : "text", step: "any", list: column.values ? `${id}-values` : undefined });
+    field.value = plain;
+    const values = column.values && el("datalist", { id: `${id}-values` }, ...column.values.map((value) => el("option", { value })));
+    return [column, field, el("div", { class: column.kind === "text" ? "field wide" : "field" }, el("label", { for: id }, column.name), field, values)];
+  });
+  const example = async (): Promise<unknown> => {
+    const entries = fields.filter(([, field]) => field.value !== "").map(([column, field]) => {
+      const value = column.kind === "number" ? Number(field.value) : ["numbers", "features"].includes(column.kind) ? JSON.parse(field.value) : field.value;
+      return [column.name, value];
+    });
+    return Object.fromEntries(entries);
+  };
+  return { node: el("div", { class: "fields" }, ...fields.map(([, , node]) => node)), example };
+}
+
+function image(): Entry {
+  const field = el("input", { type: "file", id: "example", accept: "image/png,image/jpeg,.ppm,.pgm,.pnm", required: true });
+  const read = (file: File): Promise<string> =>
+    new Promise((done, failed) => {
+      const reader = new FileReader();
+      reader.onload = () => done(String(reader.result));
+      reader.onerror = () => failed(reader.error ?? new Error("the file cannot be read"));
+      reader.readAsDataURL(file);
+    });
+  const example = async (): Promise<unknown> => {
+    const file = field.files?.[0];
+    if (!file) throw new Error("Choose an image first");
+    return { name: file.name, data: await read(file) };
+  };
+  return { node: el("div", { class: "field" }, el("label", { for: "example" }, "Image (PNG, JPEG, PPM, PGM)"), field), example };
+}
