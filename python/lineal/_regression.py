@@ -146,6 +146,9 @@ class Ridge(_LeastSquares):
             self._solve_positive(X, y, weights, alphas.ravel())
         else:
             self._solve(X, y, weights, alphas.ravel(), tol=tol)
+        if y.ndim == 2 and y.shape[1] == 1:
+            # As there: weights of one column are a vector.
+            self._set_weights(self.coef_.ravel(), self.intercept_)
         self.n_iter_ = max(1, int(self.report_["passes"]))
         self.solver_ = self.report_["solver"]
         return self

@@ -153,6 +153,15 @@ def test_weights_are_in_the_precision_of_the_features(dtype):
     assert lineal.LinearRegression().fit(X.astype(dtype), np.column_stack([y, y])).coef_.dtype == dtype
 
 
+def test_shapes_of_one_column():
+    X, y = numbers()
+    for ours, theirs in ((lineal.Ridge(), linear_model.Ridge()), (lineal.LinearRegression(), linear_model.LinearRegression())):
+        ours.fit(X, y[:, None])
+        theirs.fit(X, y[:, None])
+        same(ours, theirs)
+        assert ours.predict(X).shape == theirs.predict(X).shape
+
+
 def test_ridge_of_a_penalty_for_each_target():
     X, y = numbers()
     several = np.column_stack([y, 2 * y + X[:, 0]])

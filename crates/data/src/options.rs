@@ -30,7 +30,7 @@ pub struct ReadOptions {
     pub hash_categories: Option<u8>,
     /// Columns that are running text, for [`read_text`](crate::read_text).
     pub text: Vec<String>,
-    /// Whether columns of many long and different values are guessed to be text.
+    /// Whether columns of many long and different values are guessed to be text. The façade's `read_features` guesses where no column is named.
     pub guess_text: bool,
     /// Columns to leave out.
     pub ignore: Vec<String>,

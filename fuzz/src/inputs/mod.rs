@@ -304,6 +304,18 @@ pub const TARGETS: &[Target] = &[
         is_model: true,
         ..target("model", models::model, seeds::models, 0).tokens(RULES).at_most(1 << 17, 10)
     },
+    target("exchange", models::exchange, seeds::exchanged, 0)
+        .tokens(&[
+            "solver_type ",
+            "nr_class ",
+            "nr_feature ",
+            "bias ",
+            "MCSVM_CS",
+            "1e308",
+            "NONE",
+            "SOFTMAX",
+        ])
+        .at_most(16384, 10),
     target(
         "run-rows",
         runs::rows,

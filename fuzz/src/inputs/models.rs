@@ -7,9 +7,9 @@ use super::signature::Signature;
 use lineal::data::{ImageReadOptions, RgbPixels};
 use lineal::{
     AnyModel, Ask, BracketReadOptions, ConstituencyModel, Dataset, DeclaredModel, DeclaredOptions,
-    DependencyModel, Error, Examples, ExplainSpec, Format, Model, RankModel, ReadOptions,
-    SceneOptions, SceneSchema, Scenes, SegmentModel, SequenceOptions, StructuredModel, TagModel,
-    TargetKind, TreebankOptions,
+    DependencyModel, Error, Examples, ExplainSpec, Format, Model, ModelFormat, RankModel,
+    ReadOptions, SceneOptions, SceneSchema, Scenes, SegmentModel, SequenceOptions, StructuredModel,
+    TagModel, TargetKind, TreebankOptions,
 };
 
 /// A model file, as it is and repaired.
@@ -18,6 +18,21 @@ pub fn model(input: &[u8]) -> Signature {
     s.result(AnyModel::from_bytes(input).map(drop));
     if let Some(model) = s.result(AnyModel::from_bytes(&repair(input))) {
         exercise(&model, &mut s);
+    }
+    s
+}
+
+/// Models of other programs. What is written for them can be read from them.
+pub fn exchange(input: &[u8]) -> Signature {
+    let mut s = Signature::default();
+    if let Some(model) = s.result(Model::import("a.model", input)) {
+        rows(&model, &mut s);
+        for format in [ModelFormat::Liblinear, ModelFormat::Onnx] {
+            if let Some(exported) = s.result(model.export(format)) {
+                Model::import("again.model", &exported.bytes)
+                    .expect("what was written can be read");
+            }
+        }
     }
     s
 }

@@ -5,10 +5,10 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use lineal::data::{MaskLabel, MaskSchema, MaskValue, RgbPixels};
 use lineal::{
-    BracketReadOptions, CalibrateKind, DeclaredData, Error, FeatureSpec, Format, LossKind,
-    ReadOptions, SceneOptions, Scenes, SequenceOptions, SolverKind, Standardize, Strategy,
-    StreamSpec, Streaming, StructuredModel, Task, TrainSpec, Training, TreebankOptions, UpdateKind,
-    read_features, read_ranking,
+    BracketReadOptions, CalibrateKind, DeclaredData, Error, FeatureSpec, Format, LossKind, Model,
+    ModelFormat, ReadOptions, SceneOptions, Scenes, SequenceOptions, SolverKind, Standardize,
+    Strategy, StreamSpec, Streaming, StructuredModel, Task, TrainSpec, Training, TreebankOptions,
+    UpdateKind, read_features, read_ranking,
 };
 use std::io::Write;
 
@@ -237,6 +237,20 @@ pub fn scenes() -> Vec<Vec<u8>> {
 pub fn models() -> Vec<Vec<u8>> {
     let models = row_models().into_iter().chain(structured_models());
     models.filter_map(Result::ok).collect()
+}
+
+/// A model as LIBLINEAR writes it.
+const LIBLINEAR: &[u8] = b"solver_type L2R_LR\nnr_class 3\nlabel 2 1 3\nnr_feature 2\nbias 1\nw\n0.5 -1 0.25 \n1e-3 0 2 \n-1 1 0 \n";
+
+/// Models in the formats of other programs.
+pub fn exchanged() -> Vec<Vec<u8>> {
+    let models =
+        row_models().into_iter().flatten().filter_map(|bytes| Model::from_bytes(&bytes).ok());
+    let of = |model: &Model, format| model.export(format).ok().map(|exported| exported.bytes);
+    let formats = [ModelFormat::Liblinear, ModelFormat::Onnx];
+    let mut all: Vec<_> = models.flat_map(|m| formats.map(|f| of(&m, f))).flatten().collect();
+    all.push(LIBLINEAR.to_vec());
+    all
 }
 
 /// The bytes of a model, or why there is none.

@@ -402,7 +402,7 @@ fn what_is_wrong_is_named() {
     world
         .run(&[&tag("train.conll")[..], &["--solver", "newton"]].concat())
         .failed(2, &["solvers auto"]);
-    world.run(&["train", "train.conll", "-o", "x.lineal"]).failed(1, &["add --task tag"]);
+    world.run(&["train", "train.conll", "-o", "x.lineal"]).failed(1, &["use --task tag"]);
     world.file("rows.csv", "a,label\n1,x\n2,y\n");
     world
         .run(&["train", "rows.csv", "--order", "2", "-o", "x.lineal"])
