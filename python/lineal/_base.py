@@ -80,8 +80,8 @@ def threads(n_jobs: Any) -> int:
         return 0
     if not isinstance(n_jobs, numbers.Integral):
         raise ValueError(f"The 'n_jobs' parameter must be an int or None. Got {n_jobs!r} instead.")
-    if n_jobs < -1:
-        return max((os.cpu_count() or 1) + 1 + n_jobs, 1)
+    if int(n_jobs) < -1:
+        return max((os.cpu_count() or 1) + 1 + int(n_jobs), 1)
     return max(int(n_jobs), 1)
 
 
@@ -90,7 +90,7 @@ def seed_of(random_state: Any) -> int:
     if random_state is None:
         return 0
     if isinstance(random_state, numbers.Integral):
-        if not 0 <= random_state < 2**32:
+        if not 0 <= int(random_state) < 2**32:
             raise ValueError(f"The 'random_state' parameter must be an int in the range [0, 4294967295]. Got {random_state!r} instead.")
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
