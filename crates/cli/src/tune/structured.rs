@@ -14,6 +14,7 @@ use super::search::{rising, shuffle};
 use super::{Found, Trained, choose, say_trained, table};
 use crate::args::{LossName, TuneArgs};
 use crate::exit::usage;
+use crate::fields::as_flags;
 use crate::progress::Series;
 use crate::structured::StructuredTask;
 use crate::talk::{Talk, count, seconds};
@@ -81,7 +82,7 @@ pub fn tune<M: StructuredTask>(args: &TuneArgs) -> anyhow::Result<Found<Learner>
     Ok(Found {
         task: args.task,
         table: tuned.table,
-        refused: tuned.refused,
+        refused: in_flags(tuned.refused),
         chosen,
         metric: tuned.metric.to_owned(),
         is_loss: false,
@@ -135,4 +136,9 @@ fn write<M: StructuredTask>(
         test_in_one_line: test.as_ref().map(<M as StructuredTask>::one_line),
         test: test.as_ref().map(serde_json::to_value).transpose()?,
     })
+}
+
+/// The reasons in the program's words.
+fn in_flags<L>(refused: Vec<(L, String)>) -> Vec<(L, String)> {
+    refused.into_iter().map(|(learner, why)| (learner, as_flags(&why).into_owned())).collect()
 }
