@@ -52,7 +52,8 @@ def to_liblinear(checks, program, sets):
                 order = [format(label, "g") for label in theirs.get_labels()]
                 ours = np.array([[row["proba"][c] for c in order] for row in rows])
                 far = np.abs(ours - np.array(values)).max()
-                checks.that(far < 1e-9, f"{model.command}: LIBLINEAR's probabilities", f"{far:.1e}")
+                # Weights of single precision are summed in it here, and in double precision there.
+                checks.that(far < 1e-6, f"{model.command}: LIBLINEAR's probabilities", f"{far:.1e}")
 
 
 def from_liblinear(checks, program, sets):
