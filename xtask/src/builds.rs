@@ -38,14 +38,23 @@ pub(crate) fn run() -> Result<()> {
 fn with_oldest_rust() -> Result<()> {
     let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
     let oldest = rust_version(&manifest).context("Cargo.toml has no rust-version")?;
-    if !rustup(&["toolchain", "list"])?.lines().any(|line| line.starts_with(oldest)) {
+    let toolchains = rustup(&["toolchain", "list"])?;
+    let Some(toolchain) = toolchain(&toolchains, oldest) else {
         eprintln!(
             "xtask: not checked with Rust {oldest}, which is not installed: rustup toolchain install {oldest}"
         );
         return Ok(());
-    }
+    };
     let check = ["check", "--quiet", "--locked", "-p", "lineal-cli"];
-    call("rustup", &[&["run", oldest, "cargo"], &check[..]].concat())
+    call("rustup", &[&["run", toolchain, "cargo"], &check[..]].concat())
+}
+
+/// The first of the listed toolchains that is of a version: `1.90-…` or `1.90.1-…` for 1.90.
+fn toolchain<'a>(listed: &'a str, version: &str) -> Option<&'a str> {
+    let mut names = listed.lines().filter_map(|line| line.split_whitespace().next());
+    let is_it =
+        |name: &&str| name.strip_prefix(version).is_some_and(|rest| rest.starts_with(['-', '.']));
+    names.find(is_it)
 }
 
 /// What the workspace says of the oldest Rust.
@@ -79,5 +88,13 @@ mod tests {
     fn the_oldest_rust_is_in_the_manifest() {
         assert_eq!(rust_version("[workspace.package]\nrust-version = \"1.90\"\n"), Some("1.90"));
         assert_eq!(rust_version("edition = \"2024\"\n"), None);
+    }
+
+    #[test]
+    fn a_toolchain_has_the_name_that_it_was_installed_by() {
+        let listed = "stable-x86_64 (default)\n1.9-x86_64\n1.90.0-x86_64 (active)\n";
+        assert_eq!(toolchain(listed, "1.90"), Some("1.90.0-x86_64"));
+        assert_eq!(toolchain(listed, "1.95"), None);
+        assert_eq!(toolchain("no installed toolchains\n", "1.90"), None);
     }
 }
