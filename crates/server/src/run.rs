@@ -1,4 +1,4 @@
-//! Listens, answers, and ends without losing a request.
+//! Listens, answers, and ends after what has been asked.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
