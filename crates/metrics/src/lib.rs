@@ -34,6 +34,7 @@ mod ranking;
 mod regress;
 mod segmentation;
 mod spans;
+mod tagging;
 
 pub use auc::{auc, average_precision};
 pub use brackets::{
@@ -56,3 +57,4 @@ pub use ranking::{
 pub use regress::{RegressMetrics, regress};
 pub use segmentation::{AreaScores, ImageScores, SegmentationEvaluation, SegmentationMetrics};
 pub use spans::{Span, SpanCounts, SpanEvaluation, TagSet};
+pub use tagging::{TagMetrics, TypeMetrics};

@@ -1,5 +1,6 @@
 //! `lineal demo`: a whole run on a built-in set, with the commands that a user would type.
 
+mod addresses;
 mod picture;
 pub mod regions;
 mod sets;

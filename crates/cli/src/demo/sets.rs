@@ -90,7 +90,7 @@ pub const SETS: &[Set] = &[
         flags: &["--task", "tag", "--scheme", "bio", "--features", "word,shape,suffix:2,window:2"],
         n_rows: [120, 200],
         in_plane: false,
-        make: crate::tag::demo::addresses,
+        make: super::addresses::addresses,
     },
 ];
 

@@ -46,3 +46,19 @@ pub enum Error {
     #[error("{0}")]
     Damaged(String),
 }
+
+/// An error of a sentence, at its token if it is one token's.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{error}")]
+pub struct TokenError {
+    /// From 0.
+    pub token: Option<usize>,
+    /// What is wrong.
+    pub error: Error,
+}
+
+impl From<Error> for TokenError {
+    fn from(error: Error) -> Self {
+        Self { token: None, error }
+    }
+}

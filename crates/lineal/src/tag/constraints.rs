@@ -1,6 +1,7 @@
 //! What is forbidden: by a scheme of spans, and by a list of transitions.
 
 use super::spec::{Border, TagSpec};
+use super::vectorize::read;
 use crate::Error;
 use lineal_chain::Grammar;
 use std::path::Path;
@@ -10,9 +11,7 @@ const EDGE: &str = "<edge>";
 
 /// Reads forbidden transitions: a line `FROM TO` each, separated by a tab or spaces, `<edge>` for the border of a sequence; `#` begins a comment.
 pub fn read_forbidden(path: &Path) -> Result<Vec<(Border, Border)>, Error> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| Error::Io { path: path.to_path_buf(), source })?;
-    parse_forbidden(&text).map_err(|why| Error::request(format!("{}:{why}", path.display())))
+    parse_forbidden(&read(path)?).map_err(|why| Error::request(format!("{}:{why}", path.display())))
 }
 
 /// The text of such a list. The error begins with the number of the line.

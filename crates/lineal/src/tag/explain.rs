@@ -2,12 +2,11 @@
 
 use super::model::TagModel;
 use super::tagger::{Bench, observations, place};
-use super::vectorize::{Rows, VectorScratch};
 use crate::Error;
 use crate::structured::StructuredModel;
 use lineal_chain::{LabelSets, Parts};
 use lineal_data::Sequence;
-use lineal_features::sequence::Names;
+use lineal_features::sequence::{AttributeRows, Names};
 use serde::Serialize;
 
 /// What decided a position. The lead is the sum of `for_label − for_other` over the reasons.
@@ -59,10 +58,7 @@ impl TagModel {
         position: Option<usize>,
         against: Option<u32>,
     ) -> Result<Vec<TagExplanation>, Error> {
-        let (mut rows, mut vectors) = (Rows::default(), VectorScratch::default());
-        self.vectorizer.extract(sequence, &mut vectors, &mut rows)?;
-        let mut names = Names::default();
-        self.vectorizer.name(sequence, &mut names)?;
+        let (rows, names) = self.named_rows(sequence)?;
         let n = sequence.len();
         let mut bench = Bench::<f64>::new(self);
         bench.score(self, observations(&rows, n));
@@ -139,7 +135,7 @@ impl TagModel {
 
 struct Sides<'a> {
     model: &'a TagModel,
-    rows: &'a Rows,
+    rows: &'a AttributeRows,
     names: &'a Names,
     best: &'a [u32],
     other: &'a [u32],

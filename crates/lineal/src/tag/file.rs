@@ -9,20 +9,18 @@
 //! ```
 
 use super::constraints;
-use super::lexicon::Lexicon;
 use super::model::TagModel;
 use super::notable::Notable;
 use super::rules;
-use super::vectorize::{Vectorizer, has_bias};
+use super::vectorize::{has_bias, lexicon};
 use crate::Error;
 use crate::request::spec::Task;
 use crate::structured::{self, Header};
 use lineal_chain::{ChainModel, PrunedModel, PrunedParts};
 use lineal_data::SequenceSchema;
-use lineal_features::sequence::{AttributeIndex, Extractor, Templates};
+use lineal_features::sequence::{AttributeIndex, AttributeSource, Templates, Vectorizer};
 use lineal_model::file::{ModelFile, TensorData};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// The most labels: K² transitions are kept in memory.
 pub(super) const MAX_LABELS: usize = 10_000;
@@ -55,9 +53,9 @@ pub(super) struct About {
 
 /// The bytes of the model's file.
 pub(super) fn to_bytes(model: &TagModel) -> Result<Vec<u8>, Error> {
-    let PrunedParts { ends, columns, weights, shared } = model.weights.parts();
-    let starts = [0].into_iter().chain(ends.iter().copied());
-    let counts: Vec<u32> = ends.iter().zip(starts).map(|(&end, start)| end - start).collect();
+    let parts = model.weights.parts();
+    let counts: Vec<u32> = parts.counts().collect();
+    let PrunedParts { columns, weights, shared, .. } = parts;
     let (counts, columns) = (Packed::new(&counts), Packed::new(&columns));
     let hashes = model.vectorizer.unary_index().hashes().map(halves);
     let pair_hashes = model.vectorizer.pair_index().and_then(|index| index.hashes()).map(halves);
@@ -95,18 +93,22 @@ pub(super) fn read(file: &ModelFile) -> Result<TagModel, Error> {
         return Err(bad("its labels do not fit its description".into()));
     }
     let unary = read_index(file, HASHES, about.hashed)?;
-    let vectorizer = match &about.templates {
-        None => Vectorizer::Named { index: unary, bias: has_bias(&about.header.spec.tag) },
+    let (source, pairs) = match &about.templates {
+        None => {
+            let bias = has_bias(&about.header.spec.tag);
+            (AttributeSource::Named { bias }, AttributeIndex::hashed(0))
+        }
         Some(text) => {
-            let lexicon = Lexicon::new(&about.header.spec.tag, &about.schema);
+            let lexicon = lexicon(&about.header.spec.tag, &about.schema);
             let n_columns = lexicon.as_ref().map_or(about.schema.columns.len(), |l| l.n_columns());
             let templates = Templates::parse(text)
                 .and_then(|t| t.check_columns(n_columns).map(|()| t))
                 .map_err(|e| bad(e.to_string()))?;
             let pairs = read_index(file, PAIR_HASHES, about.hashed_pairs)?;
-            Vectorizer::Columns(Extractor::new(templates, unary, pairs), lexicon.map(Arc::new))
+            (AttributeSource::Columns(templates, lexicon), pairs)
         }
     };
+    let vectorizer = Vectorizer::new(source, unary, pairs);
     let shape = ChainModel {
         n_labels: k,
         n_unary: vectorizer.n_unary(),
@@ -169,7 +171,7 @@ fn read_weights(
     let weights: Vec<f32> = match (step, file.tensor(WEIGHTS)?) {
         (None, Some(TensorData::F32(weights))) => weights.to_vec(),
         (Some(step), Some(TensorData::U8(bytes))) => {
-            bytes.iter().map(|&byte| (f32::from(byte) - 128.0) * step).collect()
+            bytes.iter().map(|&byte| of_byte(byte, step)).collect()
         }
         _ => return Err(bad(WEIGHTS, "it is not there, or of another type than described")),
     };
@@ -193,10 +195,16 @@ fn halves(hashes: &[u64]) -> Vec<u32> {
     hashes.iter().flat_map(|&hash| [hash as u32, (hash >> 32) as u32]).collect()
 }
 
-fn in_bytes(weights: &[f32], step: f32) -> Vec<u8> {
+/// Weights as multiples of a step from −128 to 127.
+pub(super) fn in_bytes(weights: &[f32], step: f32) -> Vec<u8> {
     let byte =
         |&w: &f32| if step > 0.0 { (w / step).round().clamp(-128.0, 127.0) + 128.0 } else { 128.0 };
     weights.iter().map(|w| byte(w) as u8).collect()
+}
+
+/// A weight as it comes back from a byte.
+pub(super) fn of_byte(byte: u8, step: f32) -> f32 {
+    (f32::from(byte) - 128.0) * step
 }
 
 /// Whole numbers in as many bytes as the largest needs.
@@ -236,9 +244,8 @@ impl Packed {
 
 /// The bytes that weights and attributes take, without the JSON.
 pub(super) fn tensor_bytes(parts: &PrunedParts, hashes: usize, in_bytes: bool) -> usize {
-    let starts = [0].into_iter().chain(parts.ends.iter().copied());
-    let most = parts.ends.iter().zip(starts).map(|(&end, start)| end - start).max();
-    let counts = Packed::new(&[most.unwrap_or(0)]).width * parts.ends.len();
+    let most = parts.counts().max().unwrap_or(0);
+    let counts = Packed::new(&[most]).width * parts.ends.len();
     let columns = Packed::new(&[parts.columns.iter().copied().max().unwrap_or(0)]).width;
     let weight = if in_bytes { 1 } else { 4 };
     counts + (columns + weight) * parts.columns.len() + 4 * parts.shared.len() + 8 * hashes

@@ -23,7 +23,6 @@ mod constraints;
 mod evaluate;
 mod explain;
 mod file;
-mod lexicon;
 mod model;
 mod notable;
 mod rules;
@@ -35,13 +34,14 @@ mod vectorize;
 mod warm;
 mod weigh;
 
+pub use lineal_metrics::{TagMetrics, TypeMetrics};
+
 pub use constraints::{parse_forbidden, read_forbidden};
-pub use evaluate::{TagMetrics, TypeMetrics};
 pub use explain::{Reason, TagExplanation};
-pub use lexicon::{read_word_clusters, read_word_list};
 pub use model::{TagModel, TagWeight};
 pub use notable::Notable;
 pub use rules::check_rules;
 pub use shrink::least_model_bytes;
 pub use spec::{Border, SchemeKind, TagFeatures, TagSpec, WeightsKind, WordList};
 pub use tagger::{Ranking, Tagged, TaggedSpan, Tagger};
+pub use vectorize::{read_word_clusters, read_word_list};

@@ -2,13 +2,13 @@
 
 use super::file::About;
 use super::notable::Notable;
-use super::vectorize::{Rows, VectorScratch, Vectorizer};
+use super::vectorize;
 use crate::structured::{Ask, Header, StructuredModel};
 use crate::{Error, SequenceOptions, TagMetrics, Tagged};
 use lineal_chain::{Grammar, PrunedModel};
 use lineal_data::{Sequence, SequenceSchema, Sequences, Source};
 use lineal_declared::automaton::Automaton;
-use lineal_features::sequence::{AttributeIndex, Names};
+use lineal_features::sequence::{AttributeIndex, AttributeRows, ExtractScratch, Names, Vectorizer};
 use lineal_metrics::TagSet;
 use lineal_model::file::ModelFile;
 use std::ops::ControlFlow;
@@ -77,10 +77,7 @@ impl TagModel {
 
     /// The attributes of each token of a sequence that have weights, by name, with their values.
     pub fn attributes(&self, sequence: Sequence<'_>) -> Result<Vec<Vec<(String, f32)>>, Error> {
-        let (mut rows, mut scratch) = (Rows::default(), VectorScratch::default());
-        self.vectorizer.extract(sequence, &mut scratch, &mut rows)?;
-        let mut names = Names::default();
-        self.vectorizer.name(sequence, &mut names)?;
+        let (rows, names) = self.named_rows(sequence)?;
         let row = |t: usize| {
             let mut row = Vec::new();
             rows.unary.row(t).for_each(|id, value| row.push((names.unary[id].clone(), value)));
@@ -89,12 +86,23 @@ impl TagModel {
         Ok((0..sequence.len()).map(row).collect())
     }
 
+    /// The attributes of a sequence that have weights, and their names.
+    pub(super) fn named_rows(
+        &self,
+        sequence: Sequence<'_>,
+    ) -> Result<(AttributeRows, Names), Error> {
+        let (mut rows, mut names) = (AttributeRows::default(), Names::default());
+        vectorize::extract(&self.vectorizer, sequence, &mut ExtractScratch::default(), &mut rows)?;
+        vectorize::name(&self.vectorizer, sequence, &mut names)?;
+        Ok((rows, names))
+    }
+
     /// All weights, as `crfsuite dump` shows them. Attributes are stored as hashes: they have the names that they have in `data`, which should be the training data, and
     /// those that do not occur there are written as `#` and their hash.
     pub fn weights(&self, data: Option<&Sequences>) -> Result<Vec<TagWeight>, Error> {
         let mut names = Names::default();
         for sequence in data.into_iter().flat_map(|data| data.iter()) {
-            self.vectorizer.name(sequence, &mut names)?;
+            vectorize::name(&self.vectorizer, sequence, &mut names)?;
         }
         let named = |names: &[String], index: Option<&AttributeIndex>, id: usize| match names
             .get(id)
@@ -124,13 +132,8 @@ impl TagModel {
             }
         }
         let from = shape.transition_range().start;
-        let ranges = [
-            ("transition", shape.transition_range(), 2),
-            ("start", shape.start_range(), 1),
-            ("end", shape.end_range(), 1),
-            ("triple", shape.triple_range(), 3),
-        ];
-        for (kind, range, n_labels) in ranges {
+        let kinds = ["transition", "start", "end", "triple"];
+        for (kind, (range, n_labels)) in kinds.into_iter().zip(shape.shared()) {
             for (at, place) in range.enumerate() {
                 let weight = self.weights.shared()[place - from];
                 if weight != 0.0 {

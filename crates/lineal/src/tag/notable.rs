@@ -1,10 +1,10 @@
 //! The attributes that weigh most, by name: a model of hashes has no others to show.
 
-use super::vectorize::{Rows, Vectorizer};
+use super::vectorize;
 use crate::Error;
 use lineal_chain::PrunedModel;
 use lineal_data::Sequences;
-use lineal_features::sequence::Names;
+use lineal_features::sequence::{AttributeRows, Names, Vectorizer};
 use serde::{Deserialize, Serialize};
 
 /// What speaks for a label, and against it.
@@ -26,7 +26,7 @@ pub(super) fn notable(
     vectorizer: &Vectorizer,
     weights: &PrunedModel,
     data: &Sequences,
-    rows: &Rows,
+    rows: &AttributeRows,
 ) -> Result<Vec<Notable>, Error> {
     let shape = weights.model();
     let n_labels = shape.n_labels.min(LABELS);
@@ -60,7 +60,7 @@ fn names_of(
     best: &[Vec<(u32, f32)>],
     n_unary: usize,
     data: &Sequences,
-    rows: &Rows,
+    rows: &AttributeRows,
 ) -> Result<Names, Error> {
     let mut names = Names { unary: vec![String::new(); n_unary], ..Names::default() };
     let mut wanted = vec![false; n_unary];
@@ -71,7 +71,7 @@ fn names_of(
             rows.unary.row(t).for_each(|a, _| any |= std::mem::take(&mut wanted[a]));
         }
         if any {
-            vectorizer.name(sequence, &mut names)?;
+            vectorize::name(vectorizer, sequence, &mut names)?;
         }
     }
     Ok(names)

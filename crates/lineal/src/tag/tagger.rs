@@ -1,11 +1,12 @@
 //! Labels for sequences, and how sure they are.
 
 use super::model::TagModel;
-use super::vectorize::{Rows, VectorScratch};
+use super::vectorize;
 use crate::Error;
 use crate::structured::{Ask, StructuredModel, in_chunks};
 use lineal_chain::{Decoder, Error as ChainError, LabelSets, Observations, Parts, Scratch};
 use lineal_data::{Sequence, Sequences, UNLABELLED};
+use lineal_features::sequence::{AttributeRows, ExtractScratch};
 use lineal_linalg::Rng;
 use lineal_linalg::Scalar;
 use lineal_metrics::{Span, TagSet};
@@ -82,8 +83,8 @@ pub(super) fn tag(model: &TagModel, data: &Sequences, ask: &Ask) -> Result<Vec<T
 #[derive(Clone, Debug)]
 pub struct Tagger<'m> {
     pub(super) model: &'m TagModel,
-    rows: Rows,
-    vectors: VectorScratch,
+    rows: AttributeRows,
+    scratch: ExtractScratch,
     fast: Bench<f32>,
     exact: Option<Box<Bench<f64>>>,
     tags: TagSet,
@@ -120,8 +121,8 @@ impl<'m> Tagger<'m> {
     pub fn new(model: &'m TagModel) -> Self {
         Self {
             model,
-            rows: Rows::default(),
-            vectors: VectorScratch::default(),
+            rows: AttributeRows::default(),
+            scratch: ExtractScratch::default(),
             fast: Bench::new(model),
             exact: None,
             tags: model.tags(),
@@ -177,9 +178,8 @@ impl<'m> Tagger<'m> {
 
     /// Makes the rows of a sequence.
     fn extract(&mut self, sequence: Sequence<'_>) -> Result<(), Error> {
-        self.rows.unary.clear();
-        self.rows.pairs.clear();
-        self.model.vectorizer.extract(sequence, &mut self.vectors, &mut self.rows)
+        self.rows.clear();
+        vectorize::extract(&self.model.vectorizer, sequence, &mut self.scratch, &mut self.rows)
     }
 
     /// The labels that are possible where the data has some.
@@ -307,7 +307,7 @@ fn exactly(tags: &TagSet, span: Span, labels: &[u32], n_labels: usize) -> (usize
     (span.start - before, sets)
 }
 
-pub(super) fn observations(rows: &Rows, n: usize) -> Observations<'_> {
+pub(super) fn observations(rows: &AttributeRows, n: usize) -> Observations<'_> {
     Observations { unary: &rows.unary, pairs: Some(&rows.pairs), start: 0, end: n }
 }
 

@@ -9,12 +9,12 @@ use super::notable::notable;
 use super::rules;
 use super::shrink::compact;
 use super::spec::{SchemeKind, TagFeatures, TagSpec, WeightsKind};
-use super::vectorize::{Rows, Vectorizer};
+use super::vectorize;
 use super::warm;
 use super::weigh;
 use crate::Error;
 use crate::request::spec::{Task, TrainSpec};
-use crate::structured::{Counts, Header, Metric, fit, train_and_held_out};
+use crate::structured::{Counts, Header, Metric, fit, in_chunks, train_and_held_out};
 use crate::train::report::{Report, StructuredReport};
 use crate::train::{Trainable, Training};
 use lineal_chain::{
@@ -23,8 +23,9 @@ use lineal_chain::{
 };
 use lineal_data::{Format, Sequences, UNLABELLED};
 use lineal_erm::structured::learn;
-use lineal_features::sequence::AttributeIndex;
-use rayon::prelude::*;
+use lineal_features::sequence::{AttributeIndex, AttributeRows, Vectorizer};
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 impl Trainable for Sequences {
     type Model = TagModel;
@@ -53,7 +54,7 @@ impl Trainable for Sequences {
             .map_or(data.len() as f64, |weights| weights.iter().map(|&w| f64::from(w)).sum());
         let learning = spec.learning(n)?;
 
-        let (vectorizer, rows) = Vectorizer::learn(data, &spec.tag)?;
+        let (vectorizer, rows) = vectorize::learn(data, &spec.tag)?;
         let shape = ChainModel {
             n_labels: labels.len(),
             n_unary: vectorizer.n_unary(),
@@ -107,25 +108,7 @@ impl Trainable for Sequences {
             let told = "all positions have the same label: there is nothing to tell apart";
             report.warnings.push(told.into());
         }
-        let after: Vec<&str> = vectorizer
-            .templates()
-            .into_iter()
-            .flat_map(|templates| templates.columns())
-            .filter(|&column| column > data.schema.label)
-            .filter_map(|column| data.schema.columns.get(column).map(String::as_str))
-            .collect();
-        if data.schema.format == Format::Conll && !after.is_empty() {
-            let mut after = after;
-            after.sort_unstable();
-            after.dedup();
-            report.warnings.push(format!(
-                "attributes are made of {} {}, after the label: if new data will not have {}, leave {} out by spec.tag.features",
-                if after.len() == 1 { "column" } else { "columns" },
-                after.join(", "),
-                if after.len() == 1 { "it" } else { "them" },
-                if after.len() == 1 { "it" } else { "them" },
-            ));
-        }
+        report.warnings.extend(columns_after_label(&vectorizer, data));
         report.warnings.extend(rules::broken(&spec.tag, data));
         if report.features == 0 {
             let told = "no attribute has a weight: labels follow from their neighbours alone";
@@ -147,6 +130,21 @@ impl Trainable for Sequences {
         };
         Ok((TagModel { vectorizer, weights, grammar, rules, about }, report))
     }
+}
+
+/// Attributes made of columns after the label, which new data often does not have.
+fn columns_after_label(vectorizer: &Vectorizer, data: &Sequences) -> Option<String> {
+    let schema = &data.schema;
+    let columns = vectorizer.templates()?.columns().filter(|&column| column > schema.label);
+    let names = columns.filter_map(|column| schema.columns.get(column).map(String::as_str));
+    let names: Vec<&str> = names.collect::<BTreeSet<_>>().into_iter().collect();
+    let (columns, them) = if names.len() == 1 { ("column", "it") } else { ("columns", "them") };
+    (schema.format == Format::Conll && !names.is_empty()).then(|| {
+        format!(
+            "attributes are made of {columns} {}, after the label: if new data will not have {them}, leave {them} out by spec.tag.features",
+            names.join(", ")
+        )
+    })
 }
 
 /// Sees that the choices fit each other and the data.
@@ -267,12 +265,9 @@ fn placed(error: lineal_chain::Error, data: &Sequences) -> Error {
 /// Sequences to watch, with their attributes.
 struct HeldOut<'a> {
     data: &'a Sequences,
-    rows: Rows,
+    rows: AttributeRows,
     grammar: &'a Grammar,
 }
-
-/// Sequences that a thread takes at a time.
-const CHUNK: usize = 32;
 
 impl<'a> HeldOut<'a> {
     /// How good weights are on these sequences.
@@ -282,44 +277,30 @@ impl<'a> HeldOut<'a> {
         grammar: &'a Grammar,
         problem: &'a ChainProblem<'_>,
     ) -> Result<Metric<'a>, Error> {
-        let held_out = Self { data, rows: vectorizer.rows(data)?, grammar };
+        let held_out = Self { data, rows: vectorize::rows(vectorizer, data)?, grammar };
         Ok(Box::new(move |w| held_out.metric(&problem.pruned(w)?)))
     }
 
     fn metric(&self, model: &PrunedModel) -> Result<f64, Error> {
-        let all: Vec<usize> = (0..self.data.len()).collect();
         let shape = model.model();
         let new = || {
             let decoder = Decoder::new(self.grammar.clone(), shape.triples);
             (Parts::<f32>::new(), decoder, Scratch::new(), false)
         };
-        let chunks: Vec<Result<Vec<Vec<u32>>, Error>> = all
-            .par_chunks(CHUNK)
-            .map_init(new, |(parts, decoder, s, loaded), chunk| {
-                let one = |&i: &usize| {
-                    let tokens = self.data.tokens(i);
-                    let x = Observations {
-                        unary: &self.rows.unary,
-                        pairs: Some(&self.rows.pairs),
-                        start: tokens.start,
-                        end: tokens.end,
-                    };
-                    model.scores(x, parts);
-                    if !std::mem::replace(loaded, true) {
-                        decoder.load(parts);
-                    }
-                    let mut labels = Vec::new();
-                    decoder.viterbi(parts, None, s, &mut labels)?;
-                    Ok(labels)
-                };
-                chunk.iter().map(one).collect()
-            })
-            .collect();
-        let mut labels = Vec::with_capacity(self.data.len());
-        for chunk in chunks {
-            labels.extend(chunk?);
-        }
-        let labels: Vec<&[u32]> = labels.iter().map(Vec::as_slice).collect();
-        Ok(compare(self.data, shape.n_labels, &labels)?.main())
+        let labels = in_chunks(self.data.len(), new, |(parts, decoder, s, loaded), which| {
+            let one = |i: usize| {
+                let Range { start, end } = self.data.tokens(i);
+                let AttributeRows { unary, pairs } = &self.rows;
+                model.scores(Observations { unary, pairs: Some(pairs), start, end }, parts);
+                if !std::mem::replace(loaded, true) {
+                    decoder.load(parts);
+                }
+                let mut labels = Vec::new();
+                decoder.viterbi(parts, None, s, &mut labels)?;
+                Ok(labels)
+            };
+            which.map(one).collect()
+        })?;
+        Ok(compare(self.data, shape.n_labels, labels.iter().map(Vec::as_slice))?.main())
     }
 }

@@ -56,6 +56,7 @@ mod parts;
 mod posterior;
 mod problem;
 mod pruned;
+mod reshape;
 mod scheme;
 mod scratch;
 mod sentences;

@@ -99,6 +99,14 @@ impl ChainModel {
         at..at + self.start_range().len()
     }
 
+    /// Where the weights are that no attribute has, and of how many labels each is: transitions, first labels, last labels, triples.
+    pub fn shared(&self) -> [(Range<usize>, u32); 4] {
+        let ranges =
+            [self.transition_range(), self.start_range(), self.end_range(), self.triple_range()];
+        let [transitions, starts, ends, triples] = ranges;
+        [(transitions, 2), (starts, 1), (ends, 1), (triples, 3)]
+    }
+
     /// The weights of three labels in a row; empty if there are none.
     pub fn triple_range(&self) -> Range<usize> {
         let at = self.end_range().end;

@@ -1,13 +1,9 @@
-//! Lists of phrases and clusters of words: columns that no file has, computed from the words and stored with the model.
+//! Lists of phrases and clusters of words: columns that no file has, computed from the words.
 //!
 //! A list adds one column: `B` where the longest phrase of the list begins, `I` where it goes on, `_` elsewhere. Clusters of bits (Brown clusters) add the first 4, 6 and 10
 //! bits of a word's cluster and the whole; clusters with names add one column.
 
-use super::spec::{TagSpec, WordList};
-use crate::Error;
-use lineal_data::{Sequence, SequenceSchema, words};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::Path;
 
 /// The lengths of the prefixes of clusters that are bits.
 const PREFIXES: [usize; 3] = [4, 6, 10];
@@ -16,13 +12,17 @@ const OFFSETS: [i32; 3] = [-1, 0, 1];
 /// What stands where nothing was found.
 const NONE: &str = "_";
 
+/// The words of a text, punctuation marks apart.
+pub type Tokenizer = fn(&str) -> Vec<&str>;
+
 /// What is looked up for each token.
 #[derive(Clone, Debug)]
-pub(super) struct Lexicon {
+pub struct Lexicon {
     lists: Vec<Phrases>,
     clusters: HashMap<String, String>,
     /// Columns of clusters.
     n_clusters: usize,
+    /// The column of the words.
     words: usize,
     /// Columns of the data, that of the label among them.
     base: usize,
@@ -31,42 +31,44 @@ pub(super) struct Lexicon {
 #[derive(Clone, Debug)]
 struct Phrases {
     name: String,
-    /// As they are written, but words parted by single spaces.
+    /// As they are written, but words separated by single spaces.
     exact: HashSet<String>,
     /// Those written in small letters, which are found in any case.
     small: HashSet<String>,
     /// The most tokens to look at.
     longest: usize,
+    tokenizer: Tokenizer,
 }
 
 impl Lexicon {
-    /// What a spec names; none if it names nothing.
-    pub(super) fn new(spec: &TagSpec, schema: &SequenceSchema) -> Option<Self> {
-        if spec.lists.is_empty() && spec.clusters.is_empty() {
-            return None;
-        }
-        let bits =
-            spec.clusters.values().all(|cluster| cluster.bytes().all(|b| b"01".contains(&b)));
-        Some(Self {
-            lists: spec.lists.iter().map(Phrases::new).collect(),
-            clusters: spec.clusters.iter().map(|(word, c)| (word.clone(), c.clone())).collect(),
-            n_clusters: match spec.clusters.is_empty() {
+    /// For data of `base` columns with words in column `words`. Phrases are found however the data cuts them into tokens: both go through the tokenizer.
+    pub fn new<'a>(
+        lists: impl Iterator<Item = (&'a str, &'a [String])>,
+        clusters: &BTreeMap<String, String>,
+        (words, base): (usize, usize),
+        tokenizer: Tokenizer,
+    ) -> Self {
+        let is_bits = |cluster: &String| cluster.bytes().all(|b| b"01".contains(&b));
+        Self {
+            lists: lists.map(|(name, all)| Phrases::new(name, all, tokenizer)).collect(),
+            clusters: clusters.iter().map(|(word, c)| (word.clone(), c.clone())).collect(),
+            n_clusters: match clusters.is_empty() {
                 true => 0,
-                false if bits => PREFIXES.len() + 1,
+                false if clusters.values().all(is_bits) => PREFIXES.len() + 1,
                 false => 1,
             },
-            words: schema.words(),
-            base: schema.columns.len(),
-        })
+            words,
+            base,
+        }
     }
 
     /// Columns of the data and those that are computed.
-    pub(super) fn n_columns(&self) -> usize {
+    pub fn n_columns(&self) -> usize {
         self.base + self.lists.len() + self.n_clusters
     }
 
     /// Templates that read the computed columns.
-    pub(super) fn templates(&self) -> String {
+    pub fn templates(&self) -> String {
         let lists = self.lists.iter().map(|list| list.name.clone());
         let clusters = (0..self.n_clusters).map(|i| match PREFIXES.get(i) {
             Some(bits) if self.n_clusters > 1 => format!("cluster{bits}"),
@@ -81,19 +83,20 @@ impl Lexicon {
         text
     }
 
-    /// The cells of a sequence and those that are computed, token by token.
-    pub(super) fn cells<'a>(&'a self, sequence: Sequence<'a>, cells: &mut Vec<&'a str>) {
-        let (n, n_file) = (sequence.len(), sequence.data().n_columns());
-        let tokens: Vec<&'a str> = (0..n).map(|t| sequence.cell(t, self.words)).collect();
-        let found: Vec<Vec<&'static str>> = self.lists.iter().map(|l| l.mark(&tokens)).collect();
-        for t in 0..n {
+    /// The cells of a sentence, `n_columns` for each token, with those that are computed after them, token by token.
+    pub(super) fn extend<'a>(&'a self, cells: &[&'a str], n_columns: usize) -> Vec<&'a str> {
+        let tokens: Vec<&str> = cells.chunks_exact(n_columns).map(|row| row[self.words]).collect();
+        let found: Vec<Vec<&str>> = self.lists.iter().map(|list| list.mark(&tokens)).collect();
+        let mut all = Vec::with_capacity(tokens.len() * self.n_columns());
+        for (t, row) in cells.chunks_exact(n_columns).enumerate() {
             // A file may lack its last column, that of the label.
-            cells.extend((0..self.base).map(|c| if c < n_file { sequence.cell(t, c) } else { "" }));
-            cells.extend(found.iter().map(|marks| marks[t]));
+            all.extend((0..self.base).map(|column| row.get(column).copied().unwrap_or_default()));
+            all.extend(found.iter().map(|marks| marks[t]));
             if self.n_clusters > 0 {
-                self.cluster(tokens[t], cells);
+                self.cluster(tokens[t], &mut all);
             }
         }
+        all
     }
 
     fn cluster<'a>(&'a self, word: &str, cells: &mut Vec<&'a str>) {
@@ -108,11 +111,12 @@ impl Lexicon {
 }
 
 impl Phrases {
-    fn new(list: &WordList) -> Self {
-        let phrases: Vec<String> = list.entries.iter().map(|entry| spaced(entry)).collect();
-        let longest = phrases.iter().map(|phrase| phrase.split(' ').count()).max().unwrap_or(0);
-        let (small, exact) = phrases.into_iter().partition(|p| p.to_lowercase() == *p);
-        Self { name: list.name.clone(), exact, small, longest }
+    fn new(name: &str, entries: &[String], tokenizer: Tokenizer) -> Self {
+        let phrases: Vec<Vec<&str>> = entries.iter().map(|entry| tokenizer(entry)).collect();
+        let longest = phrases.iter().map(Vec::len).max().unwrap_or(0);
+        let phrases = phrases.iter().map(|words| words.join(" "));
+        let (small, exact) = phrases.partition(|p| p.to_lowercase() == *p);
+        Self { name: name.to_owned(), exact, small, longest, tokenizer }
     }
 
     /// `B` and `I` for the longest phrases, from left to right.
@@ -126,7 +130,7 @@ impl Phrases {
                 if i > 0 {
                     phrase.push(' ');
                 }
-                phrase.push_str(&spaced(token));
+                phrase.push_str(&(self.tokenizer)(token).join(" "));
                 if self.exact.contains(&phrase) || self.small.contains(&phrase.to_lowercase()) {
                     end = i + 1;
                 }
@@ -141,25 +145,8 @@ impl Phrases {
     }
 }
 
-/// The words of a phrase with one space between them, punctuation marks apart: `St. Louis` is found however a file cuts it into tokens.
-fn spaced(phrase: &str) -> String {
-    words(phrase).map(|at| &phrase[at]).collect::<Vec<_>>().join(" ")
-}
-
-/// Reads a list of phrases: one per line.
-pub fn read_word_list(name: &str, path: &Path) -> Result<WordList, Error> {
-    let text = read(path)?;
-    let entries = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let list = WordList { name: name.to_owned(), entries: entries.map(str::to_owned).collect() };
-    if list.entries.is_empty() {
-        return Err(Error::request(format!("{}: the list has no entries", path.display())));
-    }
-    Ok(list)
-}
-
-/// Reads clusters of words: lines `bits<tab>word<tab>count`, as Brown clusters come, or `word<tab>cluster`.
-pub fn read_word_clusters(path: &Path) -> Result<BTreeMap<String, String>, Error> {
-    let text = read(path)?;
+/// Clusters by word from lines `bits<tab>word<tab>count`, as Brown clusters come, or `word<tab>cluster`. The error begins with the number of the line, if it is one line's.
+pub fn parse_clusters(text: &str) -> Result<BTreeMap<String, String>, String> {
     let is_bits = |field: &str| !field.is_empty() && field.bytes().all(|b| b"01".contains(&b));
     let lines = || text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
     let first = |line: &str| line.split(['\t', ' ']).next().is_some_and(is_bits);
@@ -174,36 +161,58 @@ pub fn read_word_clusters(path: &Path) -> Result<BTreeMap<String, String>, Error
             [bits, word] | [bits, word, _] if brown => (word, bits),
             [word, cluster] if !brown => (word, cluster),
             _ => {
-                return Err(Error::request(format!(
-                    "{}:{n}: `{line}` should be bits, a word and its count, or a word and its cluster, separated by tabs",
-                    path.display()
-                )));
+                return Err(format!(
+                    "{n}: `{line}` should be bits, a word and its count, or a word and its cluster, separated by tabs"
+                ));
             }
         };
         clusters.insert(word.to_owned(), cluster.trim().to_owned());
     }
-    if clusters.is_empty() {
-        return Err(Error::request(format!("{}: the file has no clusters", path.display())));
+    match clusters.is_empty() {
+        true => Err(" the file has no clusters".into()),
+        false => Ok(clusters),
     }
-    Ok(clusters)
-}
-
-fn read(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|source| Error::Io { path: path.to_path_buf(), source })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn by_marks(text: &str) -> Vec<&str> {
+        let ends = |(at, c): (usize, char)| {
+            [Some(at), (!c.is_alphanumeric()).then_some(at + c.len_utf8())]
+        };
+        let mut cuts: Vec<usize> = vec![0];
+        cuts.extend(
+            text.char_indices().filter(|(_, c)| !c.is_alphanumeric()).flat_map(ends).flatten(),
+        );
+        cuts.push(text.len());
+        let words = cuts.windows(2).map(|cut| text[cut[0]..cut[1]].trim());
+        words.filter(|word| !word.is_empty()).collect()
+    }
+
     #[test]
     fn the_longest_phrase_is_found_however_it_is_cut() {
         let entries = ["St. Louis", "New York", "New York City", "berlin"].map(str::to_owned);
-        let list = Phrases::new(&WordList { name: "city".into(), entries: entries.to_vec() });
+        let list = Phrases::new("city", &entries, by_marks);
         let mark = |text: &str| list.mark(&text.split(' ').collect::<Vec<_>>()).join("");
         assert_eq!(mark("in St. Louis ."), "_BI_");
         assert_eq!(mark("in St . Louis"), "_BII");
         assert_eq!(mark("New York City New York york"), "BIIBI_");
         assert_eq!(mark("BERLIN and Berlin"), "B_B");
+    }
+
+    #[test]
+    fn clusters_are_bits_or_names() {
+        let brown = parse_clusters("0110\tdog\t12\n0111\tcat\t3\n").unwrap();
+        assert_eq!(brown["dog"], "0110");
+        let named = parse_clusters("dog animal\n\ncat\tanimal\n").unwrap();
+        assert_eq!((&named["cat"][..], named.len()), ("animal", 2));
+        assert!(parse_clusters("a b c").unwrap_err().starts_with("1: `a b c` should be"));
+        assert!(parse_clusters("\n").is_err());
+        let lexicon = Lexicon::new(std::iter::empty(), &brown, (0, 2), by_marks);
+        assert_eq!((lexicon.n_columns(), lexicon.templates().lines().count()), (6, 12));
+        // The last column of the data, that of the label, is not there.
+        assert_eq!(lexicon.extend(&["Dog"], 1), ["Dog", "", "0110", "0110", "0110", "0110"]);
     }
 }
