@@ -1,5 +1,6 @@
 """The page of `lineal serve` in Chromium: a model of every task, tried and looked into, in light and dark, on a phone and on a screen; and what axe-core says of it."""
 
+import fcntl
 import json
 import os
 import re
@@ -98,9 +99,13 @@ def axe():
     if not AXE.exists():
         if not shutil.which("npm"):
             return None, "axe-core is not there, and npm neither"
-        done = subprocess.run(["npm", "--prefix", str(PAGE), "install", "--no-save", "--no-audit", "--no-fund", "--silent"], capture_output=True, text=True)
-        if done.returncode != 0:
-            return None, f"npm could not install axe-core: {done.stderr.strip()[-200:]}"
+        # Groups run side by side; one of them installs.
+        with open(PAGE / "package.json") as once:
+            fcntl.flock(once, fcntl.LOCK_EX)
+            if not AXE.exists():
+                done = subprocess.run(["npm", "--prefix", str(PAGE), "ci", "--no-audit", "--no-fund", "--silent"], capture_output=True, text=True)
+                if done.returncode != 0:
+                    return None, f"npm could not install axe-core: {done.stderr.strip()[-200:]}"
     return AXE.read_text(), None
 
 

@@ -80,6 +80,8 @@ pub(crate) fn router(app: Arc<App>, origins: &[String]) -> Result<Router, String
         .route("/v1/models/{name}", get(describe))
         .route("/v1/models/{name}/predict", post(predict))
         .route("/v1/models/{name}/explain", post(explain))
+        .route("/v1/models/{name}/evaluate", post(evaluate))
+        .route("/v1/models/{name}/views", get(views))
         .route("/v1/playground", post(playground))
         .fallback(page::answer)
         .method_not_allowed_fallback(wrong_method)
@@ -163,6 +165,8 @@ fn route_of(path: &str) -> (&'static str, Option<&str>) {
         (Some("v1"), Some("models"), name, None) => ("model", name),
         (Some("v1"), Some("models"), name, Some("predict")) => ("predict", name),
         (Some("v1"), Some("models"), name, Some("explain")) => ("explain", name),
+        (Some("v1"), Some("models"), name, Some("evaluate")) => ("evaluate", name),
+        (Some("v1"), Some("models"), name, Some("views")) => ("views", name),
         (Some("v1"), Some("playground"), None, _) => ("playground", None),
         (Some("v1"), ..) => ("unknown", None),
         _ => ("page", None),
@@ -274,6 +278,40 @@ async fn playground(State(app): Shared, request: Request) -> Answer {
         let detail = "there is no playground here; `lineal playground` starts one";
         return Err(Problem::new(StatusCode::NOT_FOUND, detail));
     };
+    let train = move |text: &str| playground.train(text);
+    ask_whole(app, "playground", request, train).await
+}
+
+async fn evaluate(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+    let model = app.model(&name)?;
+    if is_stream(request.headers())? {
+        let detail = "a labelled file comes in one JSON object, not in a stream";
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
+    }
+    let shown = name.clone();
+    let compare = move |text: &str| {
+        let mut found = model.served.evaluate(text)?;
+        found["model"] = json!(shown);
+        found["version"] = json!(model.version);
+        Ok(found.to_string())
+    };
+    ask_whole(app, &name, request, compare).await
+}
+
+async fn views(State(app): Shared, Path(name): Path<String>) -> Answer {
+    let model = app.model(&name)?;
+    let draw = move || json!({ "training": model.served.training_view() }).to_string().into_bytes();
+    let drawn = app.pool.run(draw).await.map_err(|_| failed(&app, &name))?;
+    Ok(json_response(drawn))
+}
+
+/// Reads the body, and gives what `ask` makes of it as a whole.
+async fn ask_whole(
+    app: Arc<App>,
+    name: &str,
+    request: Request,
+    ask: impl FnOnce(&str) -> Result<String, Fault> + Send + 'static,
+) -> Answer {
     let deadline = tokio::time::Instant::now() + app.limits.time;
     let mut part = app.budget.part();
     let read = body::read(request.into_body(), app.limits.body, &mut part);
@@ -282,11 +320,14 @@ async fn playground(State(app): Shared, request: Request) -> Answer {
     let work = move || -> Result<String, Problem> {
         let not_text = |_| Problem::new(StatusCode::BAD_REQUEST, "the body is not UTF-8");
         let text = String::from_utf8(body).map_err(not_text)?;
-        playground.train(&text).map_err(Problem::from)
+        ask(&text).map_err(Problem::from)
     };
-    let late = |_| Problem::new(StatusCode::GATEWAY_TIMEOUT, "training took too long");
+    let late = |_| {
+        let detail = "the answer took longer than a request may; send less at a time";
+        Problem::new(StatusCode::GATEWAY_TIMEOUT, detail)
+    };
     let done = timeout_at(deadline, app.pool.run(work)).await.map_err(late)?;
-    let answer = done.map_err(|_| failed(&app, "playground"))??;
+    let answer = done.map_err(|_| failed(&app, name))??;
     let mut response = json_response(Vec::new());
     *response.body_mut() = Held::body(answer.into_bytes(), part);
     Ok(response)

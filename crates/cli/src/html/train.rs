@@ -1,6 +1,6 @@
 //! The page of a training run.
 
-use lineal::{CurvePoint, Margins, Task};
+use lineal::{CurvePoint, Margins, Report, Task};
 
 use super::chart::{Chart, Line};
 use super::page::{Page, numbers, pairs, section};
@@ -18,9 +18,7 @@ pub fn train_page<M: Trainable>(model: &M, outcome: &Outcome<M>) -> String {
     let mut page = Page::new("Training on", source, &report.certificate());
     page.facts(&cards(outcome));
     report.warnings.iter().for_each(|warning| page.warning(warning));
-    let mut blocks = curves(report.task, &report.curve, report.best_pass);
-    blocks.extend(report.margins.as_ref().map(margin_curve));
-    page.grid(&blocks);
+    page.grid(&pictures(report));
     let mut rows = facts.clone();
     // As many as the curves have, and what they cost.
     let passes = |last: &usize| *last != report.passes;
@@ -43,6 +41,22 @@ pub fn train_page<M: Trainable>(model: &M, outcome: &Outcome<M>) -> String {
     page.grid(&tables);
     model.page_sections().iter().for_each(|section| page.section(section));
     page.finish()
+}
+
+/// The blocks of a page of training that a model file keeps enough for: curves and margins.
+#[cfg(feature = "serve")]
+pub fn training(report: &Report) -> String {
+    let mut page = Page::new("Training", "", "");
+    page.grid(&pictures(report));
+    let table = report.margins.as_ref().filter(|m| !m.per_class.is_empty()).map(margin_table);
+    page.section(&table.unwrap_or_default());
+    page.blocks()
+}
+
+fn pictures(report: &Report) -> Vec<String> {
+    let mut blocks = curves(report.task, &report.curve, report.best_pass);
+    blocks.extend(report.margins.as_ref().map(margin_curve));
+    blocks
 }
 
 fn cards<M: Trainable>(outcome: &Outcome<M>) -> Vec<(&'static str, String)> {

@@ -1,5 +1,6 @@
 //! `lineal serve`: models behind HTTP, answering by the code of `predict` and `explain`.
 
+mod evaluate;
 mod images;
 mod input;
 mod lines;
