@@ -134,11 +134,17 @@ pub(super) fn curves(task: Task, curve: &[CurvePoint], best_pass: Option<usize>)
             ("Held-out RMSE", line("held-out RMSE", |p| p.held_out_metric.map(|m| -m)))
         }
     };
-    let losses = vec![
+    let mut losses = vec![
         line("objective", |p| p.objective),
         line("training loss", |p| p.train_loss),
         line("held-out loss", |p| p.held_out_loss),
     ];
+    losses.retain(|line| !line.points.is_empty());
+    let loss_note = match losses.iter().any(|line| line.name == "held-out loss") {
+        true => "Training loss falling while held-out loss rises is overfitting.",
+        false => "What was left to minimise after each pass.",
+    };
+    let loss_name = if let [line] = &losses[..] { line.name } else { "loss" };
     // A gap that is measured once or twice is in the certificate; a curve of it is worth its place where it falls.
     let gap = match curve.iter().filter(|point| point.gap.is_some_and(|gap| gap > 0.0)).count() > 2
     {
@@ -154,11 +160,7 @@ pub(super) fn curves(task: Task, curve: &[CurvePoint], best_pass: Option<usize>)
         ),
     };
     let all = [
-        (
-            "Objective and losses",
-            by_pass("loss", losses, false),
-            "Training loss falling while held-out loss rises is overfitting.",
-        ),
+        ("Objective and losses", by_pass(loss_name, losses, false), loss_note),
         (
             held_out.0,
             by_pass(held_out.0, vec![held_out.1], false),

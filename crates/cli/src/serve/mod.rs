@@ -7,6 +7,7 @@ mod lines;
 mod model;
 mod playground;
 mod sentences;
+mod surface;
 mod words;
 
 use std::path::Path;

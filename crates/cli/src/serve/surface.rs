@@ -17,6 +17,7 @@ const SQUARES: usize = 48;
 const POINTS: usize = 1500;
 /// How far the square reaches beyond the weights.
 const BEYOND: f64 = 1.7;
+const INSIDE: f64 = 1.1;
 
 /// A point of the plane and the number of its class.
 pub type Point = (f64, f64, u32);
@@ -101,11 +102,14 @@ impl<'a> Surface<'a> {
         }
     }
 
-    /// The square, its values row by row from below, and where the weights are in it. `reach` is half its side, around 0.
+    /// The square, its values row by row from below, and where the weights are in it. `reach` is half its side, around 0; more where the weights would lie outside.
     pub fn json(&self, reach: Option<f64>) -> Value {
         let [a, b, _] = self.scores[self.varied];
-        let usual = BEYOND * a.abs().max(b.abs()).max(0.5);
-        let reach = reach.filter(|reach| reach.is_finite() && *reach > 0.0).unwrap_or(usual);
+        let farthest = a.abs().max(b.abs());
+        let reach = match reach.filter(|reach| reach.is_finite() && *reach > 0.0) {
+            Some(reach) => reach.max(INSIDE * farthest),
+            None => BEYOND * farthest.max(0.5),
+        };
         let n = if self.points.len() > POINTS { SQUARES / 2 } else { SQUARES };
         let middle = |i: usize| reach * ((2 * i + 1) as f64 / n as f64 - 1.0);
         let values: Vec<f64> =

@@ -49,9 +49,13 @@ pub fn border<M: StructuredTask>(model: &M, data: &M::Data) -> anyhow::Result<St
         if found.len() >= DECISIONS {
             break;
         }
+        // Of some models a part must be named: a pixel.
+        let Ok(parts) = model.explain(data, i, &args) else { break };
         n_examples += 1;
-        for part in model.explain(data, i, &args)? {
-            let lead = model.explanation_json(i, &part)["lead"].as_f64();
+        for part in parts {
+            let about = model.explanation_json(i, &part);
+            // What has no rival is far from every border.
+            let lead = about["lead"].as_f64().filter(|_| !about["against"].is_null());
             found.extend(lead.map(|lead| (lead.abs(), model.headline(data, i, &part))));
         }
     }

@@ -119,12 +119,12 @@ impl Report {
         let curve: &[CurvePoint] = if self.tree.is_some() { &[] } else { &self.curve };
         let last = curve.len().saturating_sub(1);
         let n_kept = curve.len().min(STORED_POINTS);
-        // Both ends, and the others as evenly as whole numbers allow; of these the nearest gives way to the pass whose weights were kept.
+        // Both ends, and the others as evenly as whole numbers allow; the nearest of those gives way to the pass whose weights were kept.
         let mut kept: Vec<usize> =
             (0..n_kept).map(|i| (i * last).checked_div(n_kept - 1).unwrap_or(0)).collect();
         let best = self.best_pass.and_then(|pass| curve.iter().position(|p| p.pass == pass));
-        if let Some(best) = best
-            && let Some(nearest) = kept.iter_mut().min_by_key(|at| at.abs_diff(best))
+        if let Some(best) = best.filter(|best| !kept.contains(best))
+            && let Some(nearest) = kept[1..n_kept - 1].iter_mut().min_by_key(|at| at.abs_diff(best))
         {
             *nearest = best;
         }
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn files_keep_some_points_and_no_times() {
         for n in [0, 1, 2, 199, 200, 201, 5000] {
-            for best_pass in [None, Some(1), Some(n.div_ceil(2)), Some(n)] {
+            for best_pass in [None, Some(1), Some(4.min(n)), Some(n.div_ceil(2)), Some(n)] {
                 let curve = report(n, best_pass).stored().curve;
                 assert_eq!(curve.len(), n.min(STORED_POINTS));
                 assert!(curve.iter().all(|point| point.seconds == 0.0));
