@@ -28,8 +28,7 @@ impl Answering<'_> {
     ) -> Result<(Vec<u8>, usize), Problem> {
         let parsed = request::parse::<Q>(body, self.most)?;
         let (name, version) = (json!(self.name), self.version);
-        let mut out =
-            format!("{{\"model\":{name},\"version\":{version},\"{key}\":[").into_bytes();
+        let mut out = format!("{{\"model\":{name},\"version\":{version},\"{key}\":[").into_bytes();
         let n = parsed.values.len();
         if n > 0 {
             let examples = Examples { form: parsed.form, values: &parsed.values, first: 0 };

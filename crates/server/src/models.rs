@@ -184,7 +184,9 @@ fn unreadable(path: &Path, error: &std::io::Error) -> String {
             ),
         },
         std::io::ErrorKind::PermissionDenied => {
-            format!("the model file {name} may not be read; give this user the right to (`chmod +r {name}`)")
+            format!(
+                "the model file {name} may not be read; give this user the right to (`chmod +r {name}`)"
+            )
         }
         _ if path.is_dir() => format!("{name} is a folder; name the model files in it"),
         _ => format!("the model file {name} cannot be read: {error}"),

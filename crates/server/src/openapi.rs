@@ -44,7 +44,8 @@ pub(crate) fn document(models: &[Example], has_token: bool) -> Value {
                 false => ("a request to", request),
                 true => ("the answer of", answer),
             };
-            let about = json!({"summary": format!("{what} {}", model.summary["name"]), "value": value});
+            let about =
+                json!({"summary": format!("{what} {}", model.summary["name"]), "value": value});
             Some((name, about))
         };
         models.iter().filter_map(of).collect()

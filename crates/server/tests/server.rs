@@ -224,7 +224,10 @@ fn labelled_files_are_compared_as_a_whole() {
         (head[9..12].parse::<u16>().unwrap(), serde_json::from_str::<Value>(body).unwrap())
     };
     let (status, found) = call("POST", "echo/evaluate", "{}");
-    assert_eq!((status, &found["version"], &found["html"]), (200, &json!(1), &json!("<section></section>")));
+    assert_eq!(
+        (status, &found["version"], &found["html"]),
+        (200, &json!(1), &json!("<section></section>"))
+    );
     let (status, found) = call("POST", "echo/evaluate", "[]");
     assert_eq!((status, &found["pointer"]), (422, &json!("/file")));
     let (status, found) = call("GET", "echo/views", "");

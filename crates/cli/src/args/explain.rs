@@ -109,7 +109,8 @@ pub struct ExplainArgs {
 impl ExplainArgs {
     /// As if no flag was given.
     pub fn plain() -> anyhow::Result<Self> {
-        let matches = crate::help::command().try_get_matches_from(["lineal", "explain", "m", "-"])?;
+        let matches =
+            crate::help::command().try_get_matches_from(["lineal", "explain", "m", "-"])?;
         match Cli::from_arg_matches(&matches)?.command {
             Command::Explain(args) => Ok(args),
             _ => anyhow::bail!("explain is a command"),

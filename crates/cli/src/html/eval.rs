@@ -204,8 +204,14 @@ fn border(details: &Details) -> String {
         return String::new();
     }
     let (measure, note) = match details.is_proba {
-        true => ("lead", "How much more probable the predicted class is than the next: the rows that a small change would turn."),
-        false => ("lead", "How far the predicted class leads the next: the rows that a small change of the weights would turn."),
+        true => (
+            "lead",
+            "How much more probable the predicted class is than the next: the rows that a small change would turn.",
+        ),
+        false => (
+            "lead",
+            "How far the predicted class leads the next: the rows that a small change of the weights would turn.",
+        ),
     };
     section("Closest to the border", &row_table(&details.border, measure, details.is_proba), note)
 }
@@ -215,7 +221,9 @@ fn row_table(rows: &[Mistake], measure: &str, is_proba: bool) -> String {
     /// Characters of a cell, and of one that stands beside others.
     const LONGEST: usize = 400;
     const SHORT: usize = 30;
-    let mut html = String::from("<div class=\"scroll\" tabindex=\"0\"><table class=\"sort mistakes\"><thead><tr>");
+    let mut html = String::from(
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"sort mistakes\"><thead><tr>",
+    );
     let heads = [("row", true), ("actual", false), ("predicted", false), (measure, true)];
     for (head, number) in heads {
         let class = if number { " class=\"n\"" } else { "" };
@@ -291,8 +299,9 @@ pub fn confusion(m: &ClassifyMetrics, classes: &[String]) -> String {
         return section("Most frequent confusions", &numbers(&["classes", "rows"], &rows), "");
     }
     let many = if classes.len() >= MANY { " many" } else { "" };
-    let mut html =
-        format!("<div class=\"scroll\" tabindex=\"0\"><table class=\"heat{many}\"><thead><tr><th></th>");
+    let mut html = format!(
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"heat{many}\"><thead><tr><th></th>"
+    );
     for name in classes {
         html.push_str(&format!("<th>{}</th>", escape(name)));
     }

@@ -18,7 +18,7 @@ pub use explain::{draw, explain_page};
 pub use image::base64;
 pub use image::image;
 pub use page::{Page, escape, numbers, pairs, section};
+pub use train::train_page;
 #[cfg(feature = "serve")]
 pub use train::training;
-pub use train::train_page;
 pub use tree::tree;

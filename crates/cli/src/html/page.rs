@@ -100,7 +100,8 @@ pub fn pairs(rows: &[(&str, String)]) -> String {
 /// A table with heads: first column names, the others numbers. A click on a head sorts it.
 pub fn numbers(heads: &[&str], rows: &[Vec<String>]) -> String {
     let class = |i: usize| if i > 0 { " class=\"n\"" } else { "" };
-    let mut html = String::from("<div class=\"scroll\" tabindex=\"0\"><table class=\"sort\"><thead><tr>");
+    let mut html =
+        String::from("<div class=\"scroll\" tabindex=\"0\"><table class=\"sort\"><thead><tr>");
     for (i, head) in heads.iter().enumerate() {
         html.push_str(&format!("<th{}>{}</th>", class(i), escape(head)));
     }

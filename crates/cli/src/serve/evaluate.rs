@@ -71,9 +71,11 @@ pub fn evaluate(model: &AnyModel, args: &EvalArgs, request: &str) -> Result<Valu
 fn of_masks(model: &SegmentModel, images: &[Image], args: &EvalArgs) -> Result<Value, Fault> {
     let files = images.iter().map(|i| (i.name.clone(), i.data.clone(), i.mask.clone()));
     let scenes = images::labelled(model, &files.collect::<Vec<_>>(), args.file.max_pixels)?;
-    let found = measure_data(model, &scenes, args, Talk::new(true))
-        .and_then(|found| Ok((model.measured_json(&found)?, model.measured_page(&found, "images"))));
-    let (metrics, page) = found.map_err(|e| Fault::request("/images", in_fields(&e.to_string())))?;
+    let found = measure_data(model, &scenes, args, Talk::new(true)).and_then(|found| {
+        Ok((model.measured_json(&found)?, model.measured_page(&found, "images")))
+    });
+    let (metrics, page) =
+        found.map_err(|e| Fault::request("/images", in_fields(&e.to_string())))?;
     Ok(json!({"metrics": metrics, "html": page.blocks()}))
 }
 

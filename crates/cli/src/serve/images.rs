@@ -117,7 +117,9 @@ pub fn labelled(
             let bytes = decoded(of_browser(data));
             bytes.map(|bytes| (bytes, at.clone())).ok_or_else(|| not_base64(at))
         };
-        let wrong = |at: String| move |error: lineal::data::Error| Fault::request(at, in_fields(&error.message));
+        let wrong = |at: String| {
+            move |error: lineal::data::Error| Fault::request(at, in_fields(&error.message))
+        };
         let (bytes, at) = file(data, "data")?;
         let pixels = RgbPixels::decode(&bytes, name, max_pixels).map_err(wrong(at))?;
         let (bytes, at) = file(mask, "mask")?;

@@ -231,7 +231,10 @@ mod tests {
             let (surface, report) = (&found["surface"], &found["report"]);
             let objective = report["objective"].as_f64().unwrap();
             let value = surface["value"].as_f64().unwrap();
-            assert!((value - objective).abs() <= 1e-5 * objective.max(1e-3), "{loss}: {value} {objective}");
+            assert!(
+                (value - objective).abs() <= 1e-5 * objective.max(1e-3),
+                "{loss}: {value} {objective}"
+            );
             // Where training has come to its end, no other place of the square is lower by more than the gap.
             let values = surface["values"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap());
             let least = values.fold(f64::INFINITY, f64::min);
@@ -241,7 +244,8 @@ mod tests {
         // The objectives of one-vs-all's problems add up to the reported one.
         let sum: f64 = (0..3)
             .map(|column| {
-                let ask = json!({"loss": "logistic", "strategy": "ova", "surface": {"column": column}});
+                let ask =
+                    json!({"loss": "logistic", "strategy": "ova", "surface": {"column": column}});
                 answer(ask).unwrap()["surface"]["value"].as_f64().unwrap()
             })
             .sum();

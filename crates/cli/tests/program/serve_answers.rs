@@ -185,10 +185,13 @@ fn lines(list: &Value) -> Vec<String> {
 /// The training data, compared: the metrics of `eval --json`, the blocks of `eval --report`, those of the page of training.
 fn evaluates(world: &World, server: &Serving, case: &Case, model: &str) {
     let (path, file) = (format!("/v1/models/{}", case.name), case.train[0]);
-    let told = world.run(&["eval", model, file, "--json", "--report", "r.html", "-q"]).done().json();
+    let told =
+        world.run(&["eval", model, file, "--json", "--report", "r.html", "-q"]).done().json();
     let [image, mask] = picture();
     let request = match case.name {
-        "images" => json!({"images": [{"name": "a.ppm", "data": base64(&image), "mask": base64(&mask)}]}),
+        "images" => {
+            json!({"images": [{"name": "a.ppm", "data": base64(&image), "mask": base64(&mask)}]})
+        }
         _ => json!({"file": {"name": format!("C:\\{file}"), "data": base64(&world.bytes(file))}}),
     };
     let answer = server.post(&format!("{path}/evaluate"), &request);
@@ -201,11 +204,19 @@ fn evaluates(world: &World, server: &Serving, case: &Case, model: &str) {
     }
     for (wrong, pointer) in [
         (json!({}), if case.name == "images" { "/images" } else { "/file" }),
-        (json!({"file": {"name": "/etc/passwd", "data": ""}}), if case.name == "images" { "/images" } else { "/file" }),
+        (
+            json!({"file": {"name": "/etc/passwd", "data": ""}}),
+            if case.name == "images" { "/images" } else { "/file" },
+        ),
         (json!({"images": 1}), ""),
     ] {
         let answer = server.post(&format!("{path}/evaluate"), &wrong);
-        assert_eq!((answer.status, &answer.json()["pointer"]), (422, &json!(pointer)), "{}: {wrong} {answer:?}", case.name);
+        assert_eq!(
+            (answer.status, &answer.json()["pointer"]),
+            (422, &json!(pointer)),
+            "{}: {wrong} {answer:?}",
+            case.name
+        );
     }
     let views = server.get(&format!("{path}/views")).json();
     assert!(views["training"].is_string(), "{views}");

@@ -431,8 +431,7 @@ mod tests {
 
     #[test]
     fn the_curve_of_blocks_is_by_pass() {
-        let history =
-            vec![vec![(1, 8.0), (2, 4.0)], vec![(1, f64::NAN), (2, 2.0), (3, 1.0)]];
+        let history = vec![vec![(1, 8.0), (2, 4.0)], vec![(1, f64::NAN), (2, 2.0), (3, 1.0)]];
         let told = [CurvePoint { pass: 2, seconds: 5.0, ..CurvePoint::default() }];
         let curve = by_pass(&history, &told);
         let gaps: Vec<_> = curve.iter().map(|p| (p.gap_estimate, p.blocks, p.seconds)).collect();
