@@ -135,7 +135,7 @@ SHOWN = {
     "images": ["Shares", "Mean confidence"],
 }
 EXAMPLES = {"graphs": GRAPH, "records": RECORD, "news": "cheap pills for the winner, please report to the meeting"}
-PICTURES = {"news": "serve-try", "two": "serve-inside", "arcs": "serve-arcs"}
+PICTURES = {("news", "try"): "serve-try", ("two", "inside"): "serve-inside", ("arcs", "try"): "serve-arcs", ("two", "labelled"): "serve-labelled"}
 
 
 def page(checks, program, _):
@@ -161,9 +161,11 @@ def page(checks, program, _):
                         if view == "try":
                             attempt(checks, browser, folder, name, words, where)
                         body = browser.js("return document.body.innerText")
+                        photograph(browser, pictures if not dark and width == 1200 else None, name, view)
                         if view == "inside":
                             checks.that("Certificate" in body and "What it is" in body, f"{where}: what is inside", body[:200])
                             labelled(checks, browser, folder, name, where)
+                            photograph(browser, pictures if not dark and width == 1200 else None, name, "labelled")
                         if view == "api":
                             checks.that("POST /v1/models/{name}/predict" in body, f"{where}: the API", body[:200])
                         outside = browser.js(OUTSIDE)
@@ -174,10 +176,6 @@ def page(checks, program, _):
                             browser.js(script + "\nreturn 1;")
                             faults = browser.js(FAULTS)
                             checks.that(faults == [], f"{where}, {view}: no serious fault", str(faults))
-                        if pictures and PICTURES.get(name, "").endswith({"try": ("try", "arcs"), "inside": "inside", "api": "none"}[view]) and not dark and width == 1200:
-                            # Where the test has its files is of no interest.
-                            browser.js("document.querySelectorAll('td').forEach(td => { if (td.textContent.startsWith('/')) td.textContent = td.textContent.split('/').pop(); })")
-                            browser.screenshot(f"{pictures}/{PICTURES[name]}.png")
                         elsewhere = browser.js("return performance.getEntriesByType('resource').map(e => e.name).filter(n => !n.startsWith(location.origin) && !n.startsWith('data:'))")
                         checks.that(elsewhere == [], f"{where}, {view}: nothing comes from elsewhere", str(elsewhere))
                 if not dark and width == 1200:
@@ -185,6 +183,19 @@ def page(checks, program, _):
     checks.that(server.process.returncode == 0, "the server ends as asked", str(server.process.returncode))
     checks.that(server.said == "", "and had nothing to complain about", server.said[:500])
     token(checks, program, folder)
+
+
+def photograph(browser, folder, name, view):
+    """The pictures of the documents."""
+    picture = PICTURES.get((name, view))
+    if not folder or not picture:
+        return
+    # Where the test has its files is of no interest.
+    browser.js("document.querySelectorAll('td').forEach(td => { if (td.textContent.startsWith('/')) td.textContent = td.textContent.split('/').pop(); })")
+    if view == "labelled":
+        # From there on, as much as a screen shows.
+        browser.js("document.querySelector('#labelled').closest('section').scrollIntoView()")
+    browser.screenshot(f"{folder}/{picture}.png", whole=view != "labelled")
 
 
 def call(url, body=None):
