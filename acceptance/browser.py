@@ -162,9 +162,9 @@ class Browser:
         log = self.send("POST", f"{self.session}/se/log", {"type": "browser"})
         return [entry["message"] for entry in log if entry["level"] == "SEVERE"]
 
-    def screenshot(self, path):
-        """The whole page."""
-        image = self.cdp("Page.captureScreenshot", {"captureBeyondViewport": True, "format": "png"})["data"]
+    def screenshot(self, path, whole=True):
+        """The whole page, or what is seen of it."""
+        image = self.cdp("Page.captureScreenshot", {"captureBeyondViewport": whole, "format": "png"})["data"]
         with open(path, "wb") as out:
             out.write(base64.b64decode(image))
 

@@ -62,6 +62,62 @@ def pages(program):
     return made
 
 
+def every_task(program):
+    """The pages of `eval`, `train` and `compare` for every task, by name."""
+    import test_serve
+
+    folder = Path(program.folder.name)
+    made = {}
+    for path in test_serve.models(program):
+        file = test_serve.LABELLED[path.stem][0] or "images.tsv"
+        made[f"{path.stem}-eval"] = folder / f"{path.stem}-eval.html"
+        program.output("eval", path, folder / file, "--report", made[f"{path.stem}-eval"], "--quiet")
+    for name, flags in {"chunks.conll": ["--task", "tag", "--loss", "logistic"], "arcs.conllu": ["--task", "dependency", "--hash", 14], "ranks.letor": ["--task", "rank"], "images.tsv": ["--task", "segment"]}.items():
+        made[f"{name}-train"] = folder / f"{name}-train.html"
+        program.output("train", folder / name, "-o", folder / "again.lineal", *flags, "--report", made[f"{name}-train"], "--quiet")
+    for name, flags in {"three.csv": ["--label", "target"], "chunks.conll": ["--task", "tag"]}.items():
+        made[f"{name}-compare"] = folder / f"{name}-compare.html"
+        program.output("compare", folder / name, *flags, "--max-passes", 20, "--report", made[f"{name}-compare"], "--quiet")
+    return made
+
+
+def look(checks, program, _):
+    """Every task, narrow and wide, light and dark; what axe-core finds; nothing from elsewhere; the look of the page of `serve`."""
+    import test_serve
+
+    why = Browser.find()
+    if why:
+        checks.not_run(f"pages of every task in a browser: {why}")
+        return
+    script, why = test_serve.axe()
+    if why:
+        checks.not_run(f"what axe-core finds: {why}")
+    made = every_task(program)
+    pictures = os.environ.get("LINEAL_PICTURES")
+    style = (Path(__file__).resolve().parent.parent / "crates/cli/src/html/style.css").read_text()
+    for page in made.values():
+        text = page.read_text()
+        checks.that(style in text, f"{page.name}: the look is that of the page of serve")
+        checks.that("http://" not in text.replace("http://www.w3.org", "") and "https://" not in text, f"{page.name}: names no other address")
+    for dark in (False, True):
+        with Browser(dark=dark) as browser:
+            for name, page in made.items():
+                for width in (400, 1200):
+                    browser.resize(width, 900)
+                    browser.open(page)
+                    where = f"{name} at {width} px, {'dark' if dark else 'light'}"
+                    outside = browser.js(OUTSIDE)
+                    checks.that(outside == [], f"{where}: nothing sticks out", str(outside[:3]))
+                    if script:
+                        browser.js(script + "\nreturn 1;")
+                        faults = browser.js(test_serve.FAULTS)
+                        checks.that(faults == [], f"{where}: no serious fault", str(faults))
+                    errors = browser.errors()
+                    checks.that(errors == [], f"{where}: no error", str(errors[:3]))
+                    if pictures:
+                        browser.screenshot(f"{pictures}/{name}-{width}-{'dark' if dark else 'light'}.png")
+
+
 def reports(checks, program, _):
     """Every page, at the widths of a phone, a small and a large screen."""
     why = Browser.find()
@@ -145,4 +201,4 @@ def interact(checks, browser, made):
     checks.that("text " in text and "length " in text, "mistakes have the text of their rows", text[:200])
 
 
-TESTS = {"reports: pages in a browser": reports}
+TESTS = {"reports: pages in a browser": reports, "reports: pages of every task": look}

@@ -31,7 +31,7 @@ export function answerOf(shown: Shown): Node {
     case "segment":
       return "image" in shown.prediction ? mask(shown) : graph(shown);
     default:
-      return section("Answer", el("pre", { tabindex: 0 }, JSON.stringify(shown.prediction, null, 1)), reasonsOf(shown.reasons));
+      return declared(shown);
   }
 }
 
@@ -96,7 +96,7 @@ function tags({ model, prediction, reasons }: Shown): Node {
   }
   const cells = tokens.map((word, i) => [word, labels[i], proba ? best(proba[i]) : "", why(reasons.find((reason) => reason.token === i + 1))]);
   const sure = prediction.probability === undefined ? null : el("p", { class: "note" }, `Probability of the whole: ${rough(prediction.probability)}`);
-  return el("div", {}, section("Labels", line, sure), section("Token by token", table(["token", "label", "alternatives", "what decided"], cells)));
+  return el("div", {}, section("Labels", line, sure), section("Token by token", table(["token", "label", "alternatives", "what decided"], cells, [], "words")));
 }
 
 const kind = (label: string): string => label.replace(/^[BIESLU]-/, "");
@@ -135,7 +135,7 @@ function dependency({ prediction, reasons }: Shown): Node {
     const others = proba ? Object.entries(proba[i] as Record<string, number>).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([head, p]) => `${name(Number(head))} ${p.toFixed(3)}`).join(", ") : "";
     return [String(i + 1), word, name(heads[i]), relations[i], others, why2(reasons.find((reason) => reason.word === i + 1))];
   });
-  return el("div", {}, section("Dependency tree", el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Dependency tree" }, arcs(tokens, heads, relations))), section("Word by word", table(["", "word", "head", "relation", "heads by probability", "what decided"], cells)));
+  return el("div", {}, section("Dependency tree", el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Dependency tree" }, arcs(tokens, heads, relations))), section("Word by word", table(["", "word", "head", "relation", "heads by probability", "what decided"], cells, [], "words")));
 }
 
 function why2(reason: Json | undefined): string {
@@ -206,15 +206,37 @@ function graph({ prediction, reasons }: Shown): Node {
   return el("div", {}, section("Labels of nodes", table(["node", "label", "confidence"], labels.map((label, i) => [String(i), label, sure ? rough(sure[i]) : ""]))), reasonsOf(reasons));
 }
 
-/** Reasons of any structure, as they come. */
+/** The variables of a declared structure with their labels, and the answer as it came. */
+function declared({ prediction, reasons }: Shown): Node {
+  const cells = reasons.map((r) => [String(r.variable), String(r.kind), String(r.label), r.against === null ? "" : String(r.against), r.lead === null ? "" : rough(r.lead), (r.rules as number[]).length > 0 ? `lines ${(r.rules as number[]).join(", ")}` : ""]);
+  const answer = el("pre", { tabindex: 0 }, JSON.stringify(prediction, null, 1));
+  return el("div", {}, section("Answer", table(["variable", "kind", "label", "not", "lead", "rules that decided"], cells, [true, false, false, false, true]), el("p", { class: "note" }, prediction.slack === 0 ? "Proven to be the best answer that keeps the rules." : `No answer that keeps the rules is better by more than ${rough(prediction.slack ?? 0)}.`), el("details", {}, el("summary", {}, "As JSON"), answer)), reasonsOf(reasons));
+}
+
+/** Reasons of any structure: what was decided, and a bar for each weight that spoke for or against it. */
 function reasonsOf(reasons: Json[]): Node {
   if (reasons.length === 0) return document.createTextNode("");
-  const about = (reason: Json): string => {
-    const { reasons: list, rest, ...more } = reason;
-    void list;
-    void rest;
-    return Object.entries(more).filter(([, value]) => value !== null && typeof value !== "object").map(([key, value]) => `${key} ${typeof value === "number" ? rough(value) : value}`).join(", ");
-  };
-  const items = reasons.slice(0, 50).map((reason) => el("details", {}, el("summary", {}, about(reason)), el("pre", { tabindex: 0 }, JSON.stringify(reason.reasons, null, 1))));
+  const items = reasons.slice(0, 50).map((reason, i) => {
+    const list = ((reason.reasons ?? []) as Json[]).map((r): [string, number] => [String(r.feature ?? r.what ?? "") + (r.part ? ` (${r.part})` : ""), (r.amount ?? r.lead ?? (r.for_label ?? 0) - (r.for_against ?? 0)) as number]);
+    if (reason.rest) list.push(["all others", reason.rest as number]);
+    const shown = list.filter(([, amount]) => amount !== 0);
+    return el("details", i === 0 ? { open: true } : {}, el("summary", {}, headline(reason)), shown.length > 0 ? diverging(shown) : el("p", { class: "note" }, "No weight speaks for or against it."));
+  });
   return section("What decided", ...items);
+}
+
+/** `variable 2, label y against x, lead 1.5`. */
+function headline(reason: Json): string {
+  const say = (value: unknown): string => {
+    if (typeof value === "number") return rough(value);
+    if (Array.isArray(value)) return value.map(say).join(", ");
+    if (value && typeof value === "object") {
+      const { label, start, end } = value as Json;
+      return label === undefined ? JSON.stringify(value) : `${label} of words ${start}–${end}`;
+    }
+    return String(value);
+  };
+  const hidden = ["reasons", "rest", "example", "sentence", "image"];
+  const shown = Object.entries(reason).filter(([key, value]) => !hidden.includes(key) && value !== null && !(Array.isArray(value) && value.length === 0));
+  return shown.map(([key, value]) => `${key.replaceAll("_", " ")} ${say(value)}`).join(", ");
 }

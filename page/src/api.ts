@@ -59,3 +59,8 @@ export async function explain(name: string, request: Json): Promise<Json[]> {
   const answer = await send(`v1/models/${encodeURIComponent(name)}/explain`, { method: "POST", body: JSON.stringify(request) });
   return answer.explanations;
 }
+
+export const evaluate = (name: string, request: Json): Promise<Json> => send(`v1/models/${encodeURIComponent(name)}/evaluate`, { method: "POST", body: JSON.stringify(request) });
+
+/** What a report shows of training, as HTML. */
+export const trainingView = async (name: string): Promise<string> => (await send(`v1/models/${encodeURIComponent(name)}/views`)).training;

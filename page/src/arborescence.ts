@@ -1,6 +1,7 @@
 // Chu–Liu–Edmonds: the best tree over words, by best heads, cycles that are contracted, and cycles that are opened.
 
 import { el, section, svg } from "./dom";
+import type { State } from "./playground";
 
 const WORDS = ["root", "John", "saw", "Mary"];
 /** scores[head][word], as in McDonald and others (2005). */
@@ -50,11 +51,13 @@ function find(head: number[]): number[] {
 
 const PLACES: [number, number][] = [[60, 150], [250, 50], [250, 250], [440, 150]];
 
-export function arborescence(): Node {
+export function arborescence(state: State, keep: () => void): Node {
   const all = steps(SCORES);
-  let at = 0;
+  let at = Math.max(0, Math.min(all.length - 1, Math.round(state.step) || 0));
   const out = el("div");
   const draw = (): void => {
+    state.step = at;
+    keep();
     const { said, arcs, cycle } = all[at];
     const marks: SVGElement[] = [];
     for (const [h, d, score] of arcs) {

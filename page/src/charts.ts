@@ -84,13 +84,3 @@ export function lines(points: { x: number; y: number; name: string }[], labels: 
   });
   return figure(chart as SVGSVGElement, labels.title);
 }
-
-/** Counts by true and predicted class. */
-export function confusion(names: string[], counts: number[][]): HTMLElement {
-  const most = Math.max(1, ...counts.flat());
-  const cell = (n: number, i: number, j: number): HTMLElement => el("td", { class: i === j ? "diagonal" : "", style: `background: rgba(var(--heat), ${(0.75 * n) / most})`, title: `${names[i]} as ${names[j]}: ${n}` }, n > 0 ? String(n) : "");
-  const head = el("tr", {}, el("td", {}), ...names.map((name) => el("th", { scope: "col", title: name }, name)));
-  const body = counts.map((row, i) => el("tr", {}, el("th", { scope: "row", title: names[i] }, names[i]), ...row.map((n, j) => cell(n, i, j))));
-  const kind = names.length > 12 ? "heat many" : "heat";
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Confusion matrix: true classes by row" }, el("table", { class: kind }, el("thead", {}, head), el("tbody", {}, ...body)));
-}

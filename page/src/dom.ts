@@ -36,11 +36,11 @@ export function rough(x: number): string {
 export const signed = (x: number): string => (x > 0 ? "+" : "") + rough(x);
 
 /** A table with a head. */
-export function table(heads: string[], rows: (string | Node)[][], numeric: boolean[] = []): HTMLElement {
+export function table(heads: string[], rows: (string | Node)[][], numeric: boolean[] = [], kindOf = ""): HTMLElement {
   const kind = (i: number) => (numeric[i] ? "n" : "");
   const head = el("tr", {}, ...heads.map((text, i) => el("th", { class: kind(i), scope: "col" }, text)));
   const body = rows.map((row) => el("tr", {}, ...row.map((cell, i) => el("td", { class: kind(i) }, cell))));
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": heads.join(", ") }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...body)));
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": heads.join(", ") }, el("table", kindOf ? { class: kindOf } : {}, el("thead", {}, head), el("tbody", {}, ...body)));
 }
 
 const COLOURS = ["--c0", "--c1", "--c2", "--c3", "--c4"];

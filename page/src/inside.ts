@@ -1,9 +1,10 @@
-// Look inside: the certificate in words, how training went, what weighs most, and how the model does on a labelled file.
+// Look inside: the certificate in words, how training went, what weighs most, and how the model does on labelled data.
 
-import { describe, type Json, type Served } from "./api";
-import { diverging, lines } from "./charts";
-import { el, rough, section, table } from "./dom";
+import { describe, trainingView, type Json, type Served } from "./api";
+import { diverging } from "./charts";
+import { el, rough, section } from "./dom";
 import { evaluation } from "./evaluation";
+import { blocks } from "./report";
 
 /** Features of each class that are asked for, to be searched. */
 const SEARCHED = 2000;
@@ -16,13 +17,12 @@ export async function inside(model: Served): Promise<Node> {
     section("Certificate", el("p", {}, about.certificate), el("p", { class: "note" }, inWords(about))),
     section("What it is", el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "What it is" }, el("table", {}, ...facts))),
   );
-  const curve = curveOf(about);
-  if (curve) out.append(curve);
-  const margins = marginsOf(about);
-  if (margins) out.append(margins);
+  const training = el("div", { class: "views" });
+  blocks(training, await trainingView(model.name));
+  out.append(training);
   const weights = weightsOf(about);
   if (weights) out.append(weights);
-  if (model.task === "classify" && ["rows", "texts"].includes(model.input.form)) out.append(evaluation(model));
+  out.append(evaluation(model));
   return out;
 }
 
@@ -30,22 +30,6 @@ function inWords(about: Json): string {
   if (typeof about.gap !== "number" || typeof about.objective !== "number") return "This learner has no certificate: its weights are not claimed to be close to an optimum.";
   const share = about.objective > 0 ? about.gap / about.objective : 0;
   return `No weights whatever have an objective more than ${rough(about.gap)} below this one, which is ${rough(100 * share)} % of it: this is proven, not estimated.`;
-}
-
-/** The curve of training, where the file has it. */
-function curveOf(about: Json): Node | null {
-  const curve = (about.curve ?? []) as Json[];
-  if (curve.length < 2) return null;
-  const points = curve.flatMap((point) => [["objective", point.objective], ["gap", point.gap]].filter(([, y]) => typeof y === "number" && (y as number) > 0).map(([name, y]) => ({ x: point.pass as number, y: y as number, name: name as string })));
-  return section("How training went", lines(points, { x: "pass", y: "objective, gap", title: "Objective and gap by pass", log: true }));
-}
-
-function marginsOf(about: Json): Node | null {
-  const margins = about.margins as Json | undefined;
-  if (!margins) return null;
-  const points = [[0, margins.min], ...(margins.quantiles as [number, number][]), [1, margins.max]].map(([q, value]) => ({ x: value as number, y: q as number, name: "margins" }));
-  const classes = ((margins.per_class ?? []) as [string, number, number][]).slice(0, 60).map(([name, least, median]) => [name, rough(least), rough(median)]);
-  return section("Margins of the training rows", lines(points, { x: "margin", y: "share of rows below", title: "Share of training rows below each margin" }), classes.length > 0 && table(["class", "smallest", "median"], classes, [false, true, true]), el("p", { class: "note" }, "A row of a negative margin is on the wrong side; those near 0 decide where the border is."));
 }
 
 type Weights = { class: string; features: [string, number][] };

@@ -1,6 +1,7 @@
 // Viterbi: the best way through a lattice of labels, filled in column by column.
 
 import { el, section, svg } from "./dom";
+import type { State } from "./playground";
 
 const WORDS = ["the", "old", "dog", "barks"];
 const LABELS = ["DET", "ADJ", "NOUN", "VERB"];
@@ -19,16 +20,18 @@ export function viterbi(emit: number[][], follow: number[][]): { best: number[][
   return { best, from };
 }
 
-export function lattice(): Node {
+export function lattice(state: State, keep: () => void): Node {
   const { best, from } = viterbi(EMIT, FOLLOW);
   const n = WORDS.length;
   const path = [best[n - 1].indexOf(Math.max(...best[n - 1]))];
   for (let t = n - 1; t > 0; t--) path.unshift(from[t][path[0]]);
-  let step = 1;
+  let step = Math.max(1, Math.min(n + 1, Math.round(state.column) || 1));
   const out = el("div");
   const x = (t: number): number => 90 + 140 * t;
   const y = (l: number): number => 60 + 60 * l;
   const draw = (): void => {
+    state.column = step;
+    keep();
     const marks: SVGElement[] = [];
     WORDS.forEach((word, t) => marks.push(svg("text", { x: x(t), y: 24, "text-anchor": "middle", class: "word" }, word)));
     LABELS.forEach((label, l) => marks.push(svg("text", { x: 12, y: y(l) + 4, class: "relation" }, label)));

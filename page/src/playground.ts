@@ -1,19 +1,15 @@
-// The playground: points in the plane, and what two learners make of them, side by side and pass by pass. What is shown stands in the address.
+// The playground: points in the plane, and what learners make of them, side by side and pass by pass. What is shown stands in the address.
 
 import { playground, type Json } from "./api";
-import { lines as curve } from "./charts";
-import { el, rough, section } from "./dom";
-import { codes } from "./codes";
-import { lattice } from "./lattice";
 import { arborescence } from "./arborescence";
+import { lines as curve } from "./charts";
+import { codes } from "./codes";
+import { el, rough, section } from "./dom";
+import { lattice } from "./lattice";
+import { FRAME, paint, placeOf, SIDE, SQUARES } from "./plane";
+import { CLASSES, type Point, SETS } from "./sets";
+import { scoresOf, surfaceOf } from "./surface";
 
-const FRAME: [number, number, number, number] = [-2.5, -2.5, 2.5, 2.5];
-const SQUARES = 90;
-const SIDE = 450;
-const CLASSES = ["a", "b", "c", "d"];
-const TONES: [number, number, number][] = [[36, 103, 201], [200, 98, 10], [20, 128, 90], [138, 58, 185]];
-
-type Point = [number, number, string];
 interface Learner {
   loss: string;
   strategy: string;
@@ -21,12 +17,21 @@ interface Learner {
   c: number;
   map: string;
 }
-interface State {
+
+/** What the address restores, of every view. */
+export interface State {
   view: string;
   set: string;
   points: Point[] | null;
-  learners: [Learner, Learner];
+  learners: Learner[];
   passes: number;
+  /** The score whose loss surface is shown; -1 for none. */
+  surface: number;
+  code: string;
+  answers: number[] | null;
+  /** How far the algorithms have come. */
+  column: number;
+  step: number;
 }
 
 const LOSSES = ["logistic", "hinge", "squared-hinge", "perceptron", "squared"];
@@ -34,68 +39,37 @@ const STRATEGIES = ["joint", "ova", "ovo", "ecoc"];
 const SOLVERS = ["auto", "sgd", "dual", "lbfgs", "newton", "gd"];
 const MAPS = ["none", "poly:2", "poly:3", "rff:100"];
 
+const learner = (loss: string, strategy: string, solver = "auto", c = 100): Learner => ({ loss, strategy, solver, c, map: "none" });
+
+/** What is worth comparing. */
+const PAIRS: Record<string, Learner[]> = {
+  "one-vs-all, joint": [learner("hinge", "ova"), learner("hinge", "joint")],
+  "perceptron, SVM, logistic": [learner("perceptron", "joint", "sgd"), learner("hinge", "joint"), learner("logistic", "joint")],
+  "one-vs-all, one-vs-one, joint": [learner("logistic", "ova"), learner("logistic", "ovo"), learner("logistic", "joint")],
+  "one step size, curvature": [learner("logistic", "joint", "gd", 1), learner("logistic", "joint", "newton", 1)],
+};
+
 const START: State = {
   view: "plane",
   set: "a strip between classes",
   points: null,
-  learners: [
-    { loss: "hinge", strategy: "ova", solver: "auto", c: 100, map: "none" },
-    { loss: "hinge", strategy: "joint", solver: "auto", c: 100, map: "none" },
-  ],
+  learners: PAIRS["one-vs-all, joint"],
   passes: 0,
+  surface: 0,
+  code: "exhaustive",
+  answers: null,
+  column: 1,
+  step: 0,
 };
-
-/** Numbers that are the same in every run (mulberry32). */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
-const SETS: Record<string, () => Point[]> = {
-  "three classes": () => blobs([[-1.2, -0.8], [1.2, -0.8], [0, 1.3]], 0.35),
-  "four classes in a row": () => blobs([[-1.8, 0], [-0.6, 0], [0.6, 0], [1.8, 0]], 0.22),
-  // Any two can be told apart by a line, and the highest of four scores does; but no line has the strip on one side and all others on the other.
-  "a strip between classes": () => {
-    const boxes: [number, [number, number], [number, number]][] = [[43, [-2, -1.5], [-1, -0.3]], [16, [0.6, -1.2], [0.9, 1.2]], [58, [-0.15, -1.5], [0.15, 1.5]], [43, [-2, 0.3], [-1, 1.5]]];
-    const draw = random(2);
-    const within = (low: number, high: number): number => Math.round(1000 * (low + draw() * (high - low))) / 1000;
-    return boxes.flatMap(([n, low, high], k) => Array.from({ length: n }, (): Point => [within(low[0], high[0]), within(low[1], high[1]), CLASSES[k]]));
-  },
-  circles: () => {
-    const draw = random(3);
-    return Array.from({ length: 120 }, (_, i): Point => {
-      const radius = i % 2 ? 1.4 + 0.5 * draw() : 0.9 * Math.sqrt(draw());
-      const angle = 2 * Math.PI * draw();
-      return [radius * Math.cos(angle), radius * Math.sin(angle), CLASSES[i % 2]];
-    });
-  },
-  noise: () => {
-    const draw = random(5);
-    return Array.from({ length: 100 }, (_, i): Point => [4 * draw() - 2, 4 * draw() - 2, CLASSES[i % 2]]);
-  },
-};
-
-function blobs(centres: [number, number][], width: number): Point[] {
-  const draw = random(1);
-  const normal = (): number => Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
-  return Array.from({ length: 40 * centres.length }, (_, i): Point => {
-    const k = i % centres.length;
-    const round = (x: number): number => Math.round(1000 * x) / 1000;
-    return [round(centres[k][0] + width * normal()), round(centres[k][1] + width * normal()), CLASSES[k]];
-  });
-}
 
 /** The state that the address has, or the first one. */
 function restored(): State {
+  const start = structuredClone(START);
   try {
-    return { ...START, ...JSON.parse(decodeURIComponent(location.hash.slice(1))) };
+    const found = { ...start, ...JSON.parse(decodeURIComponent(location.hash.slice(1))) } as State;
+    return Array.isArray(found.learners) && found.learners.length > 0 && found.learners.length <= 3 ? found : start;
   } catch {
-    return structuredClone(START);
+    return start;
   }
 }
 
@@ -104,9 +78,9 @@ export function show(main: HTMLElement): void {
   const keep = (): void => history.replaceState(null, "", `#${encodeURIComponent(JSON.stringify(state))}`);
   const views: [string, string, () => Node][] = [
     ["plane", "Points in the plane", () => plane(state, keep)],
-    ["codes", "Code matrix", codes],
-    ["viterbi", "Viterbi", lattice],
-    ["arborescence", "Chu–Liu–Edmonds", arborescence],
+    ["codes", "Code matrix", () => codes(state, keep)],
+    ["viterbi", "Viterbi", () => lattice(state, keep)],
+    ["arborescence", "Chu–Liu–Edmonds", () => arborescence(state, keep)],
   ];
   const draw = (focus = false): void => {
     const tabs = views.map(([key, title], i) => {
@@ -135,32 +109,47 @@ function select(label: string, id: string, values: string[], value: string, chan
   return el("div", { class: "field" }, el("label", { for: id }, label), field);
 }
 
+/** How far apart points of a line are that the mouse draws. */
+const SPACING = 0.15;
+
 function plane(state: State, keep: () => void): Node {
   let points = state.points ?? SETS[state.set]?.() ?? [];
   let brush = CLASSES[0];
-  const panels = state.learners.map((learner, i) => panel(learner, i));
+  let panels: Panel[] = [];
+  const side_by_side = el("div", { class: "grid" });
+  const scores = el("div");
   const said = el("p", { class: "note", role: "status" });
 
   const run = async (): Promise<void> => {
     keep();
-    await Promise.all(panels.map((one) => one.train(points, state.passes)));
-    said.textContent = state.passes ? `After ${state.passes} passes` : "Trained to the end";
+    scores.replaceChildren(chooseScore());
+    await Promise.all(panels.map((one) => one.train(points, state)));
+    said.textContent = `${points.length} points. ${state.passes ? `After ${state.passes} passes` : "Trained to the end"}.`;
     out.dataset.ready = "true";
   };
-  const drawn = (): void => {
+  const add = (...more: Point[]): void => {
+    points = [...points, ...more];
     state.points = points;
     void run();
   };
-  for (const one of panels) {
-    one.canvas.addEventListener("click", (event) => {
-      const box = one.canvas.getBoundingClientRect();
-      const x = FRAME[0] + ((event.clientX - box.left) / box.width) * (FRAME[2] - FRAME[0]);
-      const y = FRAME[3] - ((event.clientY - box.top) / box.height) * (FRAME[3] - FRAME[1]);
-      points = [...points, [Math.round(x * 1000) / 1000, Math.round(y * 1000) / 1000, brush]];
-      drawn();
+  const chooseScore = (): Node => {
+    const classes = [...new Set(points.map((point) => point[2]))].sort();
+    const names = ["none", ...scoresOf(state.learners[0].strategy, classes)];
+    return select("Loss surface", "surface", names, names[state.surface + 1] ?? "none", (name) => {
+      state.surface = names.indexOf(name) - 1;
+      void run();
     });
-    one.change = () => void run();
-  }
+  };
+  const lay = (): void => {
+    panels = state.learners.map((one, i) => panel(one, i));
+    for (const one of panels) {
+      one.change = () => void run();
+      drawOn(one.canvas, () => brush, add);
+    }
+    side_by_side.className = panels.length > 2 ? "grid three" : "grid";
+    side_by_side.replaceChildren(...panels.map((one) => one.node));
+  };
+
   const slider = el("input", { type: "range", id: "passes", min: 0, max: 60, value: state.passes });
   slider.addEventListener("input", () => {
     state.passes = Number(slider.value);
@@ -183,25 +172,64 @@ function plane(state: State, keep: () => void): Node {
     points = SETS[name]();
     void run();
   };
-  const clear = el("button", { type: "button", click: () => ((points = []), drawn()) }, "Clear");
+  const compare = (name: string): void => {
+    if (!PAIRS[name]) return;
+    state.learners = structuredClone(PAIRS[name]);
+    lay();
+    void run();
+  };
+  const clear = el("button", { type: "button", click: () => ((points = []), (state.points = points), void run()) }, "Clear");
+  const [x, y] = ["x", "y"].map((name) => el("input", { id: `point-${name}`, type: "number", step: "any", value: 0, "aria-label": `${name} of a point` }));
+  const put = el("button", { type: "button", click: () => add([Number(x.value), Number(y.value), brush]) }, "Add");
+  const same = Object.keys(PAIRS).find((name) => JSON.stringify(PAIRS[name]) === JSON.stringify(state.learners));
   const out = el("div", { class: "plane" },
-    section("Points", el("div", { class: "fields" }, select("Set", "set", Object.keys(SETS), state.set, choose), select("A click adds a point of class", "brush", CLASSES, brush, (value) => (brush = value))), el("div", { class: "actions" }, clear, play, el("label", { for: "passes" }, "Passes (0: to the end)"), slider), said),
-    el("div", { class: "grid" }, ...panels.map((one) => one.node)),
+    section("Points",
+      el("div", { class: "fields" },
+        select("Set", "set", Object.keys(SETS), state.set, choose),
+        select("Side by side", "pairs", [...(same ? [] : ["as chosen below"]), ...Object.keys(PAIRS)], same ?? "as chosen below", compare),
+        select("Draw with the mouse, class", "brush", CLASSES, brush, (value) => (brush = value)),
+        el("div", { class: "field" }, el("span", { class: "note" }, "or by numbers"), el("div", { class: "pair-of-fields" }, x, y, put)),
+        scores),
+      el("div", { class: "actions" }, clear, play, el("label", { for: "passes" }, "Passes (0: to the end)"), slider), said),
+    side_by_side,
   );
+  lay();
   void run();
   return out;
+}
+
+/** The mouse, a pen or a finger adds points: one where it is pressed, more where it is drawn along. */
+function drawOn(canvas: HTMLCanvasElement, brush: () => string, add: (...points: Point[]) => void): void {
+  let drawn: Point[] = [];
+  const at = (event: PointerEvent): void => {
+    const [x, y] = placeOf(canvas, event);
+    const last = drawn[drawn.length - 1];
+    if (!last || Math.hypot(last[0] - x, last[1] - y) >= SPACING) drawn.push([x, y, brush()]);
+  };
+  canvas.addEventListener("pointerdown", (event) => {
+    drawn = [];
+    at(event);
+  });
+  canvas.addEventListener("pointermove", (event) => drawn.length > 0 && event.buttons > 0 && at(event));
+  const end = (): void => {
+    if (drawn.length > 0) add(...drawn);
+    drawn = [];
+  };
+  canvas.addEventListener("pointerup", end);
+  canvas.addEventListener("pointerleave", end);
 }
 
 interface Panel {
   node: HTMLElement;
   canvas: HTMLCanvasElement;
   change: () => void;
-  train: (points: Point[], passes: number) => Promise<void>;
+  train: (points: Point[], state: State) => Promise<void>;
 }
 
 function panel(learner: Learner, at: number): Panel {
   const canvas = el("canvas", { width: SIDE, height: SIDE, role: "img", "aria-label": "Points and the regions of their classes" });
   const told = el("div", { "aria-live": "polite" });
+  const drawing = el("div");
   const own: Panel = { node: el("div"), canvas, change: () => undefined, train: async () => undefined };
   const set = (key: "loss" | "strategy" | "solver" | "map") => (value: string): void => {
     learner[key] = value;
@@ -213,70 +241,47 @@ function panel(learner: Learner, at: number): Panel {
     own.change();
   });
   const fields = el("div", { class: "fields" }, select("Loss", `loss-${at}`, LOSSES, learner.loss, set("loss")), select("Strategy", `strategy-${at}`, STRATEGIES, learner.strategy, set("strategy")), select("Solver", `solver-${at}`, SOLVERS, learner.solver, set("solver")), select("Map Φ", `map-${at}`, MAPS, learner.map, set("map")), el("div", { class: "field" }, el("label", { for: `c-${at}` }, "C"), c));
-  own.node = section(at === 0 ? "One learner" : "Another", fields, canvas, told);
+  own.node = section(["One learner", "Another", "A third"][at], fields, canvas, told, drawing);
   // Only the newest question's answer is shown.
   let asked = 0;
-  own.train = async (points, passes) => {
+  // A square that does not change while passes go by.
+  let reach: { of: string; is: number } | undefined;
+  own.train = async (points, { passes, surface }) => {
     const mine = ++asked;
     const request: Json = { points, loss: learner.loss, strategy: learner.strategy, c: learner.c, frame: FRAME, squares: SQUARES };
     if (learner.solver !== "auto") request.solver = learner.solver;
     if (learner.map !== "none") request.map = learner.map;
-    if (passes) request.passes = passes;
     try {
+      if (surface >= 0) {
+        const of = JSON.stringify([request, surface]);
+        if (passes && reach?.of !== of) {
+          const end = await playground({ ...request, squares: 1, surface: { column: surface } });
+          if (end.surface) reach = { of, is: end.surface.reach as number };
+        }
+        request.surface = { column: surface, ...(passes && reach?.of === of ? { reach: reach.is } : {}) };
+      }
+      if (passes) request.passes = passes;
       const found = await playground(request);
       if (mine !== asked) return;
       paint(canvas, points, found);
-      const points_ = ((found.report.curve ?? []) as Json[]).filter((p) => typeof p.objective === "number").map((p) => ({ x: p.pass as number, y: p.objective as number, name: "objective" }));
-      told.replaceChildren(el("p", {}, `${found.wrong} of ${points.length} wrong. ${found.certificate}`), points_.length > 1 ? curve(points_, { x: "pass", y: "objective", title: `Objective by pass, from ${rough(points_[0].y)} to ${rough(points_[points_.length - 1].y)}` }) : "", el("details", {}, el("summary", {}, "The same by the program"), el("pre", { tabindex: 0 }, found.command)));
+      told.replaceChildren(el("p", {}, `${found.wrong} of ${points.length} wrong. ${found.certificate}`), progress((found.report.curve ?? []) as Json[]), el("details", {}, el("summary", {}, "The same by the program"), el("pre", { tabindex: 0 }, found.command)));
+      drawing.replaceChildren(surface < 0 ? "" : found.surface ? surfaceOf(found.surface, scoresOf(learner.strategy, found.classes as string[])[surface] ?? "") : el("p", { class: "note" }, "No loss surface: it is drawn for joint, one-vs-all and one-vs-one, without a map, where there is such a score."));
     } catch (error) {
       if (mine !== asked) return;
       paint(canvas, points, null);
+      drawing.replaceChildren();
       told.replaceChildren(el("p", { class: "warn", role: "alert" }, error instanceof Error ? error.message : String(error)));
     }
   };
   return own;
 }
 
-/** Regions, the lines where scores are 0, and the points. */
-function paint(canvas: HTMLCanvasElement, points: Point[], found: Json | null): void {
-  const context = canvas.getContext("2d")!;
-  const px = (x: number): number => ((x - FRAME[0]) / (FRAME[2] - FRAME[0])) * SIDE;
-  const py = (y: number): number => ((FRAME[3] - y) / (FRAME[3] - FRAME[1])) * SIDE;
-  const tone = (name: string, alpha: number): string => `rgba(${TONES[Math.max(0, CLASSES.indexOf(name)) % TONES.length].join(", ")}, ${alpha})`;
-  context.clearRect(0, 0, SIDE, SIDE);
-  if (found) {
-    const classes = found.classes as string[];
-    const size = SIDE / SQUARES;
-    (found.grid as number[]).forEach((k, i) => {
-      context.fillStyle = tone(classes[k], 0.24);
-      context.fillRect((i % SQUARES) * size, SIDE - (Math.floor(i / SQUARES) + 1) * size, size, size);
-    });
-    context.lineWidth = 1.4;
-    (found.lines as [number, number, number][]).forEach(([a, b, c], k) => {
-      const own = found.lines.length === classes.length;
-      context.strokeStyle = own ? tone(classes[k], 0.95) : "rgba(128, 128, 128, 0.9)";
-      for (const [level, dash] of [[0, []], [1, [4, 4]], [-1, [4, 4]]] as [number, number[]][]) {
-        context.setLineDash(dash);
-        context.beginPath();
-        if (Math.abs(b) > Math.abs(a)) {
-          context.moveTo(px(FRAME[0]), py((level - c - a * FRAME[0]) / b));
-          context.lineTo(px(FRAME[2]), py((level - c - a * FRAME[2]) / b));
-        } else if (a !== 0) {
-          context.moveTo(px((level - c - b * FRAME[1]) / a), py(FRAME[1]));
-          context.lineTo(px((level - c - b * FRAME[3]) / a), py(FRAME[3]));
-        }
-        context.stroke();
-      }
-    });
-    context.setLineDash([]);
-  }
-  for (const [x, y, name] of points) {
-    context.beginPath();
-    context.arc(px(x), py(y), 3.6, 0, 2 * Math.PI);
-    context.fillStyle = tone(name, 1);
-    context.fill();
-    context.strokeStyle = "rgba(255, 255, 255, 0.8)";
-    context.lineWidth = 1;
-    context.stroke();
-  }
+/** The objective by pass; of binary problems side by side, which tell no objective on their way, what seems to be left of the gap. */
+function progress(passes: Json[]): Node {
+  const of = (key: string, name: string): { x: number; y: number; name: string }[] => passes.filter((p) => typeof p[key] === "number" && p[key] > 0).map((p) => ({ x: p.pass as number, y: p[key] as number, name }));
+  const objective = of("objective", "objective");
+  const points = objective.length > 1 ? objective : of("gap_estimate", "gap");
+  if (points.length < 2) return document.createTextNode("");
+  const { name } = points[0];
+  return curve(points, { x: "pass", y: name, log: name === "gap", title: `${name} by pass, from ${rough(points[0].y)} to ${rough(points[points.length - 1].y)}` });
 }

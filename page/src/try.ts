@@ -3,6 +3,7 @@
 import { explain, predict, Problem, type Column, type Json, type Served } from "./api";
 import { el, section } from "./dom";
 import { answerOf } from "./answers";
+import { read } from "./evaluation";
 
 /** A part of the form that makes an example. */
 interface Entry {
@@ -159,13 +160,6 @@ function row(columns: Column[], first: Json): Entry {
 
 function image(): Entry {
   const field = el("input", { type: "file", id: "example", accept: "image/png,image/jpeg,.ppm,.pgm,.pnm", required: true });
-  const read = (file: File): Promise<string> =>
-    new Promise((done, failed) => {
-      const reader = new FileReader();
-      reader.onload = () => done(String(reader.result));
-      reader.onerror = () => failed(reader.error ?? new Error("the file cannot be read"));
-      reader.readAsDataURL(file);
-    });
   const example = async (): Promise<unknown> => {
     const file = field.files?.[0];
     if (!file) throw new Error("Choose an image first");

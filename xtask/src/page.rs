@@ -30,10 +30,7 @@ pub(crate) fn check_if_possible() -> Result<()> {
 }
 
 fn build(into: &str) -> Result<()> {
-    call(
-        "npm",
-        &["--prefix", "page", "install", "--no-save", "--no-audit", "--no-fund", "--silent"],
-    )?;
+    call("npm", &["--prefix", "page", "ci", "--no-audit", "--no-fund", "--silent"])?;
     let into = root().join(into).display().to_string();
     call(
         "npm",

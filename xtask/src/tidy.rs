@@ -53,7 +53,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("lineal-server", &[]),
     ("lineal-steps", &["lineal-linalg"]),
     ("lineal-python", &["lineal", "lineal-steps"]),
-    ("lineal-fuzz", &["lineal", "lineal-model"]),
+    ("lineal-fuzz", &["lineal", "lineal-model", "lineal-server"]),
     ("xtask", &[]),
 ];
 

@@ -22,7 +22,7 @@ pub fn run(args: &EvalArgs) -> anyhow::Result<()> {
         lineal::with_threads(args.run.threads, || {
             let found = model.measure(args, talk)?;
             if let Some(path) = &args.report {
-                let page = model.measured_page(&found, &args.data.display().to_string());
+                let page = model.measured_page(&found, &args.data.display().to_string()).finish();
                 files::write_output(Some(path), |out| out.write_all(page.as_bytes()))?;
                 talk.say(format_args!("wrote {}", path.display()));
             }

@@ -8,6 +8,7 @@ use std::io::Write;
 use serde_json::Value;
 
 use crate::args::{EvalArgs, ExplainArgs, PredictArgs};
+use crate::html::Page;
 use crate::talk::Talk;
 
 /// A model, as the commands see it.
@@ -48,7 +49,7 @@ pub trait Program: Sized + Sync {
     fn measured_lines(&self, found: &Self::Measured) -> Vec<String>;
 
     /// The page of `eval --report`; `data` is the name of the file.
-    fn measured_page(&self, found: &Self::Measured, data: &str) -> String;
+    fn measured_page(&self, found: &Self::Measured, data: &str) -> Page;
 
     /// What the model is, how it was trained and what is proven of it.
     fn facts(&self) -> Vec<(&'static str, String)>;

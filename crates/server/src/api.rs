@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout_at;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
+use crate::answer::Answering;
 use crate::body::{self, Held};
 use crate::budget::Budget;
 use crate::log::Log;
@@ -22,8 +23,8 @@ use crate::metrics::Metrics;
 use crate::models::{Loaded, Models};
 use crate::options::Limits;
 use crate::problem::Problem;
-use crate::request::{self, Question};
-use crate::served::{Ask, Examples, ExplainAsk, Fault, Playground};
+use crate::request;
+use crate::served::{Ask, Fault, Playground};
 use crate::work::Pool;
 use crate::{openapi, page, stream};
 
@@ -80,6 +81,8 @@ pub(crate) fn router(app: Arc<App>, origins: &[String]) -> Result<Router, String
         .route("/v1/models/{name}", get(describe))
         .route("/v1/models/{name}/predict", post(predict))
         .route("/v1/models/{name}/explain", post(explain))
+        .route("/v1/models/{name}/evaluate", post(evaluate))
+        .route("/v1/models/{name}/views", get(views))
         .route("/v1/playground", post(playground))
         .fallback(page::answer)
         .method_not_allowed_fallback(wrong_method)
@@ -163,6 +166,8 @@ fn route_of(path: &str) -> (&'static str, Option<&str>) {
         (Some("v1"), Some("models"), name, None) => ("model", name),
         (Some("v1"), Some("models"), name, Some("predict")) => ("predict", name),
         (Some("v1"), Some("models"), name, Some("explain")) => ("explain", name),
+        (Some("v1"), Some("models"), name, Some("evaluate")) => ("evaluate", name),
+        (Some("v1"), Some("models"), name, Some("views")) => ("views", name),
         (Some("v1"), Some("playground"), None, _) => ("playground", None),
         (Some("v1"), ..) => ("unknown", None),
         _ => ("page", None),
@@ -204,10 +209,20 @@ async fn metrics(State(app): Shared) -> Response<Body> {
     response
 }
 
-async fn openapi_json(State(app): Shared) -> Response<Body> {
-    let summaries: Vec<Value> =
-        app.models.names().filter_map(|name| app.models.summary(name)).collect();
-    json_response(openapi::document(&summaries, app.token.is_some()).to_string().into_bytes())
+async fn openapi_json(State(app): Shared) -> Answer {
+    let shared = app.clone();
+    let describe = move || {
+        let one = |name| shared.models.summary(name).zip(shared.models.get(name));
+        let models: Vec<openapi::Example> = (shared.models.names().filter_map(one))
+            .map(|(summary, loaded)| {
+                let most = shared.limits.rows;
+                openapi::Example::new(summary, &*loaded.served, loaded.version, most)
+            })
+            .collect();
+        openapi::document(&models, shared.token.is_some()).to_string().into_bytes()
+    };
+    let described = app.pool.run(describe).await.map_err(|_| failed(&app, "openapi.json"))?;
+    Ok(json_response(described))
 }
 
 async fn list(State(app): Shared) -> Response<Body> {
@@ -251,10 +266,7 @@ async fn predict(State(app): Shared, Path(name): Path<String>, request: Request)
         let ask: Ask = request::from_query(request.uri().query())?;
         return Ok(stream::answer(app, name, model, request.into_body(), ask));
     }
-    answer::<Ask>(app, name, model, request, "predictions", |model, examples, ask, out| {
-        model.served.predict(examples, ask, out)
-    })
-    .await
+    answer(app, name, model, request, |model, body| model.predict(body)).await
 }
 
 async fn explain(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
@@ -263,10 +275,7 @@ async fn explain(State(app): Shared, Path(name): Path<String>, request: Request)
         let detail = "explanations are asked for in one JSON object, not in a stream";
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
     }
-    answer::<ExplainAsk>(app, name, model, request, "explanations", |model, examples, ask, out| {
-        model.served.explain(examples, ask, out)
-    })
-    .await
+    answer(app, name, model, request, |model, body| model.explain(body)).await
 }
 
 async fn playground(State(app): Shared, request: Request) -> Answer {
@@ -274,6 +283,40 @@ async fn playground(State(app): Shared, request: Request) -> Answer {
         let detail = "there is no playground here; `lineal playground` starts one";
         return Err(Problem::new(StatusCode::NOT_FOUND, detail));
     };
+    let train = move |text: &str| playground.train(text);
+    ask_whole(app, "playground", request, train).await
+}
+
+async fn evaluate(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+    let model = app.model(&name)?;
+    if is_stream(request.headers())? {
+        let detail = "a labelled file comes in one JSON object, not in a stream";
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
+    }
+    let shown = name.clone();
+    let compare = move |text: &str| {
+        let mut found = model.served.evaluate(text)?;
+        found["model"] = json!(shown);
+        found["version"] = json!(model.version);
+        Ok(found.to_string())
+    };
+    ask_whole(app, &name, request, compare).await
+}
+
+async fn views(State(app): Shared, Path(name): Path<String>) -> Answer {
+    let model = app.model(&name)?;
+    let draw = move || json!({ "training": model.served.training_view() }).to_string().into_bytes();
+    let drawn = app.pool.run(draw).await.map_err(|_| failed(&app, &name))?;
+    Ok(json_response(drawn))
+}
+
+/// Reads the body, and gives what `ask` makes of it as a whole.
+async fn ask_whole(
+    app: Arc<App>,
+    name: &str,
+    request: Request,
+    ask: impl FnOnce(&str) -> Result<String, Fault> + Send + 'static,
+) -> Answer {
     let deadline = tokio::time::Instant::now() + app.limits.time;
     let mut part = app.budget.part();
     let read = body::read(request.into_body(), app.limits.body, &mut part);
@@ -282,11 +325,14 @@ async fn playground(State(app): Shared, request: Request) -> Answer {
     let work = move || -> Result<String, Problem> {
         let not_text = |_| Problem::new(StatusCode::BAD_REQUEST, "the body is not UTF-8");
         let text = String::from_utf8(body).map_err(not_text)?;
-        playground.train(&text).map_err(Problem::from)
+        ask(&text).map_err(Problem::from)
     };
-    let late = |_| Problem::new(StatusCode::GATEWAY_TIMEOUT, "training took too long");
+    let late = |_| {
+        let detail = "the answer took longer than a request may; send less at a time";
+        Problem::new(StatusCode::GATEWAY_TIMEOUT, detail)
+    };
     let done = timeout_at(deadline, app.pool.run(work)).await.map_err(late)?;
-    let answer = done.map_err(|_| failed(&app, "playground"))??;
+    let answer = done.map_err(|_| failed(&app, name))??;
     let mut response = json_response(Vec::new());
     *response.body_mut() = Held::body(answer.into_bytes(), part);
     Ok(response)
@@ -307,16 +353,15 @@ fn is_stream(headers: &HeaderMap) -> Result<bool, Problem> {
     }
 }
 
-type Asked<Q> = fn(&Loaded, &Examples<'_>, &Q, &mut Vec<u8>) -> Result<(), Fault>;
+type Asked = fn(&Answering<'_>, &[u8]) -> Result<(Vec<u8>, usize), Problem>;
 
-/// Reads the body, asks the model, and puts the lines of its answer into one object.
-async fn answer<Q: Question>(
+/// Reads the body, and asks the model.
+async fn answer(
     app: Arc<App>,
     name: String,
     model: Arc<Loaded>,
     request: Request,
-    key: &'static str,
-    ask: Asked<Q>,
+    ask: Asked,
 ) -> Answer {
     let deadline = tokio::time::Instant::now() + app.limits.time;
     let mut part = app.budget.part();
@@ -327,18 +372,9 @@ async fn answer<Q: Question>(
     })??;
     let most = app.limits.rows;
     let shown = name.clone();
-    let work = move || -> Result<(Vec<u8>, usize), Problem> {
-        let parsed = request::parse::<Q>(&body, most)?;
-        let mut out = envelope(&shown, &model, key);
-        let n = parsed.values.len();
-        if n > 0 {
-            let examples = Examples { form: parsed.form, values: &parsed.values, first: 0 };
-            let before = out.len();
-            ask(&model, &examples, &parsed.question, &mut out)?;
-            as_list(&mut out, before);
-        }
-        out.extend_from_slice(b"]}");
-        Ok((out, n))
+    let work = move || {
+        let (served, version) = (&*model.served, model.version);
+        ask(&Answering { served, name: &shown, version, most }, &body)
     };
     let done = timeout_at(deadline, app.pool.run(work)).await.map_err(|_| {
         let detail = "the answer took longer than a request may; send fewer examples at a time";
@@ -349,19 +385,6 @@ async fn answer<Q: Question>(
     let mut response = json_response(Vec::new());
     *response.body_mut() = Held::body(out, part);
     Ok(response)
-}
-
-fn envelope(name: &str, model: &Loaded, key: &str) -> Vec<u8> {
-    let name = json!(name);
-    format!("{{\"model\":{name},\"version\":{},\"{key}\":[", model.version).into_bytes()
-}
-
-/// Lines from `start` on become entries of a list. A line break stands nowhere else in JSON that is written on one line.
-fn as_list(out: &mut Vec<u8>, start: usize) {
-    if out.len() > start && out.last() == Some(&b'\n') {
-        out.pop();
-    }
-    out[start..].iter_mut().filter(|b| **b == b'\n').for_each(|b| *b = b',');
 }
 
 fn failed(app: &App, name: &str) -> Problem {
@@ -382,15 +405,6 @@ fn json_response(bytes: Vec<u8>) -> Response<Body> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lines_become_a_list() {
-        for (lines, list) in [("", ""), ("1\n", "1"), ("{\"a\":1}\n2\n", "{\"a\":1},2")] {
-            let mut out = format!("[{lines}").into_bytes();
-            as_list(&mut out, 1);
-            assert_eq!(out, format!("[{list}").into_bytes());
-        }
-    }
 
     #[test]
     fn paths_are_counted_by_what_they_are() {

@@ -32,6 +32,7 @@
 //! assert_eq!(out, b"4\n");
 //! ```
 
+mod answer;
 mod api;
 mod body;
 mod budget;
@@ -50,6 +51,7 @@ mod stream;
 mod tls;
 mod work;
 
+pub use answer::answer_body;
 pub use log::LogKind;
 pub use models::Loader;
 pub use options::{Limits, ModelFile, Options, TlsFiles};

@@ -160,13 +160,37 @@ pub(crate) fn watch<T: Send + Sync + 'static>(
 
 fn load(file: &ModelFile, loader: &Loader, version: u64) -> Result<Loaded, String> {
     let path = file.path.display();
-    let bytes = std::fs::read(&file.path).map_err(|e| format!("{path}: {e}"))?;
+    let bytes = std::fs::read(&file.path).map_err(|error| unreadable(&file.path, &error))?;
     // A file that makes the loader panic is a file that cannot be loaded.
     let load = std::panic::AssertUnwindSafe(|| loader(&file.name, &bytes));
     let served = std::panic::catch_unwind(load)
         .unwrap_or_else(|_| Err("the program failed while it loaded the file".to_owned()))
         .map_err(|why| format!("{path}: {why}"))?;
     Ok(Loaded { served, version, n_bytes: bytes.len(), at: SystemTime::now() })
+}
+
+/// What to say of a file that cannot be read, and what to do about it.
+fn unreadable(path: &Path, error: &std::io::Error) -> String {
+    let name = path.display();
+    let inside = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match error.kind() {
+        std::io::ErrorKind::NotFound => match inside.filter(|folder| !folder.exists()) {
+            Some(folder) => format!(
+                "there is no model file {name}: its folder {} does not exist; check the path, or train a model into it with `lineal train DATA -o {name}`",
+                folder.display()
+            ),
+            None => format!(
+                "there is no model file {name}; check the path, or train a model with `lineal train DATA -o {name}`"
+            ),
+        },
+        std::io::ErrorKind::PermissionDenied => {
+            format!(
+                "the model file {name} may not be read; give this user the right to (`chmod +r {name}`)"
+            )
+        }
+        _ if path.is_dir() => format!("{name} is a folder; name the model files in it"),
+        _ => format!("the model file {name} cannot be read: {error}"),
+    }
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {

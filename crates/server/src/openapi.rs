@@ -2,27 +2,62 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::served::Form;
+use crate::answer::{Answering, example};
+use crate::served::{Form, Served};
+
+/// A model as an example of what can be asked, and of what is answered.
+pub(crate) struct Example {
+    /// As the list of models has it.
+    summary: Value,
+    /// Requests and answers by operation.
+    calls: Vec<(&'static str, Value, Value)>,
+}
+
+impl Example {
+    /// The example that the model gives, sent to itself.
+    pub(crate) fn new(summary: Value, served: &dyn Served, version: u64, most: usize) -> Self {
+        let mut calls = Vec::new();
+        let request = &summary["input"]["example"];
+        if let (false, Some(name)) = (request.is_null(), summary["name"].as_str()) {
+            let model = Answering { served, name, version, most };
+            let body = request.to_string();
+            let found = example(model.predict(body.as_bytes()));
+            calls.extend(found.map(|answer| ("predict", request.clone(), answer)));
+            let mut few = request.clone();
+            few["top"] = json!(5);
+            let found = example(model.explain(few.to_string().as_bytes()));
+            calls.extend(found.map(|answer| ("explain", few, answer)));
+        }
+        Self { summary, calls }
+    }
+}
 
 /// The document; the models are examples in it.
-pub(crate) fn document(models: &[Value], has_token: bool) -> Value {
-    let names: Vec<&Value> = models.iter().map(|model| &model["name"]).collect();
-    let example = |key: &str| -> Map<String, Value> {
-        let of = |model: &Value| {
-            let request = &model["input"]["example"];
-            let name = model["name"].as_str()?.to_owned();
-            (!request.is_null()).then(|| {
-                let mut value = request.clone();
-                if key == "explain" {
-                    value["top"] = json!(5);
-                }
-                (
-                    name,
-                    json!({"summary": format!("a request to {}", model["name"]), "value": value}),
-                )
-            })
+pub(crate) fn document(models: &[Example], has_token: bool) -> Value {
+    let names: Vec<&Value> = models.iter().map(|model| &model.summary["name"]).collect();
+    // By name, for requests and for answers.
+    let examples = |operation: &str, of_answers: bool| -> Map<String, Value> {
+        let of = |model: &Example| {
+            let (_, request, answer) = model.calls.iter().find(|call| call.0 == operation)?;
+            let name = model.summary["name"].as_str()?.to_owned();
+            let (what, value) = match of_answers {
+                false => ("a request to", request),
+                true => ("the answer of", answer),
+            };
+            let about =
+                json!({"summary": format!("{what} {}", model.summary["name"]), "value": value});
+            Some((name, about))
         };
         models.iter().filter_map(of).collect()
+    };
+    let example = |operation: &str| examples(operation, false);
+    let answered = |operation: &str, about: &str, schema: &str| {
+        let mut found = answer(about, schema);
+        let examples = examples(operation, true);
+        if !examples.is_empty() {
+            found["content"]["application/json"]["examples"] = examples.into();
+        }
+        found
     };
     let name = json!({
         "name": "name", "in": "path", "required": true, "description": "The name of a model",
@@ -39,6 +74,7 @@ pub(crate) fn document(models: &[Value], has_token: bool) -> Value {
     let mut predict_content = body("PredictRequest", example("predict"));
     predict_content["application/x-ndjson"] = json!({
         "schema": {"type": "string", "description": "One example per line; what to say of them stands in the query, as ?proba=true&top=3. Answers come as lines, while the request goes on."},
+        "example": "{\"x\": 1}\n{\"x\": 2}\n",
     });
     let flag = |name: &str, about: &str| json!({"name": name, "in": "query", "description": format!("Of a stream: {about}"), "schema": {"type": "boolean"}});
     let mut document = json!({
@@ -71,7 +107,7 @@ pub(crate) fn document(models: &[Value], has_token: bool) -> Value {
                         {"name": "top", "in": "query", "description": "Of a stream: the best so many", "schema": {"type": "integer", "minimum": 1}},
                     ],
                     "requestBody": {"required": true, "content": predict_content},
-                    "responses": {"200": answer("One prediction per example, in their order", "Predictions"), "default": problem()},
+                    "responses": {"200": answered("predict", "One prediction per example, in their order", "Predictions"), "default": problem()},
                 },
             },
             "/v1/models/{name}/explain": {
@@ -79,7 +115,25 @@ pub(crate) fn document(models: &[Value], has_token: bool) -> Value {
                 "post": {
                     "operationId": "explain", "summary": "Why the model answers as it does",
                     "requestBody": {"required": true, "content": body("ExplainRequest", example("explain"))},
-                    "responses": {"200": answer("Explanations, one per example or per part of one", "Explanations"), "default": problem()},
+                    "responses": {"200": answered("explain", "Explanations, one per example or per part of one", "Explanations"), "default": problem()},
+                },
+            },
+            "/v1/models/{name}/evaluate": {
+                "parameters": [name],
+                "post": {
+                    "operationId": "evaluate", "summary": "Compare with labelled data",
+                    "requestBody": {"required": true, "content": {"application/json": {
+                        "schema": {"$ref": "#/components/schemas/EvaluateRequest"},
+                        "examples": {"file": {"summary": "a CSV file of two rows, in base64", "value": {"file": {"name": "test.csv", "data": "eCxsYWJlbAoxLGEKMixiCg=="}, "label": "label"}}},
+                    }}},
+                    "responses": {"200": answer("What `lineal eval --json` prints, and the blocks of `lineal eval --report`", "Evaluation"), "default": problem()},
+                },
+            },
+            "/v1/models/{name}/views": {
+                "parameters": [name],
+                "get": {
+                    "operationId": "views", "summary": "What `lineal train --report` shows, as far as the model's file keeps it: curves and margins, as HTML",
+                    "responses": {"200": answer("The blocks", "Views"), "default": problem()},
                 },
             },
             "/healthz": {"get": {"operationId": "alive", "summary": "Whether the process is alive", "security": [], "responses": {"200": {"description": "It is"}}}},
@@ -101,7 +155,10 @@ fn answer(about: &str, schema: &str) -> Value {
 }
 
 fn problem() -> Value {
-    json!({"description": "What is wrong, and where", "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}})
+    json!({"description": "What is wrong, and where", "content": {"application/problem+json": {
+        "schema": {"$ref": "#/components/schemas/Problem"},
+        "example": {"type": "about:blank", "title": "Unprocessable Entity", "status": 422, "detail": "column \"weight\": \"heavy\" is not a number", "pointer": "/rows/0/weight", "instance": "urn:request:5f0c"},
+    }}})
 }
 
 fn schemas() -> Value {
@@ -139,6 +196,17 @@ fn schemas() -> Value {
             "pixel": {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2, "description": "Explain this pixel of each image"},
             "words": {"type": "boolean", "description": "Add where in the text the reasons are"},
         })),
+        "EvaluateRequest": {"type": "object", "additionalProperties": false, "properties": {
+            "file": {"type": "object", "required": ["name", "data"], "description": "A labelled file; its name tells its format", "properties": {"name": {"type": "string"}, "data": {"type": "string", "contentEncoding": "base64"}}},
+            "images": {"type": "array", "description": "For models of images: each with the mask that it should have", "items": {"type": "object", "required": ["name", "data", "mask"], "properties": {"name": {"type": "string"}, "data": {"type": "string", "contentEncoding": "base64"}, "mask": {"type": "string", "contentEncoding": "base64"}}}},
+            "label": {"type": "string", "description": "The column with the truth, where its name does not tell"},
+        }},
+        "Evaluation": {"type": "object", "required": ["model", "version", "metrics", "html"], "properties": {
+            "model": {"type": "string"}, "version": {"type": "integer"},
+            "metrics": {"type": "object", "description": "By name, as `lineal eval --json` has them"},
+            "html": {"type": "string", "description": "Tables and drawings"},
+        }},
+        "Views": {"type": "object", "required": ["training"], "properties": {"training": {"type": "string"}}},
         "Predictions": results("predictions"),
         "Explanations": results("explanations"),
         "Models": {"type": "object", "required": ["models"], "properties": {"models": {"type": "array", "items": {"$ref": "#/components/schemas/Served"}}}},

@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_rustls::TlsAcceptor;
 
 use crate::api::{self, App};
@@ -58,7 +58,7 @@ pub struct Server {
 
 /// How often it is asked whether to end.
 const TICK: Duration = Duration::from_millis(20);
-/// How long connections may stay open after that, so that each client is told with an answer that its connection ends, and none is cut off in the middle of asking.
+/// How long others may still call after that, and then how long those who have called may take to ask: each client is told with an answer that its connection ends.
 const LAST_CALL: Duration = Duration::from_secs(1);
 
 impl Server {
@@ -128,16 +128,8 @@ impl Server {
             }
             app.draining.store(true, Ordering::Relaxed);
             app.log.event("draining", json!({}));
-            let all_told = async {
-                while app.metrics.connections.load(Ordering::Relaxed) > 0 {
-                    sleep(TICK).await;
-                }
-            };
-            tokio::select! {
-                () = connections.accept(&listener) => {}
-                _ = timeout(LAST_CALL, all_told) => {}
-            }
-            connections.take_last(listener);
+            let last = connections.accept_last(listener).await;
+            connections.let_speak(last + LAST_CALL).await;
             let Connections { watcher, .. } = connections;
             let drained = timeout(app.limits.drain, watcher.shutdown()).await.is_ok();
             app.log.event("ended", json!({"drained": drained}));
@@ -180,16 +172,54 @@ impl Connections {
         }
     }
 
-    /// Takes who has called already, and hangs up.
-    fn take_last(&self, listener: TcpListener) {
-        let Ok(listener) = listener.into_std() else { return };
-        while let Ok((stream, _)) = listener.accept() {
-            if stream.set_nonblocking(true).is_ok()
-                && let Ok(stream) = TcpStream::from_std(stream)
-            {
-                self.take(stream);
+    /// Takes who still calls, until nobody does or the time is over, and hangs up. Gives the time of the last call.
+    ///
+    /// Whoever waits to be accepted when the listener is closed is cut off by the system. So it is closed when somebody has just been accepted, not when somebody has just been sent
+    /// away: a client that asks without a pause calls again at once, and would call into the closing.
+    async fn accept_last(&self, listener: TcpListener) -> Instant {
+        let mut called = Instant::now();
+        let (end, mut quiet) = (called + LAST_CALL, false);
+        while Instant::now() < end {
+            match timeout(TICK, listener.accept()).await {
+                Ok(Ok((stream, _))) => {
+                    self.take(stream);
+                    (called, quiet) = (Instant::now(), false);
+                }
+                Ok(Err(_)) => sleep(TICK).await,
+                Err(_) if quiet => break,
+                Err(_) => quiet = self.n_open() == 0,
             }
         }
+        let mut last = Vec::new();
+        if !quiet && let Ok(Ok((stream, _))) = timeout(TICK, listener.accept()).await {
+            last.push(stream);
+        }
+        if let Ok(listener) = listener.into_std() {
+            while let Ok((stream, _)) = listener.accept() {
+                if stream.set_nonblocking(true).is_ok() {
+                    last.extend(TcpStream::from_std(stream));
+                }
+            }
+        }
+        if !last.is_empty() {
+            called = Instant::now();
+        }
+        last.into_iter().for_each(|stream| self.take(stream));
+        called
+    }
+
+    /// Waits for those who have called to ask, and to be answered. To end a connection whose request has not been read yet would be to lose it.
+    async fn let_speak(&self, until: Instant) {
+        let all_done = async {
+            while self.n_open() > 0 {
+                sleep(TICK).await;
+            }
+        };
+        let _ = timeout_at(until, all_done).await;
+    }
+
+    fn n_open(&self) -> u64 {
+        self.app.metrics.connections.load(Ordering::Relaxed)
     }
 
     /// Serves a connection, or refuses it if there are too many.
@@ -210,8 +240,9 @@ impl Connections {
         let (app, router) = (self.app.clone(), self.router.clone());
         let watcher = self.watcher.watcher();
         let tls = self.tls.clone();
+        // Counted before its task runs: who ends the server waits for it.
+        app.metrics.connections.fetch_add(1, Ordering::Relaxed);
         tokio::spawn(async move {
-            app.metrics.connections.fetch_add(1, Ordering::Relaxed);
             match tls {
                 None => serve(stream, router, &app, watcher).await,
                 Some(tls) => {

@@ -26,6 +26,17 @@ pub trait Served: Send + Sync {
         ask: &ExplainAsk,
         out: &mut Vec<u8>,
     ) -> Result<(), Fault>;
+
+    /// How the model does on labelled examples, asked for in JSON: `metrics`, and `html` with what a report shows of them.
+    fn evaluate(&self, request: &str) -> Result<Value, Fault> {
+        let _ = request;
+        Err(Fault::request("", "this model is not compared with labelled data"))
+    }
+
+    /// What a report shows of training, as far as the file keeps it, as HTML.
+    fn training_view(&self) -> String {
+        String::new()
+    }
 }
 
 /// Trains on points that a page draws.

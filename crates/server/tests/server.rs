@@ -55,6 +55,15 @@ impl Served for Echo {
     fn explain(&self, _: &Examples<'_>, _: &ExplainAsk, _: &mut Vec<u8>) -> Result<(), Fault> {
         Err(Fault::internal("nothing to explain"))
     }
+    fn evaluate(&self, request: &str) -> Result<Value, Fault> {
+        match request {
+            "{}" => Ok(json!({"metrics": {"examples": 0}, "html": "<section></section>"})),
+            _ => Err(Fault::request("/file", "must be empty")),
+        }
+    }
+    fn training_view(&self) -> String {
+        "<section>drawn</section>".into()
+    }
 }
 
 /// A server that runs in a thread, and ends with the test.
@@ -148,6 +157,85 @@ fn an_answer_that_takes_too_long_is_not_waited_for() {
     server.end();
 }
 
+/// A request on a connection that stays open; whether it does.
+fn ask_on(stream: &mut TcpStream, body: &str) -> (u16, bool) {
+    let head = "POST /v1/models/echo/predict HTTP/1.1\r\nhost: localhost\r\n";
+    write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
+    while !text.ends_with(b"]}") {
+        let n = stream.read(&mut buffer).unwrap();
+        assert!(n > 0, "no answer: {:?}", String::from_utf8_lossy(&text));
+        text.extend_from_slice(&buffer[..n]);
+    }
+    let text = String::from_utf8(text).unwrap();
+    (text.split(' ').nth(1).unwrap().parse().unwrap(), !text.contains("connection: close"))
+}
+
+/// Whether the server says that requests should be sent.
+fn is_ready(address: SocketAddr) -> bool {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET /readyz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text.starts_with("HTTP/1.1 200")
+}
+
+#[test]
+fn no_request_is_lost_when_the_server_ends() {
+    // A connection that was accepted while the server ended used to be closed before its request was read.
+    for stays_open in [false, true, false, true, false, true] {
+        let server = Running::start(|_| {});
+        let address = server.address;
+        let (answered, told) = std::sync::mpsc::channel();
+        let client = std::thread::spawn(move || {
+            let mut kept = None;
+            // Until nobody listens any more.
+            while let Some(mut stream) = kept.take().or_else(|| TcpStream::connect(address).ok()) {
+                let open = match stays_open {
+                    true => ask_on(&mut stream, r#"{"texts": ["a"]}"#),
+                    false => (exchange(&mut stream, r#"{"texts": ["a"]}"#).0, false),
+                };
+                assert_eq!(open.0, 200);
+                kept = open.1.then_some(stream);
+                let _ = answered.send(());
+            }
+        });
+        told.iter().take(20).for_each(drop);
+        // Somebody who has called, and speaks late.
+        let mut late = TcpStream::connect(address).unwrap();
+        server.stop.store(true, Ordering::Relaxed);
+        while is_ready(address) {}
+        assert_eq!(ask_on(&mut late, r#"{"texts": ["late"]}"#), (200, false));
+        server.end();
+        client.join().unwrap();
+    }
+}
+
+#[test]
+fn labelled_files_are_compared_as_a_whole() {
+    let server = Running::start(|_| {});
+    let call = |method: &str, path: &str, body: &str| {
+        let mut stream = TcpStream::connect(server.address).unwrap();
+        let head = format!("{method} /v1/models/{path} HTTP/1.1\r\nhost: a\r\nconnection: close");
+        write!(stream, "{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        (head[9..12].parse::<u16>().unwrap(), serde_json::from_str::<Value>(body).unwrap())
+    };
+    let (status, found) = call("POST", "echo/evaluate", "{}");
+    assert_eq!(
+        (status, &found["version"], &found["html"]),
+        (200, &json!(1), &json!("<section></section>"))
+    );
+    let (status, found) = call("POST", "echo/evaluate", "[]");
+    assert_eq!((status, &found["pointer"]), (422, &json!("/file")));
+    let (status, found) = call("GET", "echo/views", "");
+    assert_eq!((status, found), (200, json!({"training": "<section>drawn</section>"})));
+    assert_eq!(call("GET", "other/views", "").0, 404);
+    server.end();
+}
+
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
 }
@@ -200,8 +288,15 @@ fn what_cannot_be_served_is_told_at_the_start() {
     let refuse = Arc::new(|_: &str, _: &[u8]| Err("not an echo".to_owned()));
     let why = Server::start(&options(path.clone(), None), refuse.clone()).err().unwrap();
     assert!(why.to_string().ends_with("m: not an echo"), "{why}");
-    let missing = folder.path().join("nothing");
-    assert!(Server::start(&options(missing, None), refuse).is_err());
+    let why = |path: &str| {
+        let path = folder.path().join(path);
+        Server::start(&options(path, None), refuse.clone()).err().unwrap().to_string()
+    };
+    let missing = why("nothing.lineal");
+    assert!(missing.starts_with("there is no model file "), "{missing}");
+    assert!(missing.contains("nothing.lineal; check the path, or train"), "{missing}");
+    assert!(why("no/such.lineal").contains("/no does not exist"), "{}", why("no/such.lineal"));
+    assert!(why("").contains("is a folder"), "{}", why(""));
     let gate = Arc::new((Mutex::new(false), Condvar::new()));
     let echo = Arc::new(move |_: &str, _: &[u8]| {
         Ok(Box::new(Echo { gate: gate.clone() }) as Box<dyn Served>)

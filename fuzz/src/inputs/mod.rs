@@ -3,6 +3,7 @@
 //! A [`Target`] takes bytes and must neither panic, nor hang, nor take more memory than the cap; what it does with them it tells in a [`Signature`]. [`TARGETS`] has all of them. They run
 //! under a plain mutational driver ([`drive`]), and under libFuzzer (`fuzz/libfuzzer`).
 
+mod bodies;
 mod choices;
 pub mod drive;
 mod formats;
@@ -316,6 +317,24 @@ pub const TARGETS: &[Target] = &[
             "SOFTMAX",
         ])
         .at_most(16384, 10),
+    target("bodies", bodies::bodies, bodies::seeds, 1).tokens(&[
+        "\"rows\":[",
+        "\"texts\":[",
+        "\"queries\":",
+        "\"top\":",
+        "\"proba\":true",
+        "\"class\":",
+        "\"x\":",
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        "\n",
+        "1e400",
+        "\\ud800",
+        "null",
+    ]),
     target(
         "run-rows",
         runs::rows,

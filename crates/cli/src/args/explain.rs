@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::Args;
+use clap::{Args, FromArgMatches};
 use lineal::Source;
 
 use super::choice::{at_least_one, choice};
 use super::declared::LimitArgs;
 use super::read::FileArgs;
 use super::running::RunArgs;
+use super::{Cli, Command};
 
 const HELP: &str = "\
 For each row: the winner, the runner-up, by how much the one leads the other, and the features that decided between them. A \
@@ -106,6 +107,16 @@ pub struct ExplainArgs {
 }
 
 impl ExplainArgs {
+    /// As if no flag was given.
+    pub fn plain() -> anyhow::Result<Self> {
+        let matches =
+            crate::help::command().try_get_matches_from(["lineal", "explain", "m", "-"])?;
+        match Cli::from_arg_matches(&matches)?.command {
+            Command::Explain(args) => Ok(args),
+            _ => anyhow::bail!("explain is a command"),
+        }
+    }
+
     /// What to explain.
     pub fn source(&self) -> Source {
         self.at_hand.clone().unwrap_or_else(|| Source::from(&self.data))

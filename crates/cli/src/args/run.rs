@@ -191,7 +191,7 @@ Images: pixel_accuracy, iou (mean over labels), iou_by_label, foreground_iou (me
 that training did not see counts as wrong.";
 
 /// Measure a model on labelled data
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = EVAL)]
 pub struct EvalArgs {
     /// A file that `lineal train` wrote
@@ -199,6 +199,10 @@ pub struct EvalArgs {
 
     /// Labelled rows, sequences, trees or queries; - is standard input
     pub data: PathBuf,
+
+    /// The data itself, where it is not in a file: what a server was sent.
+    #[arg(skip)]
+    pub at_hand: Option<Source>,
 
     /// Print one JSON object on stdout and nothing else there
     #[arg(long, help_heading = "Output")]
@@ -229,6 +233,13 @@ pub struct EvalArgs {
 
     #[command(flatten)]
     pub run: RunArgs,
+}
+
+impl EvalArgs {
+    /// What to compare with.
+    pub fn source(&self) -> Source {
+        self.at_hand.clone().unwrap_or_else(|| Source::from(&self.data))
+    }
 }
 
 /// Show what a model is: its certificate, margins, and the features that weigh most

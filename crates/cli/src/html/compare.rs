@@ -90,7 +90,8 @@ fn cards(found: &Comparison) -> Vec<(&'static str, String)> {
 
 fn table(found: &Comparison) -> String {
     let columns = columns(found);
-    let mut html = String::from("<div class=\"scroll\"><table class=\"sort\"><thead><tr>");
+    let mut html =
+        String::from("<div class=\"scroll\" tabindex=\"0\"><table class=\"sort\"><thead><tr>");
     found.heads().iter().for_each(|head| html.push_str(&format!("<th>{head}</th>")));
     for column in &columns {
         html.push_str(&format!("<th class=\"n\">{}</th>", escape(&column.head)));

@@ -10,7 +10,7 @@ use super::scale::Scale;
 use super::threshold::thresholds;
 use crate::rows::ByLabel;
 use crate::rows::confusion::worst;
-use crate::rows::details::Details;
+use crate::rows::details::{Details, Mistake};
 use crate::rows::eval::Measured;
 use crate::rows::inspect::{fitted, shape};
 use crate::table::cut;
@@ -24,7 +24,7 @@ const MANY: usize = 16;
 const CLASSES: usize = 200;
 
 /// Metrics, thresholds, confusion matrix or table of labels, reliability diagram, errors of numbers, what weighs most, the worst mistakes.
-pub fn eval_page(model: &Model, found: &Measured, data: &str) -> String {
+pub fn eval_page(model: &Model, found: &Measured, data: &str) -> Page {
     let Measured { metrics, labels, details } = found;
     let labels = labels.as_ref();
     let report = model.report();
@@ -95,8 +95,9 @@ pub fn eval_page(model: &Model, found: &Measured, data: &str) -> String {
     if let Some(details) = details {
         page.section(&importance(&details.importance, model.classes()));
         page.section(&mistakes(details, model.task()));
+        page.section(&border(details));
     }
-    page.finish()
+    page
 }
 
 /// Predicted against actual numbers, and what is left between them.
@@ -179,9 +180,6 @@ pub fn importance(features: &[(f64, String)], classes: &[String]) -> String {
 
 /// The rows with the worst answers.
 fn mistakes(details: &Details, task: Task) -> String {
-    /// Characters of a cell, and of one that stands beside others.
-    const LONGEST: usize = 400;
-    const SHORT: usize = 30;
     if details.mistakes.is_empty() {
         return String::new();
     }
@@ -196,14 +194,43 @@ fn mistakes(details: &Details, task: Task) -> String {
             "The wrong answers with the largest lead over the right class: often labels that are wrong themselves.",
         ),
     };
-    let mut html = String::from("<div class=\"scroll\"><table class=\"sort mistakes\"><thead><tr>");
+    let html = row_table(&details.mistakes, measure, details.is_proba);
+    section("Worst mistakes", &html, note)
+}
+
+/// The rows whose first two classes are nearest to each other.
+fn border(details: &Details) -> String {
+    if details.border.is_empty() {
+        return String::new();
+    }
+    let (measure, note) = match details.is_proba {
+        true => (
+            "lead",
+            "How much more probable the predicted class is than the next: the rows that a small change would turn.",
+        ),
+        false => (
+            "lead",
+            "How far the predicted class leads the next: the rows that a small change of the weights would turn.",
+        ),
+    };
+    section("Closest to the border", &row_table(&details.border, measure, details.is_proba), note)
+}
+
+/// Rows with what they should be, what they are taken for, and what stands in them.
+fn row_table(rows: &[Mistake], measure: &str, is_proba: bool) -> String {
+    /// Characters of a cell, and of one that stands beside others.
+    const LONGEST: usize = 400;
+    const SHORT: usize = 30;
+    let mut html = String::from(
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"sort mistakes\"><thead><tr>",
+    );
     let heads = [("row", true), ("actual", false), ("predicted", false), (measure, true)];
     for (head, number) in heads {
         let class = if number { " class=\"n\"" } else { "" };
         html.push_str(&format!("<th{class}>{head}</th>"));
     }
     html.push_str("<th>values of the row</th></tr></thead><tbody>");
-    for mistake in &details.mistakes {
+    for mistake in rows {
         // Long texts have a line of their own, the rest stands side by side.
         let (long, short): (Vec<_>, Vec<_>) = mistake
             .cells
@@ -219,7 +246,7 @@ fn mistakes(details: &Details, task: Task) -> String {
             .map(|cell| show("p", cell))
             .chain(short.iter().map(|cell| show("span", cell)))
             .collect::<String>();
-        let amount = match details.is_proba {
+        let amount = match is_proba {
             true => format!("{:.3}", mistake.amount),
             false => rough(mistake.amount),
         };
@@ -232,7 +259,7 @@ fn mistakes(details: &Details, task: Task) -> String {
         ));
     }
     html.push_str("</tbody></table></div>");
-    section("Worst mistakes", &html, note)
+    html
 }
 
 /// Confidence against accuracy, with the share of rows behind.
@@ -272,8 +299,9 @@ pub fn confusion(m: &ClassifyMetrics, classes: &[String]) -> String {
         return section("Most frequent confusions", &numbers(&["classes", "rows"], &rows), "");
     }
     let many = if classes.len() >= MANY { " many" } else { "" };
-    let mut html =
-        format!("<div class=\"scroll\"><table class=\"heat{many}\"><thead><tr><th></th>");
+    let mut html = format!(
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"heat{many}\"><thead><tr><th></th>"
+    );
     for name in classes {
         html.push_str(&format!("<th>{}</th>", escape(name)));
     }

@@ -95,7 +95,7 @@ fn bars(explanation: &Explanation, found: &Explained<'_>) -> String {
 /// A bar for each amount and its name.
 pub fn draw(rows: &[(f64, String)]) -> String {
     let longest = rows.iter().fold(f64::MIN_POSITIVE, |m, row| m.max(row.0.abs()));
-    let mut html = String::from("<div class=\"scroll\"><table class=\"bars\">");
+    let mut html = String::from("<div class=\"scroll\" tabindex=\"0\"><table class=\"bars\">");
     for (value, name) in rows {
         let width = 100.0 * value.abs() / longest;
         let bar = |is_here: bool, class: &str| match is_here {

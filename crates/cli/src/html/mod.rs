@@ -19,4 +19,6 @@ pub use image::base64;
 pub use image::image;
 pub use page::{Page, escape, numbers, pairs, section};
 pub use train::train_page;
+#[cfg(feature = "serve")]
+pub use train::training;
 pub use tree::tree;

@@ -8,6 +8,8 @@ const SCRIPT: &str = include_str!("script.js");
 /// A page that is being put together.
 pub struct Page {
     title: String,
+    /// The title as a heading, and what stands below it.
+    head: String,
     body: String,
 }
 
@@ -17,8 +19,8 @@ impl Page {
         let name = Path::new(file).file_name().map_or(file.into(), |name| name.to_string_lossy());
         let title = format!("{what} {name}");
         let (heading, path, lead) = (escape(&title), escape(file), escape(lead));
-        let body = format!("<h1 title=\"{path}\">{heading}</h1>\n<p class=\"lead\">{lead}</p>\n");
-        Self { title, body }
+        let head = format!("<h1 title=\"{path}\">{heading}</h1>\n<p class=\"lead\">{lead}</p>\n");
+        Self { title, head, body: String::new() }
     }
 
     /// Large numbers with their names.
@@ -53,14 +55,21 @@ impl Page {
         }
     }
 
+    /// Its blocks alone, for a page that has a heading of its own.
+    #[cfg(feature = "serve")]
+    pub fn blocks(self) -> String {
+        self.body
+    }
+
     /// The whole file.
     pub fn finish(self) -> String {
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body><main>\n{}\
+             <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body><main>\n{}{}\
              <footer>Made by lineal {}</footer>\n</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
             escape(&self.title),
+            self.head,
             self.body,
             env!("CARGO_PKG_VERSION")
         )
@@ -83,7 +92,7 @@ pub fn pairs(rows: &[(&str, String)]) -> String {
         format!("<tr><th>{}</th><td>{}</td></tr>", escape(name), escape(value))
     };
     format!(
-        "<div class=\"scroll\"><table>{}</table></div>",
+        "<div class=\"scroll\" tabindex=\"0\"><table>{}</table></div>",
         rows.iter().map(row).collect::<String>()
     )
 }
@@ -91,7 +100,8 @@ pub fn pairs(rows: &[(&str, String)]) -> String {
 /// A table with heads: first column names, the others numbers. A click on a head sorts it.
 pub fn numbers(heads: &[&str], rows: &[Vec<String>]) -> String {
     let class = |i: usize| if i > 0 { " class=\"n\"" } else { "" };
-    let mut html = String::from("<div class=\"scroll\"><table class=\"sort\"><thead><tr>");
+    let mut html =
+        String::from("<div class=\"scroll\" tabindex=\"0\"><table class=\"sort\"><thead><tr>");
     for (i, head) in heads.iter().enumerate() {
         html.push_str(&format!("<th{}>{}</th>", class(i), escape(head)));
     }

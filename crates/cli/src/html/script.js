@@ -1,9 +1,14 @@
+// What moves in a report. The page of `lineal serve` shows blocks of reports, too, and calls it for each of them.
+window.linealReport = function (root) {
 // Tables that can be sorted by a click on a head.
-document.querySelectorAll("table.sort").forEach(function (table) {
+root.querySelectorAll("table.sort").forEach(function (table) {
   var heads = table.tHead.rows[0].cells, body = table.tBodies[0];
   Array.prototype.forEach.call(heads, function (head, column) {
-    head.tabIndex = 0;
-    head.setAttribute("role", "button");
+    // A button inside: a head with the role of a button is no head any more.
+    var button = document.createElement("button");
+    button.type = "button";
+    while (head.firstChild) button.appendChild(head.firstChild);
+    head.appendChild(button);
     function value(row) {
       var text = row.cells[column] ? row.cells[column].textContent.trim() : "";
       var number = Number(text.replace(/[,\s%]/g, "").replace("−", "-").replace("+", ""));
@@ -25,12 +30,11 @@ document.querySelectorAll("table.sort").forEach(function (table) {
       rows.forEach(function (row) { body.appendChild(row[1]); });
     }
     head.addEventListener("click", sort);
-    head.addEventListener("keydown", function (e) { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); sort(); } });
   });
 });
 // The threshold along the curves.
 (function () {
-  var box = document.getElementById("curves"), text = document.getElementById("curves-data");
+  var box = root.querySelector("#curves"), text = root.querySelector("#curves-data");
   if (!box || !text) return;
   var data = JSON.parse(text.textContent), chosen = data.classes[0];
   var range = box.querySelector("input"), select = box.querySelector("select");
@@ -42,7 +46,7 @@ document.querySelectorAll("table.sort").forEach(function (table) {
     return kind === "roc" ? [share(fp, chosen.rows[1]), share(tp, n)] : [share(tp, n), share(tp, tp + fp)];
   }
   var plots = ["roc", "pr"].map(function (kind) {
-    var svg = document.getElementById(kind), frame = svg.dataset.frame.split(" ").map(Number);
+    var svg = root.querySelector("#" + kind), frame = svg.dataset.frame.split(" ").map(Number);
     svg.insertAdjacentHTML("beforeend", '<circle class="handle" r="6"></circle>');
     var line = svg.querySelector("polyline"), dot = svg.querySelector(".handle");
     function at(p) { return [frame[0] + p[0] * (frame[1] - frame[0]), frame[2] + p[1] * (frame[3] - frame[2])]; }
@@ -100,3 +104,5 @@ document.querySelectorAll("table.sort").forEach(function (table) {
   range.value = data.at;
   show();
 })();
+};
+window.linealReport(document);

@@ -1,6 +1,6 @@
 //! The page of a training run.
 
-use lineal::{CurvePoint, Margins, Task};
+use lineal::{CurvePoint, Margins, Report, Task};
 
 use super::chart::{Chart, Line};
 use super::page::{Page, numbers, pairs, section};
@@ -18,9 +18,7 @@ pub fn train_page<M: Trainable>(model: &M, outcome: &Outcome<M>) -> String {
     let mut page = Page::new("Training on", source, &report.certificate());
     page.facts(&cards(outcome));
     report.warnings.iter().for_each(|warning| page.warning(warning));
-    let mut blocks = curves(report.task, &report.curve, report.best_pass);
-    blocks.extend(report.margins.as_ref().map(margin_curve));
-    page.grid(&blocks);
+    page.grid(&pictures(report));
     let mut rows = facts.clone();
     // As many as the curves have, and what they cost.
     let passes = |last: &usize| *last != report.passes;
@@ -43,6 +41,22 @@ pub fn train_page<M: Trainable>(model: &M, outcome: &Outcome<M>) -> String {
     page.grid(&tables);
     model.page_sections().iter().for_each(|section| page.section(section));
     page.finish()
+}
+
+/// The blocks of a page of training that a model file keeps enough for: curves and margins.
+#[cfg(feature = "serve")]
+pub fn training(report: &Report) -> String {
+    let mut page = Page::new("Training", "", "");
+    page.grid(&pictures(report));
+    let table = report.margins.as_ref().filter(|m| !m.per_class.is_empty()).map(margin_table);
+    page.section(&table.unwrap_or_default());
+    page.blocks()
+}
+
+fn pictures(report: &Report) -> Vec<String> {
+    let mut blocks = curves(report.task, &report.curve, report.best_pass);
+    blocks.extend(report.margins.as_ref().map(margin_curve));
+    blocks
 }
 
 fn cards<M: Trainable>(outcome: &Outcome<M>) -> Vec<(&'static str, String)> {
@@ -120,11 +134,17 @@ pub(super) fn curves(task: Task, curve: &[CurvePoint], best_pass: Option<usize>)
             ("Held-out RMSE", line("held-out RMSE", |p| p.held_out_metric.map(|m| -m)))
         }
     };
-    let losses = vec![
+    let mut losses = vec![
         line("objective", |p| p.objective),
         line("training loss", |p| p.train_loss),
         line("held-out loss", |p| p.held_out_loss),
     ];
+    losses.retain(|line| !line.points.is_empty());
+    let loss_note = match losses.iter().any(|line| line.name == "held-out loss") {
+        true => "Training loss falling while held-out loss rises is overfitting.",
+        false => "What was left to minimise after each pass.",
+    };
+    let loss_name = if let [line] = &losses[..] { line.name } else { "loss" };
     // A gap that is measured once or twice is in the certificate; a curve of it is worth its place where it falls.
     let gap = match curve.iter().filter(|point| point.gap.is_some_and(|gap| gap > 0.0)).count() > 2
     {
@@ -140,11 +160,7 @@ pub(super) fn curves(task: Task, curve: &[CurvePoint], best_pass: Option<usize>)
         ),
     };
     let all = [
-        (
-            "Objective and losses",
-            by_pass("loss", losses, false),
-            "Training loss falling while held-out loss rises is overfitting.",
-        ),
+        ("Objective and losses", by_pass(loss_name, losses, false), loss_note),
         (
             held_out.0,
             by_pass(held_out.0, vec![held_out.1], false),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::Path;
 
 use lineal::data::{ColumnKind, UNSEEN};
 use lineal::{Dataset, Format, Model, Predicted, ReadOptions, Source, Targets, Task};
@@ -15,6 +14,8 @@ const POINTS: usize = 400;
 const AT_ONCE: usize = 1 << 22;
 /// Mistakes that are listed.
 const MISTAKES: usize = 25;
+/// Rows close to the border that are listed.
+const BORDER: usize = 15;
 /// Features that are listed.
 const FEATURES: usize = 25;
 /// Weights that are looked at.
@@ -33,6 +34,8 @@ pub struct Details {
     /// All residuals, predicted − actual.
     pub residuals: Vec<f64>,
     pub mistakes: Vec<Mistake>,
+    /// Rows whose first two classes are nearest to each other, right or wrong.
+    pub border: Vec<Mistake>,
     pub importance: Vec<(f64, String)>,
 }
 
@@ -47,24 +50,25 @@ pub struct ClassCurve {
     pub points: Vec<(f64, u64, u64)>,
 }
 
-/// A row with a wrong answer.
+/// A row with its answer, most often a wrong one.
+#[derive(Clone)]
 pub struct Mistake {
     /// From 0.
     pub row: usize,
     pub gold: String,
     pub predicted: String,
-    /// How sure the model was of the wrong answer; of numbers, how far it is off.
+    /// How sure the model was of the wrong answer; of numbers, how far it is off; at the border, by how much the answer leads the next.
     pub amount: f64,
     /// The row as it stands in the file, by column.
     pub cells: Vec<(String, String)>,
 }
 
 impl Details {
-    /// Of a model on labelled data from `path`.
+    /// Of a model on labelled data from `source`.
     pub fn new(
         model: &Model,
         data: &Dataset,
-        path: &Path,
+        source: Source,
         options: &ReadOptions,
     ) -> Result<Self, lineal::Error> {
         let mut found = Self { importance: importance(model), ..Self::default() };
@@ -77,7 +81,7 @@ impl Details {
             }
             _ => {}
         }
-        found.read_cells(path, options, data);
+        found.read_cells(source, options, data);
         Ok(found)
     }
 
@@ -114,12 +118,21 @@ impl Details {
                 for (scores, &class) in scores.iter_mut().zip(&shown) {
                     scores.push((of(class), gold[i] as usize == class));
                 }
+                let name = |class: u32| model.classes()[class as usize].clone();
+                let others = (0..k).filter(|&class| class != predicted[at] as usize).map(of);
+                let next = others.fold(f64::NEG_INFINITY, f64::max);
+                self.add_at_border(Mistake {
+                    row: i,
+                    gold: name(gold[i]),
+                    predicted: name(predicted[at]),
+                    amount: (of(predicted[at] as usize) - next).abs(),
+                    cells: Vec::new(),
+                });
                 if predicted[at] != gold[i] {
                     let amount = match self.is_proba {
                         true => of(predicted[at] as usize),
                         false => of(predicted[at] as usize) - of(gold[i] as usize),
                     };
-                    let name = |class: u32| model.classes()[class as usize].clone();
                     self.add_mistake(Mistake {
                         row: i,
                         gold: name(gold[i]),
@@ -131,6 +144,7 @@ impl Details {
             }
         }
         self.keep_worst();
+        self.keep_closest();
         let curves = scores.into_iter().zip(shown);
         self.curves = curves.filter_map(|(scores, class)| ClassCurve::new(class, scores)).collect();
         Ok(())
@@ -162,24 +176,43 @@ impl Details {
         }
     }
 
+    fn add_at_border(&mut self, row: Mistake) {
+        self.border.push(row);
+        if self.border.len() >= 64 * BORDER {
+            self.keep_closest();
+        }
+    }
+
+    fn keep_closest(&mut self) {
+        self.border.retain(|row| row.amount.is_finite());
+        self.border.sort_by(|a, b| a.amount.total_cmp(&b.amount).then(a.row.cmp(&b.row)));
+        self.border.truncate(BORDER);
+    }
+
     fn keep_worst(&mut self) {
         self.mistakes.sort_by(|a, b| b.amount.total_cmp(&a.amount).then(a.row.cmp(&b.row)));
         self.mistakes.truncate(MISTAKES);
     }
 
-    /// What stands in the rows of the mistakes, where the file is a table that can be read again.
-    fn read_cells(&mut self, path: &Path, options: &ReadOptions, data: &Dataset) {
-        if self.mistakes.is_empty() || !path.is_file() {
+    /// What stands in the rows that are listed, where the data is a table that can be read again.
+    fn read_cells(&mut self, source: Source, options: &ReadOptions, data: &Dataset) {
+        let again = match &source {
+            Source::Path(path) => path.is_file(),
+            Source::Memory { .. } => true,
+            _ => false,
+        };
+        let listed = || self.mistakes.iter().chain(&self.border);
+        if !again || listed().next().is_none() {
             return;
         }
-        let wanted = self.mistakes.iter().map(|mistake| (mistake.row, Vec::new())).collect();
+        let wanted = listed().map(|row| (row.row, Vec::new())).collect();
         let mut lines = Lines { wanted, at: 0 };
-        let done = lineal::data::convert(Source::from(path), options, Format::Jsonl, &mut lines);
+        let done = lineal::data::convert(source, options, Format::Jsonl, &mut lines);
         // Rows are found by their number, so there must be as many.
         if !matches!(done, Ok(Some(done)) if done.n_rows == data.n_rows()) {
             return;
         }
-        for mistake in &mut self.mistakes {
+        for mistake in self.mistakes.iter_mut().chain(&mut self.border) {
             let line = lines.wanted.get(&mistake.row).map_or(&[][..], Vec::as_slice);
             if let Ok(Value::Object(object)) = serde_json::from_slice(line) {
                 let columns = data.schema.columns.iter().flatten();

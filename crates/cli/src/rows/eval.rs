@@ -33,7 +33,7 @@ pub fn measure(model: &Model, args: &EvalArgs, talk: Talk) -> anyhow::Result<Mea
     if args.evalb {
         bail!("--evalb is for bracketed trees; leave it out");
     }
-    let data = model.read(&args.data, &args.file.options())?;
+    let data = model.read(args.source(), &args.file.options())?;
     data.warnings.iter().for_each(|warning| talk.warn(warning));
     if matches!(data.y, Targets::None) {
         bail!(
@@ -55,7 +55,7 @@ pub fn measure(model: &Model, args: &EvalArgs, talk: Talk) -> anyhow::Result<Mea
         _ => None,
     };
     let details = match args.report.is_some() {
-        true => Some(Details::new(model, &data, &args.data, &args.file.options())?),
+        true => Some(Details::new(model, &data, args.source(), &args.file.options())?),
         false => None,
     };
     Ok(Measured { metrics, labels, details })

@@ -52,7 +52,7 @@ impl Program for Model {
         eval::in_full(&found.metrics, self.classes())
     }
 
-    fn measured_page(&self, found: &eval::Measured, data: &str) -> String {
+    fn measured_page(&self, found: &eval::Measured, data: &str) -> html::Page {
         html::eval_page(self, found, data)
     }
 

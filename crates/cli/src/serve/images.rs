@@ -93,10 +93,7 @@ fn scenes(
             }
         };
         let name = name.map_or_else(|| format!("image-{}", examples.first + i + 1), str::to_owned);
-        // What a browser makes of a file begins with its type.
-        let data = data.split_once("base64,").map_or(data, |(_, data)| data);
-        let bytes =
-            decoded(data).ok_or_else(|| Fault::request(at.clone(), "is not base64 (RFC 4648)"))?;
+        let bytes = decoded(of_browser(data)).ok_or_else(|| not_base64(at.clone()))?;
         let pixels = RgbPixels::decode(&bytes, &name, max_pixels)
             .map_err(|error| Fault::request(at.clone(), in_fields(&error.message)))?;
         images.push((name, pixels, None));
@@ -104,8 +101,45 @@ fn scenes(
     Scenes::of_images(schema.clone(), images).map_err(|e| Fault::request("/images", e.to_string()))
 }
 
+/// Images with the masks that they should have.
+pub fn labelled(
+    model: &SegmentModel,
+    images: &[(String, String, String)],
+    max_pixels: usize,
+) -> Result<Scenes, Fault> {
+    let SceneSchema::Images(schema) = model.schema() else {
+        return Err(Fault::internal("the model is not one of images"));
+    };
+    let mut scenes = Vec::new();
+    for (i, (name, data, mask)) in images.iter().enumerate() {
+        let file = |data: &str, key: &str| {
+            let at = format!("/images/{i}/{key}");
+            let bytes = decoded(of_browser(data));
+            bytes.map(|bytes| (bytes, at.clone())).ok_or_else(|| not_base64(at))
+        };
+        let wrong = |at: String| {
+            move |error: lineal::data::Error| Fault::request(at, in_fields(&error.message))
+        };
+        let (bytes, at) = file(data, "data")?;
+        let pixels = RgbPixels::decode(&bytes, name, max_pixels).map_err(wrong(at))?;
+        let (bytes, at) = file(mask, "mask")?;
+        let labels = schema.decode(&bytes, name, max_pixels).map_err(wrong(at))?;
+        scenes.push((name.clone(), pixels, Some(labels)));
+    }
+    Scenes::of_images(schema.clone(), scenes).map_err(|e| Fault::request("/images", e.to_string()))
+}
+
+/// What a browser makes of a file begins with its type.
+pub fn of_browser(data: &str) -> &str {
+    data.split_once("base64,").map_or(data, |(_, data)| data)
+}
+
+pub fn not_base64(at: String) -> Fault {
+    Fault::request(at, "is not base64 (RFC 4648)")
+}
+
 /// RFC 4648, with or without `=` at the end; line breaks are left out.
-fn decoded(text: &str) -> Option<Vec<u8>> {
+pub fn decoded(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut n_bits, mut ended) = (0u32, 0, false);
     for b in text.bytes().filter(|b| !b.is_ascii_whitespace()) {

@@ -49,7 +49,8 @@ pub fn describe(model: &AnyModel) -> Value {
         }
         AnyModel::Rank(model) => {
             let schema = model.rows().schema();
-            (json!({"documents": [row(schema), row(schema)]}), columns(schema), Vec::new(), false)
+            let documents = [row(schema), lower(row(schema))];
+            (json!({"documents": documents}), columns(schema), Vec::new(), false)
         }
         AnyModel::Tag(model) => (
             tokens(model.schema()),
@@ -150,6 +151,16 @@ fn row(schema: &Schema) -> Value {
         (column.name.clone(), value)
     };
     input_columns(schema).map(cell).collect::<Map<_, _>>().into()
+}
+
+/// The same row with smaller numbers, so that one of two comes first.
+fn lower(mut row: Value) -> Value {
+    for cell in row.as_object_mut().into_iter().flat_map(Map::values_mut) {
+        if let Some(number) = cell.as_f64() {
+            *cell = json!(number / 2.0);
+        }
+    }
+    row
 }
 
 /// The columns of a token.

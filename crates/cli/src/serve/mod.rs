@@ -1,11 +1,13 @@
 //! `lineal serve`: models behind HTTP, answering by the code of `predict` and `explain`.
 
+mod evaluate;
 mod images;
 mod input;
 mod lines;
 mod model;
 mod playground;
 mod sentences;
+mod surface;
 mod words;
 
 use std::path::Path;

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use clap::FromArgMatches;
-use lineal::{AnyModel, SceneSchema, Source, Task};
+use lineal::{AnyModel, SceneSchema, Source, StructuredModel, Task};
 use lineal_server::{Ask, Examples, ExplainAsk, Fault, Form, Served};
 use serde_json::{Value, json};
 
 use super::lines::{self, File};
-use super::{images, input, words};
-use crate::args::{Cli, Command, ExplainArgs, PredictArgs};
+use super::{evaluate, images, input, words};
+use crate::args::{Cli, Command, EvalArgs, ExplainArgs, PredictArgs};
 use crate::help;
+use crate::html;
 use crate::program::{Program, with_opened};
 use crate::talk::Talk;
 
@@ -19,6 +20,7 @@ pub struct Answering {
     pub model: AnyModel,
     predict: PredictArgs,
     explain: ExplainArgs,
+    eval: EvalArgs,
 }
 
 impl Answering {
@@ -29,11 +31,13 @@ impl Answering {
         };
         let predict = parse(&["lineal", "predict", name, "request", "--output", "jsonl", "-q"])?;
         let explain = parse(&["lineal", "explain", name, "request", "--output", "jsonl", "-q"])?;
-        match (predict, explain) {
-            (Command::Predict(predict), Command::Explain(explain)) => {
-                Ok(Self { model, predict: predict.settle(true), explain })
+        // That a page is asked for; it is not written.
+        let eval = parse(&["lineal", "eval", name, "request", "--json", "--report", "page", "-q"])?;
+        match (predict, explain, eval) {
+            (Command::Predict(predict), Command::Explain(explain), Command::Eval(eval)) => {
+                Ok(Self { model, predict: predict.settle(true), explain, eval })
             }
-            _ => anyhow::bail!("predict and explain are commands"),
+            _ => anyhow::bail!("predict, explain and eval are commands"),
         }
     }
 
@@ -165,5 +169,13 @@ impl Served for Answering {
             }
             _ => Ok(()),
         }
+    }
+
+    fn evaluate(&self, request: &str) -> Result<Value, Fault> {
+        evaluate::evaluate(&self.model, &self.eval, request)
+    }
+
+    fn training_view(&self) -> String {
+        with_opened!(&self.model, model => html::training(model.report()))
     }
 }

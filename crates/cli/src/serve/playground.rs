@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::lines::in_fields;
+use super::surface::{Point, Surface};
 use crate::demo::parse;
 use crate::demo::regions::classify;
 use crate::train::Trainable;
@@ -16,6 +17,10 @@ use crate::train::Trainable;
 const POINTS: usize = 5000;
 const SQUARES: usize = 200;
 const PASSES: usize = 1000;
+/// Passes whose weights are marked on the loss surface: each is a run of its own.
+const TRAIL: usize = 60;
+/// With more points than this there are no such runs.
+const TRAIL_POINTS: usize = 1000;
 
 /// Trains on points.
 pub struct Points;
@@ -41,6 +46,19 @@ struct Request {
     /// The corners of what is shown, and into how many squares a side is cut.
     frame: [f64; 4],
     squares: usize,
+    /// The score whose loss surface is wanted.
+    #[serde(default)]
+    surface: Option<SurfaceAsk>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SurfaceAsk {
+    /// Which binary problem, or which class.
+    column: usize,
+    /// Half the side of the square, around 0; by the weights if not given.
+    #[serde(default)]
+    reach: Option<f64>,
 }
 
 impl Playground for Points {
@@ -116,7 +134,7 @@ fn learn(request: &Request) -> anyhow::Result<Value> {
     let command =
         format!("lineal train points.csv {}", shown.cloned().collect::<Vec<_>>().join(" "));
     let args = parse(&words)?;
-    let asked = Model::request(&args)?;
+    let mut asked = Model::request(&args)?;
     let source = Source::Memory { name: "points.csv".into(), bytes: csv.into_bytes() };
     let (data, features) = read_features(source, &asked.options.read, &asked.options.features)?;
     let (model, report) = Training::new(&data, &asked.spec).features(&features).run()?;
@@ -132,7 +150,26 @@ fn learn(request: &Request) -> anyhow::Result<Value> {
     let grid: Vec<[f64; 2]> =
         (0..n * n).map(|at| [middle(at % n, x0, x1), middle(at / n, y0, y1)]).collect();
     let has_map = model.features().map().is_some();
+    let mut drawn = json!(null);
+    if let (Some(ask), Targets::Classes(y)) = (&request.surface, &data.y) {
+        let points: Vec<Point> =
+            request.points.iter().zip(y).map(|((x, y, _), class)| (*x, *y, *class)).collect();
+        if let Some(surface) = Surface::new(&model, &points, ask.column) {
+            drawn = surface.json(ask.reach);
+            let last = request.passes.unwrap_or(report.passes).min(report.passes);
+            let mut trail = Vec::new();
+            if points.len() <= TRAIL_POINTS {
+                for passes in passes_to_mark(last) {
+                    asked.spec.max_passes = Some(passes);
+                    let (model, _) = Training::new(&data, &asked.spec).features(&features).run()?;
+                    trail.push([model.weight(0, ask.column), model.weight(1, ask.column)]);
+                }
+            }
+            drawn["trail"] = json!(trail);
+        }
+    }
     Ok(json!({
+        "surface": drawn,
         "classes": model.classes(),
         "grid": classify(&model, &grid)?,
         "lines": if has_map { Vec::new() } else { lines(&model) },
@@ -141,6 +178,17 @@ fn learn(request: &Request) -> anyhow::Result<Value> {
         "certificate": report.certificate(),
         "command": command,
     }))
+}
+
+/// Passes before the last: all of them if they are few, else more of the first ones.
+fn passes_to_mark(last: usize) -> Vec<usize> {
+    if last <= TRAIL {
+        return (1..last).collect();
+    }
+    let at = |i: usize| (last as f64).powf(i as f64 / TRAIL as f64).round() as usize;
+    let mut passes: Vec<usize> = (0..TRAIL).map(at).filter(|pass| *pass < last).collect();
+    passes.dedup();
+    passes
 }
 
 /// The weight vectors of binary problems, or of classes: where a·x + b·y + c is 0 is a line.
@@ -173,6 +221,56 @@ mod tests {
         assert!(found["command"].as_str().unwrap().contains("--strategy=ova"), "{found}");
         let mapped = answer(json!({"map": "poly:2", "passes": 1})).unwrap();
         assert_eq!(mapped["lines"], json!([]));
+    }
+
+    #[test]
+    fn the_surface_has_the_objective_where_the_weights_are() {
+        for loss in ["hinge", "logistic", "squared-hinge", "squared", "perceptron"] {
+            let ask = json!({"loss": loss, "strategy": "joint", "c": 3, "surface": {"column": 1}});
+            let found = answer(ask).unwrap();
+            let (surface, report) = (&found["surface"], &found["report"]);
+            let objective = report["objective"].as_f64().unwrap();
+            let value = surface["value"].as_f64().unwrap();
+            assert!(
+                (value - objective).abs() <= 1e-5 * objective.max(1e-3),
+                "{loss}: {value} {objective}"
+            );
+            // Where training has come to its end, no other place of the square is lower by more than the gap.
+            let values = surface["values"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap());
+            let least = values.fold(f64::INFINITY, f64::min);
+            let gap = report["gap"].as_f64().unwrap_or(1e-3);
+            assert!(least >= objective - gap - 1e-6, "{loss}: {least} {objective} {gap}");
+        }
+        // The objectives of one-vs-all's problems add up to the reported one.
+        let sum: f64 = (0..3)
+            .map(|column| {
+                let ask =
+                    json!({"loss": "logistic", "strategy": "ova", "surface": {"column": column}});
+                answer(ask).unwrap()["surface"]["value"].as_f64().unwrap()
+            })
+            .sum();
+        let found = answer(json!({"loss": "logistic", "strategy": "ova"})).unwrap();
+        let objective = found["report"]["objective"].as_f64().unwrap();
+        assert!((sum - objective).abs() < 1e-5 * objective, "{sum} {objective}");
+        assert_eq!(found["surface"], json!(null));
+        for more in [json!({"strategy": "ecoc"}), json!({"map": "poly:2"})] {
+            let mut ask = more.clone();
+            ask["surface"] = json!({"column": 0});
+            assert_eq!(answer(ask).unwrap()["surface"], json!(null), "{more}");
+        }
+        let ask = json!({"solver": "sgd", "passes": 5, "surface": {"column": 0, "reach": 2}});
+        let found = answer(ask).unwrap();
+        assert_eq!(found["surface"]["reach"], json!(2.0));
+        assert_eq!(found["surface"]["trail"].as_array().unwrap().len(), 4);
+    }
+
+    #[test]
+    fn passes_that_are_marked_rise() {
+        for last in [0, 1, 2, TRAIL, TRAIL + 1, 1000] {
+            let passes = passes_to_mark(last);
+            assert!(passes.windows(2).all(|pair| pair[0] < pair[1]), "{passes:?}");
+            assert!(passes.len() < TRAIL + 1 && passes.iter().all(|pass| (1..last).contains(pass)));
+        }
     }
 
     #[test]

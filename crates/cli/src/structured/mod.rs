@@ -25,6 +25,8 @@ pub use crate::train::Alternatives;
 pub use explain::explain_data;
 pub use explain::lines as explanation_lines;
 pub use metrics::{maybe, shares, shares_header};
+#[cfg(feature = "serve")]
+pub use program::measure_data;
 pub use program::metric_lines;
 pub use trees::{no_tree_answer, part_reasons, template_file};
 

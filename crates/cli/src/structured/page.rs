@@ -5,11 +5,12 @@ use lineal::Examples;
 use super::StructuredTask;
 use super::explain::{Explained, shown};
 use super::program::Measured;
+use crate::args::ExplainArgs;
 use crate::html::{Page, draw, numbers, pairs, section};
-use crate::talk::{count, thousands};
+use crate::talk::{count, rough, thousands};
 
 /// Metrics, and tables of finer ones.
-pub fn eval<M: StructuredTask>(model: &M, found: &Measured<M>, data: &str) -> String {
+pub fn eval<M: StructuredTask>(model: &M, found: &Measured<M>, data: &str) -> Page {
     let lead = format!("{} loss; trained on {}", model.report().loss, model.provenance().source);
     let mut page = Page::new("Evaluation on", data, &lead);
     let rows = M::metric_rows(&found.metrics);
@@ -30,7 +31,48 @@ pub fn eval<M: StructuredTask>(model: &M, found: &Measured<M>, data: &str) -> St
     }
     page.grid(&blocks);
     found.sections.iter().for_each(|section| page.section(section));
-    page.finish()
+    page
+}
+
+/// Examples that are looked at for decisions close to the border, and decisions: each is a search of its own.
+const LOOKED_AT: usize = 40;
+const DECISIONS: usize = 400;
+/// Decisions close to the border that are listed.
+const BORDER: usize = 15;
+
+/// The decisions that lead the next best by least; nothing where none has a lead.
+pub fn border<M: StructuredTask>(model: &M, data: &M::Data) -> anyhow::Result<String> {
+    let args = ExplainArgs::plain()?;
+    let mut found = Vec::new();
+    let mut n_examples = 0;
+    for i in 0..data.n_examples().min(LOOKED_AT) {
+        if found.len() >= DECISIONS {
+            break;
+        }
+        // Of some models a part must be named: a pixel.
+        let Ok(parts) = model.explain(data, i, &args) else { break };
+        n_examples += 1;
+        for part in parts {
+            let about = model.explanation_json(i, &part);
+            // What has no rival is far from every border.
+            let lead = about["lead"].as_f64().filter(|_| !about["against"].is_null());
+            found.extend(lead.map(|lead| (lead.abs(), model.headline(data, i, &part))));
+        }
+    }
+    if found.is_empty() {
+        return Ok(String::new());
+    }
+    let n_found = found.len();
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    found.truncate(BORDER);
+    let cells: Vec<Vec<String>> =
+        found.into_iter().map(|(lead, headline)| vec![headline, rough(lead)]).collect();
+    let note = format!(
+        "The decisions that a small change of the weights would turn: those with the smallest lead over the next best, among {} of the first {}.",
+        thousands(n_found),
+        count(n_examples, M::EXAMPLE)
+    );
+    Ok(section("Closest to the border", &numbers(&["decision", "lead"], &cells), &note))
 }
 
 /// One block for each explanation.

@@ -10,6 +10,7 @@ use super::explain::{self, Explained};
 use super::{Pairs, StructuredTask, learn, page, predict};
 use crate::args::{EvalArgs, ExplainArgs, PredictArgs};
 use crate::fields::{as_flags, in_json};
+use crate::html::Page;
 use crate::program::Program;
 use crate::table::{self, Align};
 use crate::talk::{Talk, count, rough, thousands};
@@ -54,15 +55,8 @@ impl<M: StructuredTask> Program for M {
         if args.evalb && self.task() != Task::Constituency {
             bail!("--evalb is for bracketed trees; leave it out");
         }
-        let data = self.read(&args.data, &M::eval_options(args))?;
-        learn::check_labelled::<M>(&data, talk)?;
-        let answers = StructuredModel::answer(self, &data, &Default::default())?;
-        let sections = match args.report.is_some() {
-            true => self.page_sections(&data, &answers, args)?,
-            false => Vec::new(),
-        };
-        let metrics = self.compare_with(&data, &answers, args)?;
-        Ok(Measured { metrics, sections, unseen: M::unseen(&data) })
+        let data = self.read(args.source(), &M::eval_options(args))?;
+        measure_data(self, &data, args, talk)
     }
 
     fn measured_json(&self, found: &Measured<M>) -> anyhow::Result<Value> {
@@ -73,7 +67,7 @@ impl<M: StructuredTask> Program for M {
         metric_lines::<M>(&found.metrics)
     }
 
-    fn measured_page(&self, found: &Measured<M>, data: &str) -> String {
+    fn measured_page(&self, found: &Measured<M>, data: &str) -> Page {
         page::eval(self, found, data)
     }
 
@@ -91,7 +85,6 @@ impl<M: StructuredTask> Program for M {
             Ok(Value::Object(object)) => object,
             _ => Map::new(),
         };
-        object.remove("curve");
         let all = json!({
             "certificate": report.certificate(),
             "warnings": in_json(&report.warnings),
@@ -136,6 +129,24 @@ impl<M: StructuredTask> Program for M {
     fn explained_page(&self, found: &Explained<M>, args: &ExplainArgs) -> String {
         page::explain(self, found, args.top)
     }
+}
+
+/// Compares with labelled data at hand.
+pub fn measure_data<M: StructuredTask>(
+    model: &M,
+    data: &M::Data,
+    args: &EvalArgs,
+    talk: Talk,
+) -> anyhow::Result<Measured<M>> {
+    learn::check_labelled::<M>(data, talk)?;
+    let answers = StructuredModel::answer(model, data, &Default::default())?;
+    let mut sections = Vec::new();
+    if args.report.is_some() {
+        sections = model.page_sections(data, &answers, args)?;
+        sections.push(page::border(model, data)?);
+    }
+    let metrics = model.compare_with(data, &answers, args)?;
+    Ok(Measured { metrics, sections, unseen: M::unseen(data) })
 }
 
 /// A table of the metrics, then the finer ones.

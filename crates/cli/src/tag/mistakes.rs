@@ -41,7 +41,7 @@ pub fn section(model: &TagModel, data: &Sequences, tagged: &[Tagged]) -> String 
         })
         .collect();
     let table = format!(
-        "<div class=\"scroll\"><table class=\"sort\"><thead><tr><th class=\"n\">sequence</th><th class=\"n\">wrong</th>\
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"sort\"><thead><tr><th class=\"n\">sequence</th><th class=\"n\">wrong</th>\
          <th>predicted where it should be</th></tr></thead><tbody>{rows}</tbody></table></div>"
     );
     let note = format!(

@@ -182,6 +182,46 @@ fn lines(list: &Value) -> Vec<String> {
     list.as_array().unwrap().iter().map(Value::to_string).collect()
 }
 
+/// The training data, compared: the metrics of `eval --json`, the blocks of `eval --report`, those of the page of training.
+fn evaluates(world: &World, server: &Serving, case: &Case, model: &str) {
+    let (path, file) = (format!("/v1/models/{}", case.name), case.train[0]);
+    let told =
+        world.run(&["eval", model, file, "--json", "--report", "r.html", "-q"]).done().json();
+    let [image, mask] = picture();
+    let request = match case.name {
+        "images" => {
+            json!({"images": [{"name": "a.ppm", "data": base64(&image), "mask": base64(&mask)}]})
+        }
+        _ => json!({"file": {"name": format!("C:\\{file}"), "data": base64(&world.bytes(file))}}),
+    };
+    let answer = server.post(&format!("{path}/evaluate"), &request);
+    assert_eq!(answer.status, 200, "{}: {answer:?}", case.name);
+    let found = answer.json();
+    if case.name != "images" {
+        assert_eq!(found["metrics"], told, "{}", case.name);
+        let page = String::from_utf8(world.bytes("r.html")).unwrap();
+        assert!(page.contains(found["html"].as_str().unwrap()), "{}: {found}", case.name);
+    }
+    for (wrong, pointer) in [
+        (json!({}), if case.name == "images" { "/images" } else { "/file" }),
+        (
+            json!({"file": {"name": "/etc/passwd", "data": ""}}),
+            if case.name == "images" { "/images" } else { "/file" },
+        ),
+        (json!({"images": 1}), ""),
+    ] {
+        let answer = server.post(&format!("{path}/evaluate"), &wrong);
+        assert_eq!(
+            (answer.status, &answer.json()["pointer"]),
+            (422, &json!(pointer)),
+            "{}: {wrong} {answer:?}",
+            case.name
+        );
+    }
+    let views = server.get(&format!("{path}/views")).json();
+    assert!(views["training"].is_string(), "{views}");
+}
+
 #[test]
 fn every_task_answers_as_the_program_does() {
     let (world, cases) = (trained(), cases());
@@ -225,7 +265,12 @@ fn every_task_answers_as_the_program_does() {
             case.name
         );
 
+        evaluates(&world, &server, case, model);
         let inspected = world.run(&["inspect", model, "--json"]).done().json();
+        let curve = inspected["curve"].as_array().unwrap();
+        // Least squares are solved at once, without a pass.
+        assert_eq!(curve.is_empty(), case.name == "prices", "{}: {curve:?}", case.name);
+        assert!(curve.len() <= 200 && curve.iter().all(|point| point["seconds"].is_null()));
         let about = server.get(&path).json();
         for (key, value) in inspected.as_object().unwrap() {
             assert_eq!(&about[key], value, "{} {key}", case.name);
@@ -244,6 +289,9 @@ fn every_task_answers_as_the_program_does() {
     let examples = &described["paths"]["/v1/models/{name}/predict"]["post"]["requestBody"]["content"]
         ["application/json"]["examples"];
     assert!(examples["fruit"]["value"]["rows"].is_array(), "{examples}");
+    let answers = &described["paths"]["/v1/models/{name}/predict"]["post"]["responses"]["200"]["content"]
+        ["application/json"]["examples"];
+    assert!(answers["fruit"]["value"]["predictions"][0]["label"].is_string(), "{answers}");
     assert_eq!(server.metric("lineal_panics_total"), 0.0);
     let log = server.end();
     assert!(log.contains("\"event\":\"ended\",\"drained\":true"), "{log}");

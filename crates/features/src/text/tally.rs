@@ -34,9 +34,11 @@ impl Tally {
     ) {
         if self.counts.len() <= n {
             let room = n.next_power_of_two().max(1 << 12);
-            self.counts.resize(room + 1, 0);
-            self.used.resize(room / 64 + 1, 0);
-            self.used_words.resize(room / 4096 + 1, 0);
+            // Between calls everything is 0. New arrays come from the system as zeros, and only places that are used are ever touched; to grow the old ones would write all
+            // of them: 8 MB for a few texts and a million words, a third of the time of a request to a server.
+            self.counts = vec![0; room + 1];
+            self.used = vec![0; room / 64 + 1];
+            self.used_words = vec![0; room / 4096 + 1];
         }
         let (counts, used) = (self.counts.as_mut_slice(), self.used.as_mut_slice());
         let used_words = self.used_words.as_mut_slice();

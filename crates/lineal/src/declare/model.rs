@@ -244,8 +244,14 @@ impl StructuredModel for DeclaredModel {
     }
 
     fn shrink(&self, max_bytes: u64) -> Result<Self, Error> {
-        let tables = self.tables.shrink(max_bytes, |tables| self.bytes_with(tables))?;
-        Ok(Self { tables, cache: Arc::default(), ..self.clone() })
+        if self.to_bytes()?.len() as u64 <= max_bytes {
+            return Ok(self.clone());
+        }
+        // Room is for weights.
+        let mut bare = self.clone();
+        bare.about.header.report.curve.clear();
+        let tables = bare.tables.shrink(max_bytes, |tables| bare.bytes_with(tables))?;
+        Ok(Self { tables, cache: Arc::default(), ..bare })
     }
 
     fn n_weights(&self) -> usize {

@@ -158,8 +158,7 @@ impl Model {
         report: &Report,
         provenance: Provenance,
     ) -> Result<Self, Error> {
-        // The curve has times in it; the file must have the same bytes for the same data and seed.
-        let report = Report { curve: Vec::new(), ..report.clone() };
+        let report = report.stored();
         let Body { weights, layout, tree } = body;
         let decoder = Decoder::new(&layout, &spec, report.loss, schema.classes.len())
             .map_err(Error::Request)?;

@@ -97,8 +97,7 @@ impl Header {
         Self {
             task: spec.task,
             spec: spec.clone(),
-            // The curve has times in it; the file must have the same bytes for the same data and seed.
-            report: Report { curve: Vec::new(), ..report.clone() },
+            report: report.stored(),
             provenance: Provenance::of(source),
         }
     }
@@ -186,7 +185,7 @@ pub trait StructuredModel: Sized + Send + Sync {
         Ok(bytes.len() as u64)
     }
 
-    /// How training went (without its curve).
+    /// How training went, with some points of its curve.
     fn report(&self) -> &Report {
         &self.header().report
     }

@@ -36,6 +36,8 @@ pub(super) fn shrink(model: &TagModel, max_bytes: u64) -> Result<TagModel, Error
     let step = if largest > 0.0 { largest / 127.0 } else { 1.0 };
     let mut small = model.clone();
     small.about.step = Some(step);
+    // Room is for weights.
+    small.about.header.report.curve.clear();
     // The tensors of a small model leave this much for the JSON.
     let all = small.to_bytes()?.len() as u64;
     let of = |index: &AttributeIndex| index.hashes().map_or(0, <[u64]>::len);

@@ -121,6 +121,7 @@ fn in_one_pass<F: Number, L: OfMargin<F> + OfMargin<f64>>(
     let config = dual_config(job, task.space.len());
     let watch = BlockWatch::new(&mut job.watch);
     let fit = columns::dual::<F, L>(task, loss, &config, &|pass| watch.see(pass));
+    watch.end();
     finished(fit, task, job.spec.tol)
 }
 
@@ -147,6 +148,7 @@ fn one_by_one<F: Number, L: OfMargin<f64>>(
     let stop = job.stop(task.space.len());
     let watch = BlockWatch::new(&mut job.watch);
     let fit = columns::newton::<F, L>(task, loss, stop, &|pass| watch.see(pass));
+    watch.end();
     finished(fit, task, job.spec.tol)
 }
 
@@ -280,6 +282,39 @@ fn label_centroids(
     class_centroids(&examples).map_err(|_| lineal_reduce::Error::NoRows)
 }
 
+/// News of blocks that are kept for the curve, and gaps that are summed for it.
+const MOST_NEWS: usize = 1 << 16;
+const MOST_SUMS: usize = 1 << 22;
+
+/// What the gaps of all blocks sum up to after each pass, where a block that has ended stays where it is. `told` has the times at which the furthest block came there.
+fn by_pass(history: &[Vec<(usize, f64)>], told: &[CurvePoint]) -> Vec<CurvePoint> {
+    let last = history.iter().flatten().map(|&(pass, _)| pass).max().unwrap_or(0);
+    if last.saturating_mul(history.len()) > MOST_SUMS {
+        return Vec::new();
+    }
+    let mut at = vec![0; history.len()];
+    let (mut curve, mut told) = (Vec::new(), told.iter().peekable());
+    for pass in 1..=last {
+        let (mut gap, mut done) = (0.0, 0);
+        for (block, at) in history.iter().zip(&mut at) {
+            while block.get(*at).is_some_and(|news| news.0 <= pass) {
+                *at += 1;
+            }
+            gap += at.checked_sub(1).map_or(f64::NAN, |at| block[at].1);
+            done += usize::from(*at == block.len());
+        }
+        while told.next_if(|point| point.pass < pass).is_some() {}
+        curve.push(CurvePoint {
+            pass,
+            gap_estimate: gap.is_finite().then_some(gap),
+            blocks: Some((done, history.len())),
+            seconds: told.peek().map_or(0.0, |point| point.seconds),
+            ..CurvePoint::default()
+        });
+    }
+    curve
+}
+
 /// Passes the news of blocks, from several threads, to the watch of a run.
 struct BlockWatch<'a, 'w> {
     state: Mutex<State<'a, 'w>>,
@@ -288,6 +323,9 @@ struct BlockWatch<'a, 'w> {
 struct State<'a, 'w> {
     watch: &'a mut Watch<'w, Weights>,
     gaps: Vec<f64>,
+    /// For each block its passes with their gaps, as long as they are few.
+    history: Vec<Vec<(usize, f64)>>,
+    n_seen: usize,
     done: usize,
     last: usize,
     stopped: bool,
@@ -295,8 +333,25 @@ struct State<'a, 'w> {
 
 impl<'a, 'w> BlockWatch<'a, 'w> {
     fn new(watch: &'a mut Watch<'w, Weights>) -> Self {
-        let state = State { watch, gaps: Vec::new(), done: 0, last: 0, stopped: false };
+        let state = State {
+            watch,
+            gaps: Vec::new(),
+            history: Vec::new(),
+            n_seen: 0,
+            done: 0,
+            last: 0,
+            stopped: false,
+        };
         Self { state: Mutex::new(state) }
+    }
+
+    /// The curve by passes, which does not depend on the order in which threads brought the news; none if they were too many to be kept.
+    fn end(self) {
+        let Ok(state) = self.state.into_inner() else { return };
+        let told = std::mem::take(&mut state.watch.curve);
+        if state.n_seen <= MOST_NEWS {
+            state.watch.curve = by_pass(&state.history, &told);
+        }
     }
 
     /// One point of the curve whenever the furthest block makes another pass, and whenever a block ends.
@@ -304,6 +359,11 @@ impl<'a, 'w> BlockWatch<'a, 'w> {
         let Ok(mut state) = self.state.lock() else { return ControlFlow::Break(()) };
         state.gaps.resize(news.n_blocks, f64::NAN);
         state.gaps[news.block] = news.gap;
+        state.n_seen += 1;
+        if state.n_seen <= MOST_NEWS {
+            state.history.resize(news.n_blocks, Vec::new());
+            state.history[news.block].push((news.pass, news.gap));
+        }
         state.done += usize::from(news.done);
         if news.pass > state.last || news.done {
             state.last = state.last.max(news.pass);
@@ -362,5 +422,27 @@ pub(crate) fn unscale_tree(
         Weights::F32(w) => fold(w, tree, scaling),
         Weights::F64(w) => fold(w, tree, scaling),
         mapped => mapped,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_curve_of_blocks_is_by_pass() {
+        let history = vec![vec![(1, 8.0), (2, 4.0)], vec![(1, f64::NAN), (2, 2.0), (3, 1.0)]];
+        let told = [CurvePoint { pass: 2, seconds: 5.0, ..CurvePoint::default() }];
+        let curve = by_pass(&history, &told);
+        let gaps: Vec<_> = curve.iter().map(|p| (p.gap_estimate, p.blocks, p.seconds)).collect();
+        assert_eq!(
+            gaps,
+            [
+                (None, Some((0, 2)), 5.0),
+                (Some(6.0), Some((1, 2)), 5.0),
+                (Some(5.0), Some((2, 2)), 0.0)
+            ]
+        );
+        assert!(by_pass(&[], &told).is_empty());
     }
 }

@@ -56,7 +56,7 @@ pub struct Report {
     pub updates: Option<u64>,
     /// The pass whose weights were kept, if that was not the last one (early stopping).
     pub best_pass: Option<usize>,
-    /// One entry per pass, where recorded.
+    /// One entry per pass, where recorded. A model file keeps 200 at most, and no times.
     pub curve: Vec<CurvePoint>,
     /// Margins of the training rows, score of the gold class minus the best other one.
     pub margins: Option<Margins>,
@@ -109,7 +109,29 @@ pub struct StageReport {
     pub figure: Option<(String, f64)>,
 }
 
+/// Points of the curve that a model file keeps.
+const STORED_POINTS: usize = 200;
+
 impl Report {
+    /// As a model file keeps it: with some points of a long curve, and without times, so that the file has the same bytes for the same data and seed.
+    pub(crate) fn stored(&self) -> Self {
+        // What nodes of a tree tell comes in the order in which threads reach them.
+        let curve: &[CurvePoint] = if self.tree.is_some() { &[] } else { &self.curve };
+        let last = curve.len().saturating_sub(1);
+        let n_kept = curve.len().min(STORED_POINTS);
+        // Both ends, and the others as evenly as whole numbers allow; the nearest of those gives way to the pass whose weights were kept.
+        let mut kept: Vec<usize> =
+            (0..n_kept).map(|i| (i * last).checked_div(n_kept - 1).unwrap_or(0)).collect();
+        let best = self.best_pass.and_then(|pass| curve.iter().position(|p| p.pass == pass));
+        if let Some(best) = best.filter(|best| !kept.contains(best))
+            && let Some(nearest) = kept[1..n_kept - 1].iter_mut().min_by_key(|at| at.abs_diff(best))
+        {
+            *nearest = best;
+        }
+        let point = |at: usize| CurvePoint { seconds: 0.0, ..curve[at] };
+        Self { curve: kept.into_iter().map(point).collect(), ..self.clone() }
+    }
+
     /// The certificate in words: "objective 0.35, within 0.04 % of the optimum (duality gap 1.4e-4)".
     pub fn certificate(&self) -> String {
         match &self.structured {
@@ -211,8 +233,13 @@ pub struct CurvePoint {
     /// Where problems are trained side by side: blocks of them that have ended, and all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<(usize, usize)>,
-    /// Seconds since training started.
+    /// Seconds since training started; 0, and not in JSON, where they were not kept.
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub seconds: f64,
+}
+
+fn is_nothing(x: &f64) -> bool {
+    *x == 0.0
 }
 
 /// The distribution of training margins.
@@ -226,4 +253,66 @@ pub struct Margins {
     pub max: f64,
     /// For each class: its name, its smallest margin, its median.
     pub per_class: Vec<(String, f64, f64)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(n: usize, best_pass: Option<usize>) -> Report {
+        let point = |i: usize| CurvePoint {
+            pass: i + 1,
+            objective: Some(1.0 / (i + 1) as f64),
+            seconds: i as f64,
+            ..CurvePoint::default()
+        };
+        Report {
+            task: Task::Classify,
+            examples: 1,
+            features: 1,
+            classes: 2,
+            loss: LossKind::Hinge,
+            sum: false,
+            strategy: Strategy::Joint,
+            problems: 1,
+            rows_touched: 1,
+            code: None,
+            tree: None,
+            solver: SolverKind::Sgd,
+            precision: Precision::F64,
+            l2: 1.0,
+            l1: 0.0,
+            objective: 0.5,
+            gap: None,
+            grad_norm: None,
+            converged: true,
+            passes: n,
+            updates: None,
+            best_pass,
+            curve: (0..n).map(point).collect(),
+            margins: None,
+            warnings: Vec::new(),
+            structured: None,
+        }
+    }
+
+    #[test]
+    fn files_keep_some_points_and_no_times() {
+        for n in [0, 1, 2, 199, 200, 201, 5000] {
+            for best_pass in [None, Some(1), Some(4.min(n)), Some(n.div_ceil(2)), Some(n)] {
+                let curve = report(n, best_pass).stored().curve;
+                assert_eq!(curve.len(), n.min(STORED_POINTS));
+                assert!(curve.iter().all(|point| point.seconds == 0.0));
+                assert!(curve.windows(2).all(|pair| pair[0].pass < pair[1].pass), "{n}");
+                let is_kept = |pass: usize| curve.iter().any(|point| point.pass == pass);
+                assert!(n == 0 || is_kept(1) && is_kept(n));
+                assert!(best_pass.is_none_or(|best| n == 0 || is_kept(best)), "{n} {best_pass:?}");
+            }
+        }
+        let tree = Report { tree: Some(TreeReport { nodes: 3, depth: 2 }), ..report(9, None) };
+        assert!(tree.stored().curve.is_empty());
+        let text = serde_json::to_string(&report(2, None).stored()).unwrap();
+        assert!(!text.contains("seconds"), "{text}");
+        assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report(2, None).stored());
+    }
 }
