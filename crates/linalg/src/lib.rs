@@ -32,6 +32,7 @@ mod rows;
 mod scalar;
 mod sink;
 pub mod special;
+mod vectors;
 
 pub use adaptive::adapt;
 pub use arrays::{ArrayError, Integers, Numbers, Order};
@@ -43,3 +44,4 @@ pub use rng::Rng;
 pub use rows::SparseRows;
 pub use scalar::Scalar;
 pub use sink::{DenseSink, Sink};
+pub use vectors::vectorised;
