@@ -44,4 +44,3 @@ pub use rng::Rng;
 pub use rows::SparseRows;
 pub use scalar::Scalar;
 pub use sink::{DenseSink, Sink};
-pub use vectors::vectorised;

@@ -4,7 +4,7 @@
 ///
 /// What `f` calls is part of that build where it is inlined. No build fuses a product with a sum or reorders sums, so that all give the same bits.
 #[inline(always)]
-pub fn vectorised<R>(f: impl FnOnce() -> R) -> R {
+pub(crate) fn vectorised<R>(f: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq")]

@@ -80,31 +80,15 @@ fn start<F: Scalar>(v: &[F], s: F, hi: F, a: F, b: F, top: F) -> F {
 /// The level T at which Σ_r max(v_r − T, 0) = 1, and that sum as it comes out in `F`. `kept` is working memory, as long as `v`.
 ///
 /// The active-set method of Michelot (1986): the level of all entries together is too low, entries below it have no part in the solution, and so on
-/// with the others. Any few entries have a level that is too low, so that it begins with that of the highest ones of each lane: few others are above it, and most eights have none.
-#[inline(always)]
+/// with the others. Any few entries have a level that is too low, so that it begins with that of the highest ones of each lane: few others are above it.
 pub(crate) fn simplex_level<F: Scalar>(v: &[F], kept: &mut [F]) -> (F, F) {
-    let floor = level_of_few(highest_of_lanes(v));
+    let mut level = level_of_few(highest_of_lanes(v));
     let mut n = 0;
-    let whole = v.chunks_exact(LANES);
-    let rest = whole.remainder();
-    for v in whole {
-        let mut any = false;
-        for &v in v {
-            any |= v >= floor;
-        }
-        if any {
-            // Written first and kept or not: a branch would be mispredicted often.
-            for &v in v {
-                kept[n] = v;
-                n += usize::from(v >= floor);
-            }
-        }
-    }
-    for &v in rest {
+    for &v in v {
+        // Written first and kept or not: a branch would be mispredicted often.
         kept[n] = v;
-        n += usize::from(v >= floor);
+        n += usize::from(v >= level);
     }
-    let mut level;
     loop {
         let sum = kept[..n].iter().fold(F::ZERO, |sum, &v| sum + v);
         level = (sum - F::ONE) / F::from_f64(n as f64);

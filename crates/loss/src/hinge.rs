@@ -7,7 +7,7 @@
 
 use crate::block::{above, dot, highest, simplex_level};
 use crate::{Domain, DualLoss, Loss, clamp_flows, others};
-use lineal_linalg::{Scalar, vectorised};
+use lineal_linalg::Scalar;
 use lineal_model::cost::{Cost, NoCost};
 use lineal_model::space::{Binary, Classes, Discrete};
 
@@ -93,13 +93,33 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Hinge<C> {
         g: &mut [F],
         delta: &mut [F],
     ) -> f64 {
-        vectorised(
-            #[inline(always)]
-            || {
-                self.0.augment(space, y, scores);
-                project(scores, y as usize, q, g, delta)
-            },
-        )
+        let gold = y as usize;
+        self.0.augment(space, y, scores);
+        // p = g + e_y; gap = max(θ + Δ) − ⟨p, θ + Δ⟩ = ⟨p, top − θ − Δ⟩. Differences from the top, not from the gold: the level
+        // lies within 1 of the top, and scores of 10⁴ over a small q must not drown it.
+        let top = highest(scores);
+        g[gold] += F::ONE;
+        scores.iter_mut().for_each(|u| *u -= top);
+        let gap = -dot(g, scores);
+        if gap <= F::ZERO {
+            delta.fill(F::ZERO);
+            g[gold] -= F::ONE;
+            return 0.0;
+        }
+        let inv_q = F::ONE / q;
+        for (v, &p) in scores.iter_mut().zip(g.iter()) {
+            *v = *v * inv_q + p;
+        }
+        let (level, sum) = simplex_level(scores, delta);
+        // Rounding may leave the sum off 1 by a few ulps; the dual bound needs p in the simplex.
+        let norm = F::ONE / sum;
+        for ((p, &v), d) in g.iter_mut().zip(scores.iter()).zip(delta.iter_mut()) {
+            let to = above(v, level) * norm;
+            *d = to - *p;
+            *p = to;
+        }
+        g[gold] -= F::ONE;
+        gap.to_f64()
     }
 
     fn domain(&self) -> Domain {
@@ -114,34 +134,4 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Hinge<C> {
         let gain = |(c, off): (u32, f64)| off * self.0.cost(y, c).to_f64().abs();
         others(off, y as usize).map(gain).sum()
     }
-}
-
-/// The step of a block of classes, from scores with their costs.
-#[inline(always)]
-fn project<F: Scalar>(scores: &mut [F], gold: usize, q: F, g: &mut [F], delta: &mut [F]) -> f64 {
-    // p = g + e_y; gap = max(θ + Δ) − ⟨p, θ + Δ⟩ = ⟨p, top − θ − Δ⟩. Differences from the top, not from the gold: the level
-    // lies within 1 of the top, and scores of 10⁴ over a small q must not drown it.
-    let top = highest(scores);
-    g[gold] += F::ONE;
-    scores.iter_mut().for_each(|u| *u -= top);
-    let gap = -dot(g, scores);
-    if gap <= F::ZERO {
-        delta.fill(F::ZERO);
-        g[gold] -= F::ONE;
-        return 0.0;
-    }
-    let inv_q = F::ONE / q;
-    for (v, &p) in scores.iter_mut().zip(g.iter()) {
-        *v = *v * inv_q + p;
-    }
-    let (level, sum) = simplex_level(scores, delta);
-    // Rounding may leave the sum off 1 by a few ulps; the dual bound needs p in the simplex.
-    let norm = F::ONE / sum;
-    for ((p, &v), d) in g.iter_mut().zip(scores.iter()).zip(delta.iter_mut()) {
-        let to = above(v, level) * norm;
-        *d = to - *p;
-        *p = to;
-    }
-    g[gold] -= F::ONE;
-    gap.to_f64()
 }

@@ -171,7 +171,7 @@ impl<'a> Run<'a> {
         if w.iter().any(|&w| w != 0.0) {
             self.pass.all_scores(&w, &mut scores);
         }
-        let (mut last, mut first_norm, mut iterations) = (f64::INFINITY, None, 0);
+        let (mut last, mut first_norm, mut iterations) = ([f64::INFINITY; 2], None, 0);
         loop {
             let value = self.pass.gradient(&scores, &mut grad) + self.penalise(&w, &mut grad);
             self.passes += 1;
@@ -207,11 +207,12 @@ impl<'a> Run<'a> {
                     return outcome(gap <= enough, self.passes);
                 }
             }
-            // Where a step does not make the value smaller any more, what is left is rounding.
-            if gap <= enough || value >= last || self.passes >= stop.max_passes {
+            // Where a step makes neither the value nor the gap much smaller, what is left is rounding.
+            let stuck = value >= last[0] && gap > 0.5 * last[1];
+            if gap <= enough || stuck || self.passes >= stop.max_passes {
                 return outcome(gap <= enough, self.passes);
             }
-            (last, iterations) = (value, iterations + 1);
+            (last, iterations) = ([value, gap], iterations + 1);
             let relative = norm / *first_norm.get_or_insert(norm);
             self.pass.curve(&scores, &mut self.state, &mut self.diagonal);
             self.precondition();
@@ -344,12 +345,16 @@ impl<'a> Run<'a> {
             step(&mut direction, &conjugate, &alpha, stride);
             let back: Vec<f64> = alpha.iter().map(|a| -a).collect();
             step(&mut residual, &image, &back, stride);
-            let left = self.together(self.dots(&residual[..n], &residual[..n]));
+            // What the gap would be: of the penalised weights, and of a free bias.
+            let mut left = self.dots(&residual[..n], &residual[..n]);
+            left.iter_mut().for_each(|square| *square *= 0.5 / l2);
+            left.iter_mut().zip(&residual[n..]).for_each(|(left, r)| *left += 4.0 * r.abs());
+            let left = self.together(left);
             solve(self, &residual, &mut solved);
             let next = self.together(self.dots(&residual, &solved));
             let shares = if self.frame.coupled { k as f64 } else { 1.0 };
             for c in 0..k {
-                let small = left[c] * 0.5 / l2 <= 0.2 * share * shares;
+                let small = left[c] <= 0.2 * share * shares;
                 let goes_on = alpha[c] > 0.0 && next[c] > forcing * first[c] && !small;
                 open[c] &= goes_on;
             }
