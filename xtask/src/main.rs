@@ -1,6 +1,6 @@
 //! Developer tasks: `cargo xtask test` passes all tests, `cargo xtask tidy` checks what the compiler does not, `cargo xtask builds`
 //! checks that the library compiles with few of its features and for other machines, `cargo xtask docs` checks the documents and
-//! builds the site, `cargo xtask page` builds the page of the server, `cargo xtask wheel` builds the Python package, `cargo xtask soak` runs the adversaries of `fuzz` for as long as asked.
+//! builds the site, `cargo xtask page` builds the page of the server, `cargo xtask wheel` builds the Python package, `cargo xtask bench` measures flat models beside their peers, or counts instructions, `cargo xtask soak` runs the adversaries of `fuzz` for as long as asked.
 
 mod builds;
 mod dependencies;
@@ -22,6 +22,7 @@ usage: cargo xtask test [--no-peers] [--fuzz-seconds S]
        cargo xtask builds
        cargo xtask page [--check]
        cargo xtask docs [--lineal PROGRAM] [--run | --update]
+       cargo xtask bench [--set A,B] [--loss L,…] [--system P,…] [--instructions [--update]] [flags of bench/grid.py]
        cargo xtask soak [--hours H | --minutes M] [--only inputs|certificates|faults]";
 
 fn main() -> ExitCode {
@@ -32,6 +33,10 @@ fn main() -> ExitCode {
         ["soak", rest @ ..] => soak::Soak::parse(rest).and_then(|soak| soak.run()),
         ["tidy"] => tidy::run(),
         ["wheel", rest @ ..] => call("python3", &[&["python/wheel.py", "build"], rest].concat()),
+        ["bench", "--instructions", rest @ ..] => {
+            call("python3", &[&["bench/instructions.py"], rest].concat())
+        }
+        ["bench", rest @ ..] => call("python3", &[&["bench/grid.py"], rest].concat()),
         ["builds"] => builds::run(),
         ["page", rest @ ..] => page::run(rest),
         ["docs", rest @ ..] => docs::run(rest),

@@ -32,6 +32,7 @@ mod dually;
 mod exact;
 mod gap;
 mod hard_margin;
+pub mod newton;
 pub mod online;
 pub mod partial;
 mod risk;

@@ -9,6 +9,9 @@ use std::ops::Range;
 /// and number type had its own copy of the thread pool's code, and the release build took minutes.
 type PerShard<'f, F> = &'f (dyn Fn(Shard<'_>, &mut [F]) -> f64 + Sync);
 
+/// The same with two slices of numbers.
+type PerShardOfTwo<'f, F> = &'f (dyn Fn(Shard<'_>, &mut [F], &mut [F]) + Sync);
+
 /// The examples of a shard, one after the other; none any more once the run is interrupted, whose numbers nobody reads.
 #[derive(Clone)]
 pub(crate) struct Shard<'i> {
@@ -25,6 +28,14 @@ impl Shard<'_> {
     /// One after the last example.
     pub(crate) fn end(&self) -> usize {
         self.range.end
+    }
+
+    /// Runs of `n` examples.
+    pub(crate) fn batches(self, n: usize) -> impl Iterator<Item = Range<usize>> {
+        let Self { range, interrupt } = self;
+        let end = range.end;
+        let batch = move |start: usize| start..(start + n).min(end);
+        range.step_by(n).take_while(|_| !interrupt.is_stopped()).map(batch)
     }
 }
 
@@ -53,6 +64,38 @@ impl<F: Scalar> Shards<F> {
         let count = (work / (16 * dim.max(1))).clamp(1, 16).min(n.max(1));
         let ranges = (0..count).map(|s| s * n / count..(s + 1) * n / count).collect();
         Self { ranges, dim, buffers: Vec::new(), interrupt: Interrupt::current() }
+    }
+
+    /// No examples: a place to put shards while what holds them is lent.
+    pub(crate) fn none() -> Self {
+        Self { ranges: Vec::new(), dim: 0, buffers: Vec::new(), interrupt: Interrupt::current() }
+    }
+
+    /// Runs `f` on every shard; what they gave, in order.
+    pub(crate) fn map<T: Send>(&self, f: &(dyn Fn(Shard<'_>) -> T + Sync)) -> Vec<T> {
+        let interrupt = &self.interrupt;
+        let shard = |range: &Range<usize>| Shard { range: range.clone(), interrupt };
+        self.ranges.par_iter().map(|range| f(shard(range))).collect()
+    }
+
+    /// [`fill`](Self::fill) of two slices.
+    pub(crate) fn fill_two(
+        &self,
+        one: &mut [F],
+        other: &mut [F],
+        width: usize,
+        f: PerShardOfTwo<'_, F>,
+    ) {
+        let interrupt = &self.interrupt;
+        let mut pieces = Vec::with_capacity(self.ranges.len());
+        let (mut rest, mut rest_of_other) = (one, other);
+        for range in &self.ranges {
+            let (piece, after) = rest.split_at_mut(range.len() * width);
+            let (piece_of_other, after_other) = rest_of_other.split_at_mut(range.len() * width);
+            pieces.push((Shard { range: range.clone(), interrupt }, piece, piece_of_other));
+            (rest, rest_of_other) = (after, after_other);
+        }
+        pieces.into_par_iter().for_each(|(shard, one, other)| f(shard, one, other));
     }
 
     /// Runs `f` on every shard with a zeroed buffer; the buffers' sum overwrites `out`, the numbers' sum is returned.

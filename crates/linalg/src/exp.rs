@@ -26,18 +26,10 @@ macro_rules! exp {
                     *x = if *x < $low { 0.0 } else { value };
                 }
             }
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2")]
-                fn avx2(x: &mut [$t]) {
-                    body(x);
-                }
-                if std::arch::is_x86_feature_detected!("avx2") {
-                    // SAFETY: the feature was detected.
-                    return unsafe { avx2(x) };
-                }
-            }
-            body(x);
+            crate::vectors::vectorised(
+                #[inline(always)]
+                || body(x),
+            );
         }
     };
 }

@@ -2,17 +2,18 @@
 //!
 //! With `k` outputs the weights of column `j` are `w[j*k..][..k]`, so that one entry of the row meets one
 //! contiguous run. Each kernel is written once, generic over the number type and over a tile of `T` outputs
-//! held in registers, and compiled twice: portably and for AVX2, chosen at run time. Neither version fuses
-//! multiply and add or lets the compiler reorder sums, so both give **the same bits**.
+//! held in registers, and compiled for each width of vectors (`vectors.rs`). No build fuses
+//! multiply and add or lets the compiler reorder sums, so all give **the same bits**.
 //!
 //! The generic bodies are compiled in this crate alone, once for each number type, behind methods of [`Scalar`]: inlined
 //! into every loss and solver they were compiled anew for each, which the release build paid for.
 //!
 //! Sums have two accumulators a lane (even and odd entries) so that the add's latency is hidden.
 
+use crate::vectors::vectorised;
 use crate::{Row, Scalar, SparseRow};
 
-/// Covers `0..k` by tiles of 32, 24, 20, 16, 12, 8, 4 and 1 outputs.
+/// Covers `0..k` by tiles of 32, 24, 20, 16, 12, 10, 8, 6 and 4 outputs, and one of what is left: each is a walk along the row.
 macro_rules! for_tiles {
     ($k:expr, $at:ident, $T:ident, $body:expr) => {{
         let k = $k;
@@ -26,13 +27,14 @@ macro_rules! for_tiles {
         for_tiles!(@once 20, k, $at, $T, $body);
         for_tiles!(@once 16, k, $at, $T, $body);
         for_tiles!(@once 12, k, $at, $T, $body);
+        for_tiles!(@once 10, k, $at, $T, $body);
         for_tiles!(@once 8, k, $at, $T, $body);
+        for_tiles!(@once 6, k, $at, $T, $body);
         for_tiles!(@once 4, k, $at, $T, $body);
-        while $at < k {
-            const $T: usize = 1;
-            $body;
-            $at += 1;
-        }
+        for_tiles!(@once 3, k, $at, $T, $body);
+        for_tiles!(@once 2, k, $at, $T, $body);
+        for_tiles!(@once 1, k, $at, $T, $body);
+        let _ = $at;
     }};
     (@once $n:literal, $k:ident, $at:ident, $T:ident, $body:expr) => {
         if $k - $at >= $n {
@@ -64,21 +66,13 @@ pub(crate) fn dot_generic<F: Scalar>(x: Row<'_>, w: &[F]) -> F {
     }
 }
 
-/// The AVX2 build of [`dot_dense`] where the machine has it, the portable one elsewhere.
+/// [`dot_dense`] in the build of the machine.
 #[inline(never)]
 fn dot_dense_fast<F: Scalar>(x: &[f32], w: &[F]) -> F {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2")]
-        fn avx2<F: Scalar>(x: &[f32], w: &[F]) -> F {
-            dot_dense(x, w)
-        }
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the feature was detected.
-            return unsafe { avx2(x, w) };
-        }
-    }
-    dot_dense(x, w)
+    vectorised(
+        #[inline(always)]
+        || dot_dense(x, w),
+    )
 }
 
 /// `out[c] = Σ xⱼ w[j·k + c]` for each of the `k = out.len()` outputs.
@@ -150,9 +144,14 @@ pub(crate) fn add_generic<F: Scalar>(x: Row<'_>, g: &[F], w: &mut [F]) {
                 "a dense row with more columns than weights"
             );
             if let [g] = *g {
-                for (w, &v) in w.iter_mut().zip(x) {
-                    *w += F::from_f32(v) * g;
-                }
+                vectorised(
+                    #[inline(always)]
+                    || {
+                        for (w, &v) in w.iter_mut().zip(x) {
+                            *w += F::from_f32(v) * g;
+                        }
+                    },
+                );
             } else {
                 // SAFETY: asserted above.
                 unsafe { add_fast(AllColumns(x), g, w) }
@@ -166,20 +165,12 @@ pub fn squares<F: Scalar>(w: &[F], out: &mut [f64]) {
     F::kernel_squares(w, out);
 }
 
-/// The AVX2 build of [`squares_tiles`] where the machine has it, the portable one elsewhere.
+/// [`squares_tiles`] in the build of the machine.
 pub(crate) fn squares_generic<F: Scalar>(w: &[F], out: &mut [f64]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2")]
-        fn avx2<F: Scalar>(w: &[F], out: &mut [f64]) {
-            squares_tiles(w, out);
-        }
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the feature was detected.
-            return unsafe { avx2(w, out) };
-        }
-    }
-    squares_tiles(w, out);
+    vectorised(
+        #[inline(always)]
+        || squares_tiles(w, out),
+    );
 }
 
 #[inline(always)]
@@ -488,48 +479,30 @@ unsafe fn add_tile<F: Scalar, const T: usize>(x: impl Entries, g: &[F], k: usize
     }
 }
 
-/// The AVX2 build of [`scores_tiles`] where the machine has it, the portable one elsewhere.
+/// [`scores_tiles`] in the build of the machine.
 ///
 /// # Safety
 /// As [`scores_tiles`].
 #[inline]
 unsafe fn scores_fast<F: Scalar, G: SumOf<F>>(x: impl Entries, w: &[F], out: &mut [G]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2")]
-        unsafe fn avx2<F: Scalar, G: SumOf<F>>(x: impl Entries, w: &[F], out: &mut [G]) {
-            // SAFETY: the caller's promise.
-            unsafe { scores_tiles(x, w, out) }
-        }
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the feature was detected; the rest is the caller's promise.
-            return unsafe { avx2(x, w, out) };
-        }
-    }
-    // SAFETY: the caller's promise.
-    unsafe { scores_tiles(x, w, out) }
+    vectorised(
+        #[inline(always)]
+        // SAFETY: the caller's promise.
+        || unsafe { scores_tiles(x, w, out) },
+    );
 }
 
-/// The AVX2 build of [`add_tiles`] where the machine has it, the portable one elsewhere.
+/// [`add_tiles`] in the build of the machine.
 ///
 /// # Safety
 /// As [`add_tiles`].
 #[inline]
 unsafe fn add_fast<F: Scalar>(x: impl Entries, g: &[F], w: &mut [F]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2")]
-        unsafe fn avx2<F: Scalar>(x: impl Entries, g: &[F], w: &mut [F]) {
-            // SAFETY: the caller's promise.
-            unsafe { add_tiles(x, g, w) }
-        }
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the feature was detected; the rest is the caller's promise.
-            return unsafe { avx2(x, g, w) };
-        }
-    }
-    // SAFETY: the caller's promise.
-    unsafe { add_tiles(x, g, w) }
+    vectorised(
+        #[inline(always)]
+        // SAFETY: the caller's promise.
+        || unsafe { add_tiles(x, g, w) },
+    );
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ mod rows;
 mod scalar;
 mod sink;
 pub mod special;
+mod vectors;
 
 pub use adaptive::adapt;
 pub use arrays::{ArrayError, Integers, Numbers, Order};

@@ -10,13 +10,12 @@ use proptest::prelude::*;
 fn tiles(k: usize) -> Vec<usize> {
     let mut tiles = vec![32; k / 32];
     let mut left = k % 32;
-    for width in [24, 20, 16, 12, 8, 4] {
+    for width in [24, 20, 16, 12, 10, 8, 6, 4, 3, 2, 1] {
         if left >= width {
             tiles.push(width);
             left -= width;
         }
     }
-    tiles.extend(vec![1; left]);
     tiles
 }
 

@@ -98,7 +98,13 @@ where
         for (own, &report) in report.iter_mut().zip(&task.report[columns.clone()]) {
             *own = F::from_f64(report);
         }
-        let width = if T == 1 { 1 } else { columns.len().next_multiple_of(4) };
+        // A multiple of 8 takes no more instructions than one of 4, but more memory: for weights that stay near.
+        let near = task.x.n_cols() * T * size_of::<F>() <= NEAR / 2;
+        let width = match (T, columns.len()) {
+            (1, _) => 1,
+            (_, 9..=16) if near => 16,
+            (_, n) => n.next_multiple_of(4),
+        };
         Self {
             task,
             loss,

@@ -1,5 +1,6 @@
 //! `A = LLᵀ` for positive definite matrices, its condition, and the Gram matrix that leads to it.
 
+use crate::vectors::vectorised;
 use crate::{Scalar, kernels};
 use thiserror::Error;
 
@@ -161,21 +162,13 @@ fn rank_update(
 
 pub(super) type Tile = [[f64; TILE]; TILE_ROWS];
 
-/// `Σ rows[8p + r] · cols[8p + c]`, for AVX2 where the machine has it.
+/// `Σ rows[8p + r] · cols[8p + c]`, in the build of the machine.
 #[inline]
 pub(super) fn tile_product(rows: &[f64], cols: &[f64]) -> Tile {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2")]
-        fn avx2(rows: &[f64], cols: &[f64]) -> Tile {
-            tile_product_portable(rows, cols)
-        }
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the feature was detected.
-            return unsafe { avx2(rows, cols) };
-        }
-    }
-    tile_product_portable(rows, cols)
+    vectorised(
+        #[inline(always)]
+        || tile_product_portable(rows, cols),
+    )
 }
 
 #[inline(always)]

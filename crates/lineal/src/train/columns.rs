@@ -140,7 +140,7 @@ fn finished<F: Number>(
 }
 
 /// Newton's method on each column.
-fn one_by_one<F: Number, L: OfMargin<f64>>(
+fn one_by_one<F: Number, L: OfMargin<f64> + OfMargin<f32>>(
     job: &mut Job<'_, '_>,
     task: &ColumnTask<'_>,
     loss: L,
@@ -381,6 +381,8 @@ impl<'a, 'w> BlockWatch<'a, 'w> {
 }
 
 impl Judge<u32> for Columns<'_> {
+    const COUPLED: bool = false;
+
     fn error<F: lineal_linalg::Scalar>(self, scores: &[F], kind: u32) -> f64 {
         if self.has_lists() {
             return self.wrong(kind, scores);

@@ -7,6 +7,7 @@ use crate::train::monitor::{Judge, monitored};
 use crate::train::warm::WarmStart;
 use crate::train::watch::Watch;
 use crate::train::weights::{Number, Weights};
+use lineal_erm::newton::{self, NewtonTask};
 use lineal_erm::{Dually, Erm, LowerBound, Margin, Penalty, Rows, Separation, Stochastically};
 use lineal_linalg::{Matrix, Row};
 use lineal_loss::{DualLoss, HardMargin, Hinge, SecondOrder, Squared, Target};
@@ -134,12 +135,61 @@ pub(crate) fn smooth<F, S, L, Y>(
 ) -> Result<Fit, Error>
 where
     F: Number,
-    S: OutputSpace<F, Output = Y> + OutputSpace<f64, Output = Y> + Judge<Y>,
-    L: DualLoss<F, S> + DualLoss<f64, S> + SecondOrder<f64, S>,
+    S: OutputSpace<F, Output = Y>
+        + OutputSpace<f32, Output = Y>
+        + OutputSpace<f64, Output = Y>
+        + Judge<Y>,
+    L: DualLoss<F, S> + DualLoss<f64, S> + SecondOrder<f64, S> + SecondOrder<f32, S>,
     Y: Copy + Sync,
 {
     let model = Linear::new(job.x.n_cols(), space, job.spec.bias);
+    let n_outputs = Model::<f64>::max_parts(&model);
+    if job.solver == SolverKind::Newton && newton::newton_fits(job.x, n_outputs, job.l2) {
+        return by_outputs::<F, S, L, Y>(job, space, loss, gold);
+    }
     smooth_on::<F, S, _, L, Y>(job, &model, loss, gold)
+}
+
+/// Newton's method with a factored Hessian of each output.
+fn by_outputs<F, S, L, Y>(
+    job: &mut Job<'_, '_>,
+    space: S,
+    loss: &L,
+    gold: Gold<'_, Y>,
+) -> Result<Fit, Error>
+where
+    F: Number,
+    S: OutputSpace<F, Output = Y>
+        + OutputSpace<f32, Output = Y>
+        + OutputSpace<f64, Output = Y>
+        + Judge<Y>,
+    L: DualLoss<F, S> + DualLoss<f64, S> + SecondOrder<f64, S> + SecondOrder<f32, S>,
+    Y: Copy + Sync,
+{
+    let model = &Linear::new(job.x.n_cols(), space, job.spec.bias);
+    let dim = Model::<f64>::dim(model);
+    let mut w = job.warm.as_ref().map_or_else(|| vec![0.0f64; dim], |warm| warm.weights(dim));
+    let stop = job.stop(Model::<f64>::max_parts(model));
+    let penalty = Penalty { l2: job.l2, l1: 0.0 };
+    let (x, l2, weights) = (job.x, job.l2, job.weights);
+    let task = NewtonTask {
+        x,
+        y: gold.train,
+        weights,
+        space,
+        loss,
+        bias: job.spec.bias,
+        l2,
+        coupled: S::COUPLED,
+    };
+    let mut see = monitored::<f64, _, _, _, _>(job, model, loss, penalty, gold);
+    let outcome = newton::newton(&task, stop, &mut w, &mut see);
+    drop(see);
+    if let Some(warm) = &mut job.warm {
+        warm.keep(&w, None, job.l2);
+    }
+    let mut erm = Erm::new(model, loss, Rows::new(x, gold.train, weights), penalty);
+    finish(job, &mut erm, w, outcome, None)
 }
 
 /// The same for any model of rows.
@@ -197,8 +247,10 @@ pub(crate) fn squared<F, S, Y>(
 where
     F: Number,
     S: Target<F>
+        + Target<f32>
         + Target<f64>
         + OutputSpace<F, Output = Y>
+        + OutputSpace<f32, Output = Y>
         + OutputSpace<f64, Output = Y>
         + Judge<Y>,
     Y: Copy + Sync,

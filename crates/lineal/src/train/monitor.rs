@@ -79,6 +79,9 @@ where
 
 /// A space whose predictions can be compared with the gold.
 pub(crate) trait Judge<Y>: Copy {
+    /// Whether the losses of its outputs see one another's scores.
+    const COUPLED: bool = true;
+
     /// What the prediction from these scores adds to the mean.
     fn error<F: Scalar>(self, scores: &[F], y: Y) -> f64;
     /// The mean as a metric of which more is better.

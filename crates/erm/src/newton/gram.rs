@@ -1,0 +1,82 @@
+//! Σ hᵢ xᵢxᵢᵀ over some rows, with a bias as the last feature: entry by entry where rows are sparse, else many rows at once.
+
+use lineal_linalg::{Matrix, Row, dense};
+use lineal_solver::Interrupt;
+
+/// Rows that are gathered before they are added together.
+const ROWS: usize = 256;
+/// Rows that have fewer entries than this part of all features are added entry by entry.
+const SPARSE: usize = 4;
+
+/// Rows that wait to be added.
+pub(super) struct Gram {
+    n_inputs: usize,
+    n_features: usize,
+    rows: Vec<f32>,
+    scale: Vec<f64>,
+}
+
+impl Gram {
+    /// Adds the sum to the lower triangle of `out`.
+    pub(super) fn sum(
+        x: &Matrix,
+        n_inputs: usize,
+        rows: impl Iterator<Item = (u32, f64)>,
+        interrupt: &Interrupt,
+        out: &mut [f64],
+    ) {
+        let mut gram =
+            Self { n_inputs, n_features: x.n_cols(), rows: Vec::new(), scale: Vec::new() };
+        for (row, h) in rows.take_while(|_| !interrupt.is_stopped()) {
+            gram.add(x.row(row as usize), h, out);
+        }
+        gram.flush(out);
+    }
+
+    /// About how many multiplications of a vector register a row takes.
+    pub(super) fn work(x: &Matrix, n_inputs: usize) -> f64 {
+        let (n, d) = (x.n_rows().max(1) as f64, n_inputs as f64);
+        let filled = (x.nnz() as f64 / n + 1.0).min(d);
+        // A scattered addition takes as long as four or so in a register.
+        if filled * (SPARSE as f64) < d { 2.0 * filled * filled } else { 0.5 * d * d }
+    }
+
+    fn add(&mut self, x: Row<'_>, h: f64, out: &mut [f64]) {
+        let n = self.n_inputs;
+        let has_bias = n > self.n_features;
+        if let Row::Sparse(row) = x
+            && row.idx().len() * SPARSE < n
+        {
+            let (idx, val) = (row.idx(), row.val());
+            for (at, (&j, &v)) in idx.iter().zip(val).enumerate() {
+                let (line, v) = (&mut out[j as usize * n..][..=j as usize], h * f64::from(v));
+                for (&j2, &v2) in idx[..=at].iter().zip(val) {
+                    line[j2 as usize] += v * f64::from(v2);
+                }
+            }
+            if has_bias {
+                let line = &mut out[self.n_features * n..];
+                idx.iter().zip(val).for_each(|(&j, &v)| line[j as usize] += h * f64::from(v));
+                line[self.n_features] += h;
+            }
+            return;
+        }
+        let at = self.rows.len();
+        self.rows.resize(at + n, 0.0);
+        let into = &mut self.rows[at..];
+        x.for_each(|j, v| into[j] = v);
+        if has_bias {
+            into[self.n_features] = 1.0;
+        }
+        self.scale.push(h.sqrt());
+        if self.scale.len() == ROWS {
+            self.flush(out);
+        }
+    }
+
+    fn flush(&mut self, out: &mut [f64]) {
+        dense::gram(&self.rows, self.n_inputs, Some(&self.scale), out);
+        self.rows.clear();
+        self.scale.clear();
+    }
+}

@@ -1,0 +1,173 @@
+//! Passes over the rows: scores of weights, sums of rows, products with the Hessian. Weights are feature-major with `stride` numbers for a feature, the bias
+//! last.
+
+use super::row_loss::RowLoss;
+use crate::shards::Shards;
+use lineal_linalg::{Matrix, Scalar, kernels};
+use std::ops::Range;
+
+/// Rows whose scores are at hand together.
+const BATCH: usize = 32;
+
+/// The rows, and how they are divided among threads.
+pub(super) struct Pass<'a> {
+    pub x: &'a Matrix,
+    pub loss: &'a dyn RowLoss,
+    /// Weights of a feature, and numbers of a row.
+    pub stride: usize,
+    pub shards32: Shards<f32>,
+    pub shards64: Shards<f64>,
+}
+
+impl<'a> Pass<'a> {
+    pub fn new(x: &'a Matrix, loss: &'a dyn RowLoss, n_inputs: usize) -> Self {
+        let k = loss.n_outputs();
+        let stride = match k {
+            1 => 1,
+            9..=16 => 16,
+            _ => k.next_multiple_of(4),
+        };
+        let (n, dim) = (x.n_rows(), n_inputs * stride);
+        let work = (x.nnz() + n) * stride;
+        let (shards32, shards64) = (Shards::new(n, dim, work), Shards::new(n, dim, work));
+        Self { x, loss, stride, shards32, shards64 }
+    }
+
+    fn bias<'w, F>(&self, w: &'w [F]) -> &'w [F] {
+        &w[self.x.n_cols() * self.stride..]
+    }
+
+    /// The scores of some rows overwrite `out`.
+    fn scores<F: Scalar>(&self, rows: Range<usize>, w: &[F], out: &mut [F]) {
+        let bias = self.bias(w);
+        for (i, out) in rows.zip(out.chunks_exact_mut(self.stride)) {
+            kernels::scores(self.x.row(i), w, out);
+            out.iter_mut().zip(bias).for_each(|(score, &b)| *score += b);
+        }
+    }
+
+    /// Adds Σ xᵢ gᵢᵀ of some rows to `out`.
+    fn add<F: Scalar>(&self, rows: Range<usize>, g: &[F], out: &mut [F]) {
+        let at = self.x.n_cols() * self.stride;
+        for (i, g) in rows.zip(g.chunks_exact(self.stride)) {
+            if g.iter().all(|&g| g == F::ZERO) {
+                continue;
+            }
+            kernels::add_outer(self.x.row(i), g, &mut out[..at]);
+            out[at..].iter_mut().zip(g).for_each(|(out, &g)| *out += g);
+        }
+    }
+
+    /// Scores of all rows at `w`.
+    pub fn all_scores(&self, w: &[f64], out: &mut [f64]) {
+        let stride = self.stride;
+        self.shards64.fill(out, stride, &|shard, out| {
+            let start = shard.start();
+            for rows in shard.batches(BATCH) {
+                let own = &mut out[(rows.start - start) * stride..(rows.end - start) * stride];
+                self.scores(rows, w, own);
+            }
+            0.0
+        });
+    }
+
+    /// The mean loss at these scores; its gradient overwrites `grad`.
+    pub fn gradient(&mut self, scores: &[f64], grad: &mut [f64]) -> f64 {
+        let mut shards = std::mem::replace(&mut self.shards64, Shards::none());
+        let (this, stride) = (&*self, self.stride);
+        let value = shards.accumulate(grad, &|shard, grad| {
+            let mut slopes = vec![0.0; BATCH * stride];
+            let mut value = 0.0;
+            for rows in shard.batches(BATCH) {
+                let scores = &scores[rows.start * stride..rows.end * stride];
+                let slopes = &mut slopes[..scores.len()];
+                value += this.loss.slopes(rows.clone(), stride, scores, slopes);
+                this.add(rows, slopes, grad);
+            }
+            value
+        });
+        self.shards64 = shards;
+        value
+    }
+
+    /// The loss's curvature at these scores.
+    pub fn curve(&self, scores: &[f64], state: &mut [f32], diagonal: &mut [f32]) {
+        let stride = self.stride;
+        // One of two slices can be divided among shards; the other is divided alike by batches of its own.
+        self.shards32.fill_two(state, diagonal, stride, &|shard, state, diagonal| {
+            let start = shard.start();
+            for rows in shard.batches(BATCH) {
+                let own = (rows.start - start) * stride..(rows.end - start) * stride;
+                let scores = &scores[rows.start * stride..rows.end * stride];
+                let (state, diagonal) = (&mut state[own.clone()], &mut diagonal[own]);
+                self.loss.curve(rows, stride, scores, state, diagonal);
+            }
+        });
+    }
+
+    /// `out` = Σ xᵢ (shareᵢ ∂²ℓᵢ Vᵀxᵢ)ᵀ, in single precision.
+    pub fn product(&mut self, state: &[f32], diagonal: &[f32], v: &[f32], out: &mut [f32]) {
+        let mut shards = std::mem::replace(&mut self.shards32, Shards::none());
+        let (this, stride) = (&*self, self.stride);
+        shards.accumulate(out, &|shard, out| {
+            let mut scores = vec![0.0; BATCH * stride];
+            for rows in shard.batches(BATCH) {
+                let numbers = rows.start * stride..rows.end * stride;
+                let (state, diagonal) = (&state[numbers.clone()], &diagonal[numbers]);
+                let own = &mut scores[..state.len()];
+                this.curved_scores(rows.clone(), diagonal, v, own);
+                this.loss.products(rows.clone(), stride, state, own);
+                this.add(rows, own, out);
+            }
+            0.0
+        });
+        self.shards32 = shards;
+    }
+
+    /// Scores of rows that have a curvature; the others (outside of a margin) are not walked along.
+    fn curved_scores(&self, rows: Range<usize>, diagonal: &[f32], v: &[f32], out: &mut [f32]) {
+        let each = rows.zip(diagonal.chunks_exact(self.stride));
+        for ((i, diagonal), out) in each.zip(out.chunks_exact_mut(self.stride)) {
+            if diagonal.iter().all(|&h| h == 0.0) {
+                out.fill(0.0);
+                continue;
+            }
+            kernels::scores(self.x.row(i), v, out);
+            out.iter_mut().zip(self.bias(v)).for_each(|(score, &b)| *score += b);
+        }
+    }
+
+    /// For each output the slope along a ray at `scores + t·along` with the step `t` of each output.
+    pub fn along(&self, scores: &[f64], along: &[f64], t: &[f64]) -> Vec<f64> {
+        let (stride, k) = (self.stride, self.loss.n_outputs());
+        let parts = self.shards64.map(&|shard| {
+            let [mut at, mut slopes] = [(); 2].map(|()| vec![0.0; BATCH * stride]);
+            let mut sums = vec![0.0; k];
+            for rows in shard.batches(BATCH) {
+                let own = rows.start * stride..rows.end * stride;
+                let (scores, along) = (&scores[own.clone()], &along[own]);
+                let at = &mut at[..scores.len()];
+                let each = scores.chunks_exact(stride).zip(along.chunks_exact(stride));
+                for (at, (scores, along)) in at.chunks_exact_mut(stride).zip(each) {
+                    for (c, &t) in t.iter().enumerate() {
+                        at[c] = scores[c] + t * along[c];
+                    }
+                }
+                let slopes = &mut slopes[..at.len()];
+                self.loss.slopes(rows, stride, at, slopes);
+                let each = slopes.chunks_exact(stride).zip(along.chunks_exact(stride));
+                for (slopes, along) in each {
+                    for (c, sum) in sums.iter_mut().enumerate() {
+                        *sum += slopes[c] * along[c];
+                    }
+                }
+            }
+            sums
+        });
+        let mut sums = vec![0.0; k];
+        for part in parts {
+            sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        }
+        sums
+    }
+}
