@@ -144,4 +144,23 @@ mod tests {
         }
         assert!(last > minimum - 0.01, "{last}");
     }
+
+    #[test]
+    fn of_a_parabola_the_cut_at_the_mean_is_as_good_as_all() {
+        // As above: ∇L is linear, so that the gradient at the mean is the mean of the gradients.
+        let cut = |cuts: &mut Cuts<f64>, w: [f64; 2]| {
+            let g = [w[0] - 1.0, w[1] - 2.0];
+            let loss = 0.5 * (g[0] * g[0] + g[1] * g[1]);
+            cuts.push(&w, &g, loss - w[0] * g[0] - w[1] * g[1]);
+        };
+        let mut cuts = Cuts::new(1.0);
+        [[0.9, 1.2], [0.0, 0.9], [0.7, 0.8]].into_iter().for_each(|w| cut(&mut cuts, w));
+        let all = cuts.bound();
+        let points = cuts.into_points();
+        assert!(points.len() > 2, "the mean and several points: {points:?}");
+        let mut one = Cuts::new(1.0);
+        cut(&mut one, [points[0][0], points[0][1]]);
+        // Cuts of a parabola leave out what is between the points, and the one at the mean does not.
+        assert!(one.bound() >= all - 1e-12 && one.bound() <= 1.25 + 1e-12, "{all}");
+    }
 }
