@@ -32,7 +32,7 @@ def sentences(path):
 
 
 def train(job):
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     trainer = pycrfsuite.Trainer(verbose=True)
     trainer.select(job["algorithm"])
     trainer.set_params(job["params"])
@@ -42,7 +42,7 @@ def train(job):
     trainer.train(job["model"])
     seconds = time.perf_counter() - start
     last = trainer.logparser.last_iteration or {}
-    return {"read": read, "wall": seconds, "loss": last.get("loss"), "iterations": last.get("num")}
+    return {"read": read, "wall": seconds, "cpu": time.process_time() - cpu, "loss": last.get("loss"), "iterations": last.get("num")}
 
 
 def tag(job):

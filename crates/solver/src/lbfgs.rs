@@ -6,6 +6,8 @@
 //! Buffers: `s`, `y`: `memory` vectors of `dim` each, used in turn; `grad`, `steepest`, `trial`, `trial_grad`,
 //! `direction`: `dim`.
 //!
+//! Where the Hessian's diagonal is known, about, H starts from its inverse, times one number, in place of a number alone ([`lbfgs_from`]).
+//!
 //! **l1 = 0.** w ← w + t d, d = −H∇f, with a step t under the weak Wolfe conditions ([`line_search`]). t = 1 is tried
 //! first and is nearly always taken: one evaluation an iteration.
 //!
@@ -52,10 +54,24 @@ pub fn lbfgs<F: Scalar>(
     w: &mut [F],
     monitor: &mut Monitor<'_, F>,
 ) -> Result<Outcome, Error> {
+    lbfgs_from(config, None, f, w, monitor)
+}
+
+/// As [`lbfgs`], with about what the inverse of the Hessian's diagonal is.
+///
+/// # Errors
+/// As [`lbfgs`].
+pub fn lbfgs_from<F: Scalar>(
+    config: &Lbfgs,
+    inverse_diagonal: Option<&[F]>,
+    f: &mut dyn Objective<F>,
+    w: &mut [F],
+    monitor: &mut Monitor<'_, F>,
+) -> Result<Outcome, Error> {
     let n = f.dim();
     assert_eq!(w.len(), n, "weights for an objective of {n}");
     let l1 = f.l1();
-    let mut history = History::new(config.memory, n);
+    let mut history = History::new(config.memory, n, inverse_diagonal);
     let zeros = || vec![F::ZERO; n];
     let [mut grad, mut trial, mut trial_grad] = [zeros(), zeros(), zeros()];
     let [mut steepest, mut direction] = [zeros(), zeros()];
@@ -83,7 +99,10 @@ pub fn lbfgs<F: Scalar>(
             }
             let slope = kernels::dot64(&steepest, &direction);
             // Without a history the first move has length 1 at most, whatever the gradient's units.
-            let step = if history.len == 0 { 1.0 / grad_norm.max(1.0) } else { 1.0 };
+            let step = match history.len {
+                0 => 1.0 / history.norm(&steepest, grad_norm).max(1.0),
+                _ => 1.0,
+            };
             let start = Ray { w, d: &direction, value, slope };
             let end = if !descends(&direction, &steepest) {
                 None
@@ -180,7 +199,8 @@ fn align<F: Scalar>(direction: &mut [F], steepest: &[F], l1: L1, of: impl Fn(usi
 }
 
 /// The last moves.
-struct History<F> {
+struct History<'d, F> {
+    inverse_diagonal: Option<&'d [F]>,
     s: Vec<Vec<F>>,
     y: Vec<Vec<F>>,
     /// ⟨sᵢ, yᵢ⟩.
@@ -192,12 +212,35 @@ struct History<F> {
     len: usize,
 }
 
-impl<F: Scalar> History<F> {
-    fn new(memory: usize, n: usize) -> Self {
+impl<'d, F: Scalar> History<'d, F> {
+    fn new(memory: usize, n: usize, inverse_diagonal: Option<&'d [F]>) -> Self {
         let vectors = || (0..memory).map(|_| vec![F::ZERO; n]).collect();
         let zeros = || vec![0.0; memory];
         let (s, y, sy, alpha, free) = (vectors(), vectors(), zeros(), zeros(), Vec::new());
-        Self { s, y, sy, alpha, free, next: 0, len: 0 }
+        Self { inverse_diagonal, s, y, sy, alpha, free, next: 0, len: 0 }
+    }
+
+    /// The length of a gradient: in units of the diagonal, where it is known.
+    fn norm(&self, v: &[F], plain: f64) -> f64 {
+        let Some(inverse) = self.inverse_diagonal else { return plain };
+        let squares = v.iter().zip(inverse).map(|(v, d)| v.to_f64().powi(2) * d.to_f64());
+        squares.sum::<f64>().sqrt()
+    }
+
+    /// d ← H₀ d, with ⟨s, y⟩ of the last move and ⟨y, y⟩ as [`weighted`](Self::weighted) has it.
+    fn start(&self, sy_yy: Option<(f64, f64)>, d: &mut [F]) {
+        if let Some(inverse) = self.inverse_diagonal {
+            d.iter_mut().zip(inverse).for_each(|(d, &inverse)| *d *= inverse);
+        }
+        if let Some((sy, yy)) = sy_yy {
+            scale(d, sy / yy);
+        }
+    }
+
+    /// Σ yⱼ² at these places, times the inverse diagonal where it is known.
+    fn weighted(&self, y: &[F], at: impl Iterator<Item = usize>) -> Option<f64> {
+        let inverse = self.inverse_diagonal?;
+        Some(at.map(|j| y[j].to_f64().powi(2) * inverse[j].to_f64()).sum())
     }
 
     /// Keeps a move, unless f was not convex along it: H must stay positive definite.
@@ -215,7 +258,7 @@ impl<F: Scalar> History<F> {
     }
 
     /// Indices of the moves kept, newest first.
-    fn newest_first(&self) -> impl DoubleEndedIterator<Item = usize> + use<F> {
+    fn newest_first(&self) -> impl DoubleEndedIterator<Item = usize> + use<'d, F> {
         let (memory, next) = (self.s.len(), self.next);
         (1..=self.len).map(move |back| (next + memory - back) % memory)
     }
@@ -227,9 +270,12 @@ impl<F: Scalar> History<F> {
             self.alpha[i] = kernels::dot64(&self.s[i], d) / self.sy[i];
             kernels::axpy(F::from_f64(-self.alpha[i]), &self.y[i], d);
         }
-        if let Some(i) = self.newest_first().next() {
-            scale(d, self.sy[i] / kernels::dot64(&self.y[i], &self.y[i]));
-        }
+        let newest = self.newest_first().next().map(|i| {
+            let y = &self.y[i];
+            let yy = self.weighted(y, 0..y.len()).unwrap_or_else(|| kernels::dot64(y, y));
+            (self.sy[i], yy)
+        });
+        self.start(newest, d);
         for i in self.newest_first().rev() {
             let beta = kernels::dot64(&self.y[i], d) / self.sy[i];
             kernels::axpy(F::from_f64(self.alpha[i] - beta), &self.s[i], d);
@@ -241,21 +287,20 @@ impl<F: Scalar> History<F> {
         negate(v, d);
         self.free.clear();
         self.free.extend((0..v.len()).filter(|&j| w[j] != F::ZERO || v[j] != F::ZERO));
-        let mut newest_scale = None;
+        let mut newest = None;
         for i in self.newest_first() {
             let (s, y) = (&self.s[i], &self.y[i]);
             let [sy, ss, yy] = [(s, y), (s, s), (y, y)].map(|(a, b)| dot_at(&self.free, a, b));
             // 0 marks a move along which the free weights alone say nothing of the curvature.
             self.sy[i] = if sy > 1e-10 * (ss * yy).sqrt() { sy } else { 0.0 };
             if self.sy[i] > 0.0 {
-                newest_scale.get_or_insert(sy / yy);
+                newest
+                    .get_or_insert((sy, self.weighted(y, self.free.iter().copied()).unwrap_or(yy)));
                 self.alpha[i] = dot_at(&self.free, s, d) / sy;
                 axpy_at(&self.free, -self.alpha[i], y, d);
             }
         }
-        if let Some(by) = newest_scale {
-            scale(d, by);
-        }
+        self.start(newest, d);
         for i in self.newest_first().rev() {
             if self.sy[i] > 0.0 {
                 let beta = dot_at(&self.free, &self.y[i], d) / self.sy[i];

@@ -56,7 +56,7 @@ pub use dual::{Blocks, Dual, DualBlocks, DualStep, Soon, dual, dual_by_gaps};
 pub use gd::{Gd, GdStep, gd};
 pub use interrupt::Interrupt;
 pub use iterate::Iterate;
-pub use lbfgs::{Lbfgs, lbfgs};
+pub use lbfgs::{Lbfgs, lbfgs, lbfgs_from};
 pub use newton::{Newton, newton};
 pub use online::{Fall, Move, Online, OnlineConfig, OnlineState, Rule};
 pub use pick::shuffle;

@@ -3,7 +3,7 @@
 mod problems;
 
 use lineal_linalg::Scalar;
-use lineal_solver::{Gd, GdStep, L1, Lbfgs, Outcome, Stop, gd, lbfgs, silent};
+use lineal_solver::{Gd, GdStep, L1, Lbfgs, Outcome, Stop, gd, lbfgs, lbfgs_from, silent};
 use problems::Fit;
 use proptest::prelude::*;
 
@@ -64,6 +64,33 @@ fn owl_qn_agrees_with_coordinate_descent() {
         some_zeros += zeros(&w).len();
     }
     assert!(some_zeros > 50, "the test has nothing to find");
+}
+
+#[test]
+fn a_known_diagonal_saves_passes_where_columns_differ_in_scale() {
+    let (mut with, mut without) = (0, 0);
+    for seed in 0..8 {
+        let l1 = [0.0, 0.1][seed as usize % 2];
+        let mut f = lasso(40, 25, l1, seed);
+        for (at, x) in f.x.iter_mut().enumerate() {
+            *x *= 10f64.powi((at % 25 % 4) as i32 - 2);
+        }
+        f.l2 = 1e-3;
+        let best = f.value(&by_coordinates(&f));
+        let squares = |j: usize| f.x.iter().skip(j).step_by(25).map(|x| x * x).sum::<f64>();
+        let inverse: Vec<f64> = (0..25).map(|j| 1.0 / (squares(j) + f.l2)).collect();
+        let config = Lbfgs { stop: Stop { tol: 1e-9, max_passes: 20_000 }, ..Lbfgs::default() };
+        for (inverse, passes) in [(Some(&inverse[..]), &mut with), (None, &mut without)] {
+            let mut w = vec![0.0; 25];
+            let outcome = lbfgs_from(&config, inverse, &mut f, &mut w, &mut silent()).unwrap();
+            assert!(
+                outcome.converged && outcome.value - best <= 1e-7 * best,
+                "{seed}: {outcome:?}"
+            );
+            *passes += outcome.passes;
+        }
+    }
+    assert!(with < without, "{with} passes with the diagonal, {without} without");
 }
 
 #[test]

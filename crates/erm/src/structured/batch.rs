@@ -23,6 +23,9 @@ use lineal_model::structure::{Infeasible, MaxOracle, PartVector};
 use lineal_solver::{L1, Objective};
 use std::sync::{Mutex, PoisonError};
 
+/// What the diagonal has at least without l2, in examples: the curvature of a part that is fairly sure.
+const LEAST_CURVATURE: f64 = 0.1;
+
 /// The objective of a [`Problem`].
 pub(crate) struct Batch<'p, 'a, S: MaxOracle<F>, F: Scalar> {
     problem: &'p Problem<'a, S, F>,
@@ -52,6 +55,16 @@ impl<'p, 'a, S: MaxOracle<F>, F: Scalar> Batch<'p, 'a, S, F> {
         let bounded = self.problem.is_logistic() && self.problem.is_convex();
         if bounded && self.penalty.l1 == 0.0 && self.penalty.l2 > 0.0 {
             self.cuts = Some(Cuts::new(self.penalty.l2));
+        }
+    }
+
+    /// Takes the cut at the last point in, where cuts are kept; `grad` is that of mean loss and l2.
+    pub(crate) fn keep_cut(&mut self, w: &[F], grad: &[F]) {
+        let l2 = self.penalty.l2;
+        if let Some(cuts) = &mut self.cuts {
+            let mut own = grad.to_vec();
+            kernels::axpy(F::from_f64(-l2), w, &mut own);
+            cuts.push(w, &own, self.mean_loss - kernels::dot64(w, &own));
         }
     }
 
@@ -119,16 +132,20 @@ impl<'p, 'a, S: MaxOracle<F>, F: Scalar> Batch<'p, 'a, S, F> {
         self.mean_loss + self.penalty.value(self.penalised(w))
     }
 
-    /// An estimate of the Hessian's diagonal: what a part's variance in each example amounts to, and l2. For problems with l2 on all weights.
-    pub(crate) fn diagonal(&mut self, w: &[F], out: &mut [F]) {
+    /// An estimate of the Hessian's diagonal: what a part's variance in each example amounts to, and l2 (or a little in its place). Returns the mean loss.
+    pub(crate) fn diagonal(&mut self, w: &[F], out: &mut [F]) -> f64 {
         let (problem, structure) = (self.problem, self.problem.structure);
-        self.sum(w, out, &|i, worker, out| {
-            problem.variances(i, worker)?;
+        let mean_loss = self.sum(w, out, &|i, worker, out| {
+            let loss = problem.variances(i, worker)?;
             worker.grad.scale(F::from_f64(structure.share(i)));
             structure.accumulate(i, &worker.grad, &mut worker.s, out);
-            Ok(0.0)
+            Ok(structure.share(i) * loss)
         });
-        let l2 = F::from_f64(self.penalty.l2);
+        let l2 = match self.penalty.l2 {
+            0.0 => LEAST_CURVATURE / problem.n() as f64,
+            l2 => l2,
+        };
+        let l2 = F::from_f64(l2);
         // Features that are negative in some examples may leave less than nothing: then the penalty alone.
         out.iter_mut().for_each(|d| {
             *d += l2;
@@ -136,6 +153,7 @@ impl<'p, 'a, S: MaxOracle<F>, F: Scalar> Batch<'p, 'a, S, F> {
                 *d = l2;
             }
         });
+        mean_loss
     }
 }
 

@@ -14,6 +14,7 @@ use crate::rounding::{LowerBound, Proof};
 use lineal_linalg::{Scalar, kernels};
 use lineal_model::structure::{MaxOracle, PartVector, Structure, SumOracle};
 use lineal_solver::{self as solver, Blocks, Interrupt, Lbfgs, Objective, Stop};
+use rayon::prelude::*;
 use std::ops::ControlFlow;
 
 /// Learns the weights of a structure, from zeros or from `start`, with any loss.
@@ -169,9 +170,6 @@ fn by_steps<S: MaxOracle<f32> + MaxOracle<f64>>(
     certified(both, run.w, report, None)
 }
 
-/// How many epochs of single steps come before L-BFGS.
-const HEAD_START: usize = 8;
-
 fn by_gradients<S: MaxOracle<f32> + MaxOracle<f64>>(
     both: &Both<'_, S>,
     start: Option<&[f32]>,
@@ -183,14 +181,10 @@ fn by_gradients<S: MaxOracle<f32> + MaxOracle<f64>>(
     let mut passes = 0;
     let mut broken = false;
     if spec.solver == Solver::Auto && start.is_none() {
-        let mut steps = Steps::new(&both.single);
-        steps.epochs = HEAD_START.min(spec.passes);
-        let run = online::epochs(&both.single, steps, vec![0.0; dim], on_pass)?;
-        // Steps that went astray are worse than none. Their own loss is a mean over the way, which does not see where they ended.
-        let nothing = loss_of_nothing(&both.single);
-        let mut grad = vec![0.0; dim];
-        if run.loss <= nothing && Batch::new(&both.single).value_grad(&run.w, &mut grad) <= nothing
-        {
+        let run =
+            online::epochs(&both.single, Steps::head_start(&both.single), vec![0.0; dim], on_pass)?;
+        // Steps that went astray are worse than none. Their own loss is a mean over the way, which does not see where they ended: `descend` looks.
+        if run.loss <= loss_of_nothing(&both.single) {
             w.clone_from(&run.w);
         }
         (passes, broken) = (run.passes, run.broken);
@@ -200,11 +194,13 @@ fn by_gradients<S: MaxOracle<f32> + MaxOracle<f64>>(
         passes += end.passes;
         let report = LearnReport::new(Solver::Lbfgs, passes, end.converged);
         let points = end.cuts.map(Cuts::into_points).unwrap_or_default();
-        let bound = match end.converged && !points.is_empty() {
-            true => bound_at(&both.double, &end.w, &points)?,
-            false => None,
+        let learnt = match end.converged && !points.is_empty() {
+            true => {
+                let (figures, bound) = bound_at(&both.double, &end.w, &points)?;
+                certified_by(both, end.w, figures, report, bound)?
+            }
+            false => certified(both, end.w, report, None)?,
         };
-        let learnt = certified(both, end.w, report, bound)?;
         let proven = learnt.report.gap.is_none() || learnt.report.converged;
         if proven || !end.converged || end.broken || passes >= spec.passes {
             return Ok(learnt);
@@ -220,30 +216,48 @@ fn by_gradients<S: MaxOracle<f32> + MaxOracle<f64>>(
     certified(both, single(&end.w), report, bound)
 }
 
-/// The lower bound of the optimum that gradients in f64 give, at `w` and at as many of the points as it takes to prove that `w` is within the tolerance: a pass for each.
+/// The figures of `w`, and the lower bound of the optimum that gradients in f64 give there and at as many of the points as it takes to prove that `w` is within the tolerance: a pass for each.
 fn bound_at<S: MaxOracle<f64>>(
     problem: &Problem<'_, S, f64>,
     w: &[f32],
     points: &[Vec<f32>],
-) -> Result<Option<Bound>, LearnError> {
+) -> Result<(Figures, Option<Bound>), LearnError> {
     let mut batch = Batch::new(problem);
+    let figures = Figures::at(&mut batch, w)?;
     batch.keep_cuts();
+    batch.keep_cut(&figures.w, &figures.grad);
+    // A hair below, for what rounding takes.
+    let enough = 0.99 * problem.spec.tol * figures.objective;
+    let is_enough = |batch: &mut Batch<'_, '_, S, f64>| {
+        batch.bound_of_cuts().is_none_or(|bound| figures.objective - bound <= enough)
+    };
     let mut grad = vec![0.0; problem.dim()];
-    let mut objective = None;
-    for point in std::iter::once(w).chain(points.iter().map(Vec::as_slice).filter(|p| *p != w)) {
+    for point in points.iter().filter(|p| *p != w) {
+        if is_enough(&mut batch) {
+            break;
+        }
         let wide: Vec<f64> = point.iter().map(|&w| f64::from(w)).collect();
         batch.value_grad(&wide, &mut grad);
         if let Some(failure) = batch.failure() {
             return Err(failure);
         }
-        let objective = *objective.get_or_insert_with(|| batch.objective(&wide));
-        let Some(bound) = batch.bound_of_cuts() else { return Ok(None) };
-        // A hair below, for what rounding takes.
-        if objective - bound <= 0.99 * problem.spec.tol * objective {
-            break;
-        }
     }
-    Ok(batch.take_cuts().map(|mut cuts| Bound { value: cuts.bound(), reach: cuts.reach() }))
+    let bound =
+        batch.take_cuts().map(|mut cuts| Bound { value: cuts.bound(), reach: cuts.reach() });
+    Ok((figures, bound))
+}
+
+/// With l1, a gap that is this part of the objective where a run has become flat will not be proven soon.
+const HOPELESS: f64 = 0.1;
+
+/// Whether the last passes gained next to nothing. With l1 and without hope of a proof that is where a run ends: a bound needs every weight's gradient within l1, and the last few of a hundred thousand take longer than all else. The gap
+/// that is reported is the one that there is.
+fn is_flat(values: &[f64], tol: f64) -> bool {
+    const PASSES: usize = 10;
+    const PART: f64 = 0.1;
+    let Some(&now) = values.last() else { return false };
+    let before = values.len().checked_sub(1 + PASSES).map(|at| values[at]);
+    before.is_some_and(|before| before - now <= PART * tol * now.abs())
 }
 
 /// Where L-BFGS ended.
@@ -270,10 +284,13 @@ fn descend<S: MaxOracle<F>, F: Scalar>(
     let spec = problem.spec;
     let mut batch = Batch::new(problem);
     let max_passes = if broken { 0 } else { spec.passes.saturating_sub(first) };
-    let config = Lbfgs { memory: 6, stop: Stop { tol: spec.tol, max_passes } };
+    // With l1 a move costs what is free, and there is no penalty that would smooth the way.
+    let memory = if spec.l1 > 0.0 { 24 } else { 6 };
+    let config = Lbfgs { memory, stop: Stop { tol: spec.tol, max_passes } };
     let penalty = Penalty { l2: spec.l2, l1: spec.l1 };
     let n_penalised = Structure::<F>::n_penalised(problem.structure);
     let mut broken = broken;
+    let mut values = Vec::new();
     let mut show = |pass: &solver::Pass<'_, F>, inverse: Option<&[F]>| {
         let weights = || {
             let mut w = pass.w.to_vec();
@@ -292,13 +309,30 @@ fn descend<S: MaxOracle<F>, F: Scalar>(
             weights: &|| single(&weights()),
         });
         broken |= flow.is_break();
-        flow
+        values.push(pass.value);
+        let unproven = pass.gap.is_some_and(|gap| gap > HOPELESS * pass.value);
+        match spec.l1 > 0.0 && unproven && is_flat(&values, spec.tol) {
+            true => ControlFlow::Break(()),
+            false => flow,
+        }
     };
+    // Single steps may have ended worse than they began.
+    let limit = match first {
+        0 => f64::INFINITY,
+        _ => loss_of_nothing(problem),
+    };
+    let mut diagonal = vec![F::ZERO; w.len()];
+    if problem.is_logistic() {
+        let mean_loss = batch.diagonal(&w, &mut diagonal);
+        if mean_loss + penalty.value(&w[..n_penalised]) > limit {
+            w.fill(F::ZERO);
+            batch.diagonal(&w, &mut diagonal);
+        }
+    }
     let outcome = if spec.l1 > 0.0 || spec.l2 == 0.0 || n_penalised < w.len() {
-        solver::lbfgs(&config, &mut batch, &mut w, &mut |pass| show(pass, None))
+        let inverse: Vec<F> = diagonal.iter().map(|&d| F::ONE / d).collect();
+        solver::lbfgs_from(&config, Some(&inverse), &mut batch, &mut w, &mut |p| show(p, None))
     } else {
-        let mut diagonal = vec![F::ZERO; w.len()];
-        batch.diagonal(&w, &mut diagonal);
         batch.keep_cuts();
         let mut scaled = Scaled::new(&mut batch, &diagonal);
         let inverse = scaled.inverse.clone();
@@ -347,7 +381,7 @@ fn ascend<S: MaxOracle<f32> + MaxOracle<f64>, F: Scalar>(
 }
 
 /// The mean logistic loss at w = 0, but for what is forbidden.
-fn loss_of_nothing<S: MaxOracle<f32>>(problem: &Problem<'_, S, f32>) -> f64 {
+fn loss_of_nothing<S: MaxOracle<F>, F: Scalar>(problem: &Problem<'_, S, F>) -> f64 {
     let structure = problem.structure;
     (0..problem.n()).map(|i| structure.share(i) * structure.log_outputs(i)).sum()
 }
@@ -366,6 +400,9 @@ const LOST: f64 = 1.0 / (1u64 << 36) as f64;
 /// What storing weights of f64 in f32 may cost, as a part of the objective.
 const STORED: f64 = 1e-6;
 
+/// Examples that a thread takes at a time.
+const CHUNK: usize = 256;
+
 /// A lower bound of the optimum, in f64.
 #[derive(Clone, Copy)]
 pub(super) struct Bound {
@@ -374,23 +411,55 @@ pub(super) struct Bound {
     pub(super) reach: f64,
 }
 
-/// The figures of the weights that are stored, in f64. `bound` is a lower bound on the optimum, if one was found on the way.
+/// What a pass in f64 finds at weights as they are stored.
+struct Figures {
+    w: Vec<f64>,
+    /// Of mean loss and l2.
+    grad: Vec<f64>,
+    loss: f64,
+    objective: f64,
+    /// The gap that the gradient proves.
+    gap: Option<f64>,
+}
+
+impl Figures {
+    fn at<S: MaxOracle<f64>>(
+        batch: &mut Batch<'_, '_, S, f64>,
+        w: &[f32],
+    ) -> Result<Self, LearnError> {
+        let w: Vec<f64> = w.iter().map(|&w| f64::from(w)).collect();
+        let mut grad = vec![0.0; w.len()];
+        batch.value_grad(&w, &mut grad);
+        if let Some(failure) = batch.failure() {
+            return Err(failure);
+        }
+        let gap = batch.gap(&w, &grad, f64::INFINITY);
+        Ok(Self { loss: batch.mean_loss, objective: batch.objective(&w), gap, w, grad })
+    }
+}
+
+/// The weights that are stored with their figures. `bound` is a lower bound on the optimum, if one was found on the way.
 pub(super) fn certified<S: MaxOracle<f32> + MaxOracle<f64>>(
     both: &Both<'_, S>,
     w: Vec<f32>,
+    report: LearnReport,
+    bound: Option<Bound>,
+) -> Result<Learnt, LearnError> {
+    let figures = Figures::at(&mut Batch::new(&both.double), &w)?;
+    certified_by(both, w, figures, report, bound)
+}
+
+/// As [`certified`], where the figures are at hand.
+fn certified_by<S: MaxOracle<f32> + MaxOracle<f64>>(
+    both: &Both<'_, S>,
+    w: Vec<f32>,
+    figures: Figures,
     mut report: LearnReport,
     bound: Option<Bound>,
 ) -> Result<Learnt, LearnError> {
     let problem = &both.double;
-    let wide: Vec<f64> = w.iter().map(|&w| f64::from(w)).collect();
-    let mut grad = wide.clone();
-    let mut batch = Batch::new(problem);
-    batch.value_grad(&wide, &mut grad);
-    if let Some(failure) = batch.failure() {
-        return Err(failure);
-    }
-    report.loss = batch.mean_loss;
-    let objective = batch.objective(&wide);
+    let Figures { w: wide, grad, loss, objective, gap: by_gradient } = figures;
+    report.loss = loss;
     if !objective.is_finite() {
         return Err(LearnError::Diverged { value: objective, pass: report.passes });
     }
@@ -398,7 +467,7 @@ pub(super) fn certified<S: MaxOracle<f32> + MaxOracle<f64>>(
     let mut gap = bound.map(|bound| objective - bound.value);
     // Losses are differences of scores, which are at most ‖w‖ times the norm of what they score.
     let bounded = bound.is_some() || problem.is_logistic();
-    let norm = if bounded { gold_norm(problem) } else { 0.0 };
+    let norm = if bounded { gold_norm(&both.single) } else { 0.0 };
     let w_norm = kernels::dot64(&wide, &wide).sqrt();
     // Once for the objective, twice for a bound that was computed elsewhere: by its offset, and by its square.
     let reach = w_norm + bound.map_or(0.0, |bound| 2.0 * bound.reach);
@@ -406,12 +475,12 @@ pub(super) fn certified<S: MaxOracle<f32> + MaxOracle<f64>>(
     if problem.is_logistic() {
         // The logarithm of a sum near 1 is off by the sum's own rounding, however small it is.
         lost += LOST;
-        let by_gradient = batch.gap(&wide, &grad, f64::INFINITY);
         gap = match (gap, by_gradient) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        report.grad_norm = Some(solver::least_subgradient_norm(&wide, &grad, batch.l1()));
+        report.grad_norm =
+            Some(solver::least_subgradient_norm(&wide, &grad, Batch::new(problem).l1()));
         if problem.spec.l2 > 0.0 {
             // ‖∇P + e‖² / (2·l2), with e a part of what examples add to the gradient.
             let (length, e) = (kernels::dot64(&grad, &grad).sqrt(), LOST * norm);
@@ -430,25 +499,48 @@ pub(super) fn certified<S: MaxOracle<f32> + MaxOracle<f64>>(
     Ok(Learnt { w, report })
 }
 
-/// Twice Σ over examples of the norm of their gold outputs' features, each with its share: what others have is about as much.
-fn gold_norm<S: MaxOracle<f64>>(problem: &Problem<'_, S, f64>) -> f64 {
+/// Twice Σ over examples of the norm of their gold outputs' features, each with its share: what others have is about as much. Six digits of it are plenty.
+fn gold_norm<S: MaxOracle<f32>>(problem: &Problem<'_, S, f32>) -> f64 {
     let structure = problem.structure;
-    let mut worker = problem.worker();
-    let (mut features, mut sum) = (vec![0.0; problem.dim()], 0.0);
-    for i in (0..problem.n()).filter(|&i| structure.is_whole(i)) {
-        problem.scores(i, &features, &mut worker);
-        structure.gold(i, &mut worker.gold);
-        worker.theta.scale(0.0);
-        structure.add_output(i, &worker.gold, structure.share(i), &mut worker.theta);
-        structure.accumulate(i, &worker.theta, &mut worker.s, &mut features);
-        let mut touched = 0.0;
-        structure.each_touched(i, &worker.theta, &mut worker.s, |range| {
-            for feature in &mut features[range] {
-                touched += *feature * *feature;
-                *feature = 0.0;
+    let zeros = vec![0.0; problem.dim()];
+    let mut norms = vec![0.0; problem.n()];
+    norms.par_chunks_mut(CHUNK).enumerate().for_each_init(
+        || (problem.worker(), zeros.clone()),
+        |(worker, features), (chunk, norms)| {
+            for (j, norm) in norms.iter_mut().enumerate() {
+                let i = chunk * CHUNK + j;
+                if !structure.is_whole(i) {
+                    continue;
+                }
+                problem.scores(i, &zeros, worker);
+                structure.gold(i, &mut worker.gold);
+                worker.theta.scale(0.0);
+                structure.add_output(i, &worker.gold, 1.0, &mut worker.theta);
+                structure.accumulate(i, &worker.theta, &mut worker.s, features);
+                let mut touched = 0.0;
+                structure.each_touched(i, &worker.theta, &mut worker.s, |range| {
+                    for feature in &mut features[range] {
+                        touched += f64::from(*feature).powi(2);
+                        *feature = 0.0;
+                    }
+                });
+                *norm = structure.share(i) * touched.sqrt();
             }
-        });
-        sum += touched.sqrt();
+        },
+    );
+    2.0 * norms.iter().sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_flat_after_ten_passes_that_gain_little() {
+        let falling: Vec<f64> = (0..40).map(|i| 100.0 + 0.5f64.powi(i)).collect();
+        // Ten passes gain less than 0.1 first from pass 4 on: 2⁻⁴ of it is left then.
+        let first = (1..40).find(|&n| is_flat(&falling[..n], 0.01));
+        assert_eq!(first, Some(15));
+        assert!(!is_flat(&falling[..10], 1.0) && !is_flat(&[], 1.0));
     }
-    2.0 * sum
 }

@@ -154,13 +154,19 @@ impl<'a, S: MaxOracle<F>, F: Scalar> Problem<'a, S, F> {
         Ok(ExampleLoss { seen: loss, upper: loss, gold_score })
     }
 
-    /// After scores and a load: leaves the variance of each part in `grad`.
-    pub(crate) fn variances(&self, i: usize, worker: &mut Worker<S, F>) -> Result<(), Infeasible> {
-        let Worker { theta, grad, s, .. } = worker;
-        let sums = self.sums.as_ref().ok_or(NO_SUMS)?;
-        (sums.expect)(self.structure, i, theta, Ask::Plain, s, grad)?;
+    /// After scores and a load: leaves the variance of each part in `grad`, and returns the loss.
+    pub(crate) fn variances(&self, i: usize, worker: &mut Worker<S, F>) -> Result<f64, Infeasible> {
+        let Worker { theta, grad, other, s, gold, .. } = worker;
+        let (structure, sums) = (self.structure, self.sums.as_ref().ok_or(NO_SUMS)?);
+        let all = (sums.expect)(structure, i, theta, Ask::Plain, s, grad)?;
+        let gold_score = if structure.is_whole(i) {
+            structure.gold(i, gold);
+            structure.score(i, theta, gold)
+        } else {
+            (sums.expect)(structure, i, theta, Ask::Gold, s, other)?
+        };
         grad.to_variances();
-        Ok(())
+        Ok(all - gold_score)
     }
 
     /// log Σ exp score for any scores; the expected parts overwrite `mu`.

@@ -93,6 +93,9 @@ pub(crate) fn unconverged(report: &Report, spec: &TrainSpec) -> Option<String> {
                 "raise spec.max_passes or spec.tol, leave out spec.standardize = never, or {weaker}"
             )
         }
+        SolverKind::Lbfgs if report.structured.is_some() && spec.l1 > 0.0 => {
+            "with spec.l1 a gap is seldom proven, and a run ends where ten passes gain less than a tenth of spec.tol: lower that to go on, or raise spec.max_passes".to_owned()
+        }
         _ => format!("raise spec.max_passes or spec.tol, or {weaker}"),
     };
     // As progress counts them, and `--max-passes`: a pass of newton takes the work of several.

@@ -55,8 +55,9 @@ pub(crate) struct Layout {
     /// Where the entries of each slot above `n_rows` begin; one more than slots.
     ends: Vec<u32>,
     labels: Vec<u32>,
-    /// 1 for the weights of rows that there are, 0 for the others; empty if all are there.
-    mask: Vec<f32>,
+    /// Weights of rows that are not there, row by row, and where each row's end; empty if all are there. What kernels add to a row as a whole is taken back there.
+    absent: Vec<u32>,
+    absent_ends: Vec<u32>,
     /// Weights of pairs, transitions and triples that are not there, rising.
     frozen: Vec<u32>,
     pairs_at: usize,
@@ -126,7 +127,8 @@ impl Layout {
             n_rows: 0,
             ends: vec![0],
             labels: Vec::new(),
-            mask: Vec::new(),
+            absent: Vec::new(),
+            absent_ends: Vec::new(),
             frozen: Vec::new(),
             pairs_at: 0,
         };
@@ -146,7 +148,7 @@ impl Layout {
 
     fn choose(&mut self, seen: &LabelSets, weights: ChainWeights) {
         let k = self.model.n_labels;
-        // A row costs about as much as this many entries; rows that are not full need a mask.
+        // A row costs about as much as this many entries.
         let enough = k.div_ceil(if weights.has_observed_attributes() { 3 } else { 6 });
         let is_row = |a: usize| seen.len(a) >= enough.max(2);
         let n_rows = (0..self.model.n_unary).filter(|&a| is_row(a)).count();
@@ -157,9 +159,10 @@ impl Layout {
                 self.slots.push(next_row);
                 next_row += 1;
                 if weights.has_observed_attributes() {
-                    let at = self.mask.len();
-                    self.mask.resize(at + self.stride, 0.0);
-                    seen.labels(a).for_each(|label| self.mask[at + label] = 1.0);
+                    let at = (next_row as usize - 1) * self.stride;
+                    let absent = (0..k).filter(|&label| !seen.contains(a, label));
+                    self.absent.extend(absent.map(|label| (at + label) as u32));
+                    self.absent_ends.push(self.absent.len() as u32);
                 }
             } else {
                 self.slots.push(next_entries);
@@ -203,11 +206,7 @@ impl Layout {
 
     /// How many weights there are to learn.
     pub(crate) fn n_weights(&self) -> usize {
-        let rows = if self.mask.is_empty() {
-            self.n_rows * self.model.n_labels
-        } else {
-            self.mask.iter().filter(|&&m| m != 0.0).count()
-        };
+        let rows = self.n_rows * self.model.n_labels - self.absent.len();
         rows + (self.dim() - self.n_rows * self.stride) - self.frozen.len()
     }
 
@@ -353,17 +352,19 @@ impl Layout {
     }
 
     fn add_row<F: Scalar>(&self, x: Row<'_>, g: &[F], into: &mut [F]) {
-        if self.mask.is_empty() {
-            return kernels::add_outer(x, g, into);
+        kernels::add_outer(x, g, into);
+        if !self.absent.is_empty() {
+            x.for_each(|slot, _| {
+                self.absent_of(slot).iter().for_each(|&place| into[place as usize] = F::ZERO);
+            });
         }
-        x.for_each(|slot, v| {
-            let v = F::from_f32(v);
-            let places = slot * self.stride..(slot + 1) * self.stride;
-            let masks = &self.mask[places.clone()];
-            for ((w, &g), &mask) in into[places].iter_mut().zip(g).zip(masks) {
-                *w += v * F::from_f32(mask) * g;
-            }
-        });
+    }
+
+    /// The weights of a row that are not there, rising.
+    #[inline]
+    fn absent_of(&self, slot: usize) -> &[u32] {
+        let start = if slot == 0 { 0 } else { self.absent_ends[slot - 1] };
+        &self.absent[start as usize..self.absent_ends[slot] as usize]
     }
 
     /// The ranges of weights that [`accumulate`](Self::accumulate) of these parts touches. A range may come more than once.
@@ -406,7 +407,7 @@ impl Layout {
             for (label, sign) in [(plus[t], 1.0), (minus[t], -1.0)] {
                 x.rows.row(at.start + t).for_each(|slot, v| {
                     let place = slot * self.stride + label as usize;
-                    if self.mask.is_empty() || self.mask[place] != 0.0 {
+                    if self.absent.is_empty() || !self.absent_of(slot).contains(&(place as u32)) {
                         f(place, sign * v);
                     }
                 });
