@@ -18,7 +18,7 @@ import numpy as np
 
 from . import _lineal
 from ._base import class_factors, names_of
-from ._shards import Facts, Kind, Plan, Question, Sum, add_counts, add_sums, agree, answer, build, count, look, text_spec, tree
+from ._shards import Facts, Kind, Plan, Question, Sum, add_counts, add_sums, agree, aligned, answer, build, count, look, text_spec, tree
 
 log = logging.getLogger("lineal.cluster")
 
@@ -200,7 +200,8 @@ def run(transport: Transport, plan: Plan, facts: Facts, spec: dict[str, Any], *,
     log.info(told)
     if verbose:
         print(told)
-    ask, log_file = transport.ask, None
+    ask: Callable[[Question], Sum] = transport.ask
+    log_file = None
     if checkpoint is not None:
         same = json.dumps([said, plan.n_rows, plan.n_features, plan.total.hex(), plan.longest.hex(), [str(c) for c in plan.classes] if n_classes else [], list(transport.names)])
         log_file = Checkpoint(checkpoint, same)
@@ -211,9 +212,9 @@ def run(transport: Transport, plan: Plan, facts: Facts, spec: dict[str, Any], *,
         nonlocal asked
         asked += 1
         before = time.monotonic()
-        answered = ask(Question(kind, w, v, said, n_classes, plan.total))
+        value, vector = ask(Question(kind, w, v, said, n_classes, plan.total))
         seconds.append(time.monotonic() - before)
-        return answered
+        return value, aligned(vector)
 
     def after(number: int, objective: float, gap: float | None) -> None:
         event = {"pass": number, "asked": asked, "objective": objective, "gap": gap, "bytes": asked * about["bytes_per_vector"], "seconds": time.monotonic() - started}

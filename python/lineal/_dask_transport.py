@@ -176,10 +176,11 @@ class Cluster:
         best, since = -1, time.monotonic()
         while True:
             try:
-                distributed.wait(futures, timeout=LOOK)
+                with self.client.as_current():
+                    distributed.wait(futures, timeout=LOOK)
             except (TimeoutError, distributed.TimeoutError):
                 pass
-            failed = [future for future in [*parts, *futures] if future.status in ("error", "cancelled", "lost")]
+            failed = [future for future in [*parts, *futures] if future.status in ("error", "cancelled")]
             if failed:
                 self._fail(failed[0])
             if all(future.status == "finished" for future in futures):
@@ -195,7 +196,7 @@ class Cluster:
                 raise TimeoutError(f"waited {self.timeout:g} s for {what} without progress: {len(missing)} of {len(parts)} partitions are missing ({rest}); there are {workers} workers")
 
     def _fail(self, future: Any) -> None:
-        if future.status in ("cancelled", "lost"):
+        if future.status == "cancelled":
             raise CancelledError(future.key)
         error = future.exception(timeout=self.timeout)
         if isinstance(error, distributed.scheduler.KilledWorker):

@@ -133,7 +133,7 @@ class MultilabelClassifier(OnCluster, _multiclass.MultilabelClassifier):
     def _spec(self, plan: Plan) -> dict[str, Any]:
         loss, limit = choice(self, "loss", ["log_loss", "squared_hinge"]), passes(self.max_iter, self)
         threshold: Any = "half" if self.threshold == "auto" else {"fixed": number(self, "threshold", high=1.0)}
-        spec = {"task": "multilabel", "loss": "logistic" if loss == "log_loss" else "squared-hinge", "penalty": {"c": number(self, "C")}}
+        spec: dict[str, Any] = {"task": "multilabel", "loss": "logistic" if loss == "log_loss" else "squared-hinge", "penalty": {"c": number(self, "C")}}
         spec.update(bias="free" if self.fit_intercept else "none", tol=min(number(self, "tol") * 0.1, 1e-6), threshold=threshold, solver=_solver(plan))
         return {**spec, "max_passes": None if limit is None else max(limit, 1) * 10}
 

@@ -48,6 +48,13 @@ def levels(n: int) -> list[list[tuple[int, int]]]:
     return out
 
 
+def aligned(array: Any) -> Any:
+    """Arrays as the extension takes them: what came from another process may be misaligned."""
+    if isinstance(array, tuple):
+        return tuple(map(aligned, array))
+    return np.require(array, requirements=["C", "A"]) if isinstance(array, np.ndarray) else array
+
+
 def add_sums(left: Sum, right: Sum) -> Sum:
     """Of two neighbouring nodes."""
     return left[0] + right[0], left[1] + right[1]
@@ -124,8 +131,7 @@ def matrix(X: Any) -> tuple[Any, list[str] | None]:
         X = X.tocsr()
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
-        # What comes out of other processes may be misaligned.
-        X.data, X.indices, X.indptr = (np.require(part, requirements=["C", "A"]) for part in (X.data, X.indices, X.indptr))
+        X.data, X.indices, X.indptr = map(aligned, (X.data, X.indices, X.indptr))
         return X, names
     X = np.asarray(X)
     if X.ndim != 2:
@@ -271,7 +277,8 @@ def build(raw: tuple[Any, Any, Any], plan: Plan) -> Shard | None:
             from scipy.sparse import csr_matrix
 
             X = csr_matrix((X.data, X.indices - plan.shift, X.indptr), shape=(n_rows, plan.n_features))
-        x, nnz = features(X), X.size
+        # The library has features in single precision: narrowed once, they are shared with it in every pass.
+        x, nnz = features(X.astype(np.float32, copy=False)), X.size
     if n_rows == 0:
         return None
     weights = _weights(given, n_rows)
@@ -329,15 +336,13 @@ def answer(shard: Shard | None, question: Question, n_threads: int = 1) -> Sum:
     """What a shard adds to the mean loss and to its vector."""
     if shard is None:
         return 0.0, np.zeros(len(question.w))
-    w, v = (None if a is None else np.require(a, dtype=np.float64, requirements=["C", "A"]) for a in (question.w, question.v))
-    return _lineal.shard_answer(
-        shard.x, shard.y, question.n_classes, question.spec, shard.weights, question.total, shard.n_leaves, question.kind, w, v, n_threads
-    )
+    x, y, weights, w, v = map(aligned, (shard.x, shard.y, shard.weights, question.w, question.v))
+    return _lineal.shard_answer(x, y, question.n_classes, question.spec, weights, question.total, shard.n_leaves, question.kind, w, v, n_threads)
 
 
 def agree(all_facts: list[Facts], kind: Kind, name: Callable[[int], str]) -> Facts:
     """The facts of all partitions, added up by the tree."""
-    widths = {}
+    widths: dict[Any, int] = {}
     for number, facts in enumerate(all_facts):
         if facts.n_rows and not kind.text:
             widths.setdefault((facts.n_features, tuple(facts.names or ())), number)

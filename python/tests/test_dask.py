@@ -151,17 +151,18 @@ def copies(X, y, seed, flipped=0.02):
     return X[order], np.where(rng.random(len(y)) < flipped, -y, y)[order]
 
 
-def part(at, X, y, seed):
-    return copies(X, y, seed)[at]
+def several(X, y, seeds):
+    made = [copies(X, y, seed) for seed in seeds]
+    return sparse.vstack([x for x, _ in made], format="csr"), np.concatenate([t for _, t in made])
 
 
-def a9a_partitions(n):
-    """``n`` partitions, each made by its worker from a seed."""
+def a9a_partitions(n, each=5):
+    """``n`` copies, ``each`` of them a partition that its worker makes from seeds."""
     X, y = a9a()
     whole = dask.delayed((X, y))
-    made = [dask.delayed(copies, nout=2)(whole[0], whole[1], seed) for seed in range(n)]
-    Xs = [da.from_delayed(x, shape=X.shape, dtype=np.float32, meta=X[:0]) for x, _ in made]
-    ys = [da.from_delayed(t, shape=y.shape, dtype=y.dtype) for _, t in made]
+    made = [dask.delayed(several, nout=2)(whole[0], whole[1], range(first, first + each)) for first in range(0, n, each)]
+    Xs = [da.from_delayed(x, shape=(each * X.shape[0], 123), dtype=np.float32, meta=X[:0]) for x, _ in made]
+    ys = [da.from_delayed(t, shape=(each * len(y),), dtype=y.dtype) for _, t in made]
     return da.concatenate(Xs), da.concatenate(ys)
 
 
