@@ -72,7 +72,7 @@ class Cluster:
 
     def __init__(self, client: Any, names: Sequence[str], parts: Sequence[Any], *, timeout: float, keep: Any = "auto"):
         self.client, self.names, self.timeout, self._keep = client, names, timeout, keep
-        self._parts, self._run = parts, uuid.uuid4().hex
+        self._parts = parts
         self._made: tuple | None = None
         self._shards: list[Any] | None = None
         self._n = 0

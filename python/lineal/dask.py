@@ -160,7 +160,7 @@ class _OnDask(_distributed.OnCluster):
             given = me.feature_names_in_.tolist() if hasattr(me, "feature_names_in_") else None
             found = sources(X, None, None, columns=given or (None if not self._kind.text else "text"), text=self._kind.text)
             model = delayed(self)
-            blocks = [delayed(_call, pure=True)(model, method, delayed(_features)(source)) for source in found]
+            blocks = [delayed(_call_on, pure=True)(model, method, delayed(_features)(source)) for source in found]
             if dtype is list:
                 import dask.bag as db
 
@@ -199,10 +199,6 @@ class _OnDask(_distributed.OnCluster):
 
 def _features(source: Source) -> Any:
     return source.read()[0]
-
-
-def _call(model: Any, method: str, X: Any) -> Any:
-    return _call_on(model, method, X)
 
 
 def _call_on(model: Any, method: str, X: Any) -> Any:
