@@ -17,6 +17,8 @@ sys.path[:] = [place for place in sys.path if Path(place).resolve() != Path(__fi
 
 import lineal  # noqa: E402
 import lineal.crf  # noqa: E402
+import lineal.dask  # noqa: E402
+import lineal.spark  # noqa: E402
 import lineal.tune  # noqa: E402
 
 HEAD = """# The Python package: reference
@@ -75,6 +77,8 @@ def page():
         ("lineal", lineal, [name for name in lineal.__all__ if not name.startswith("__") and not inspect.ismodule(getattr(lineal, name))]),
         ("lineal.crf", lineal.crf, ["CRF", "Trainer", "Tagger"]),
         ("lineal.tune", lineal.tune, ["search", "Search"]),
+        ("lineal.dask", lineal.dask, lineal.dask.__all__),
+        ("lineal.spark", lineal.spark, lineal.spark.__all__),
     ]
     for title, module, names in parts:
         lines += [f"## {title}", ""]

@@ -13,7 +13,7 @@ import pytest
 import lineal
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["docs/python.md", "docs/coming-from/sklearn-crfsuite.md"]
+PAGES = ["docs/python.md", "docs/cluster.md", "docs/coming-from/sklearn-crfsuite.md"]
 MODULES = ["lineal"] + [f"lineal.{module.name}" for module in pkgutil.iter_modules(lineal.__path__) if module.name != "_lineal"]
 
 

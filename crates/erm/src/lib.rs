@@ -28,6 +28,7 @@
 
 mod balance;
 pub mod columns;
+mod distributed;
 mod dually;
 mod exact;
 mod gap;

@@ -33,14 +33,16 @@
 //! # Ok::<(), String>(())
 //! ```
 
-use crate::risk::{Penalty, parts};
-use lineal_linalg::{DenseSink, Matrix, Row, kernels};
+use crate::risk::parts;
+use lineal_linalg::{DenseSink, Matrix, Row};
 use lineal_loss::{Loss, SecondOrder};
 use lineal_model::Model;
 use lineal_model::space::OutputSpace;
-use lineal_solver::{CurvedObjective, Interrupt, L1, Objective};
+use lineal_solver::Interrupt;
 use std::borrow::Cow;
 use std::ops::Range;
+
+pub use crate::distributed::{Ask, BiasBound, Distributed, Growth};
 
 /// What every process knows of all rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -436,87 +438,6 @@ where
         model.accumulate_squares(x.row(i), &diag[..n], out);
     }
     0.0
-}
-
-/// Answers a question about all shards: the value is returned, the vector overwrites the slice.
-pub type Ask<'a, E> = dyn FnMut(Question<'_>, &mut [f64]) -> Result<f64, E> + 'a;
-
-/// The regularised risk over rows that are somewhere else, for the solvers. The mean loss is what `ask` says; penalties are added here.
-pub struct Distributed<'a, E> {
-    dim: usize,
-    n_penalised: usize,
-    penalty: Penalty,
-    ask: &'a mut Ask<'a, E>,
-    at: Vec<f64>,
-    /// Why there was no answer. The run then ends with a number that is none.
-    pub failure: Option<E>,
-}
-
-impl<'a, E> Distributed<'a, E> {
-    /// So many weights, of which a penalty covers the first `n_penalised`.
-    pub fn new(dim: usize, n_penalised: usize, penalty: Penalty, ask: &'a mut Ask<'a, E>) -> Self {
-        Self { dim, n_penalised, penalty, ask, at: Vec::new(), failure: None }
-    }
-
-    fn asked(&mut self, question: Question<'_>, out: &mut [f64]) -> f64 {
-        if self.failure.is_some() {
-            return f64::NAN;
-        }
-        match (self.ask)(question, out) {
-            Ok(value) => value,
-            Err(failure) => {
-                self.failure = Some(failure);
-                out.fill(f64::NAN);
-                f64::NAN
-            }
-        }
-    }
-}
-
-impl<E> Objective<f64> for Distributed<'_, E> {
-    fn dim(&self) -> usize {
-        self.dim
-    }
-
-    fn value_grad(&mut self, w: &[f64], grad: &mut [f64]) -> f64 {
-        let mean_loss = self.asked(Question::Gradient { w }, grad);
-        let (n, l2) = (self.n_penalised, self.penalty.l2);
-        kernels::axpy(l2, &w[..n], &mut grad[..n]);
-        mean_loss + 0.5 * l2 * kernels::dot64(&w[..n], &w[..n])
-    }
-
-    fn l1(&self) -> L1 {
-        L1 { l1: self.penalty.l1, until: self.n_penalised }
-    }
-
-    /// Where every weight is penalised by l2 alone, the gradient proves it: P(w) − min P ≤ ‖∇P‖²/(2 l2).
-    fn gap(&mut self, _: &[f64], grad: &[f64], _: f64) -> Option<f64> {
-        let covered = self.n_penalised == self.dim && self.penalty.l1 == 0.0;
-        let Penalty { l2, .. } = self.penalty;
-        (covered && l2 > 0.0).then(|| kernels::dot64(grad, grad) / (2.0 * l2))
-    }
-}
-
-impl<E> CurvedObjective<f64> for Distributed<'_, E> {
-    fn curve_at(&mut self, w: &[f64]) {
-        self.at.clear();
-        self.at.extend_from_slice(w);
-    }
-
-    fn hess_vec(&mut self, v: &[f64], out: &mut [f64]) {
-        let at = std::mem::take(&mut self.at);
-        self.asked(Question::Product { w: &at, v }, out);
-        self.at = at;
-        let n = self.n_penalised;
-        kernels::axpy(self.penalty.l2, &v[..n], &mut out[..n]);
-    }
-
-    fn hess_diag(&mut self, out: &mut [f64]) {
-        let at = std::mem::take(&mut self.at);
-        self.asked(Question::Diagonal { w: &at }, out);
-        self.at = at;
-        out[..self.n_penalised].iter_mut().for_each(|o| *o += self.penalty.l2);
-    }
 }
 
 #[cfg(test)]

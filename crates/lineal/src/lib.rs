@@ -184,7 +184,7 @@ pub use train::report::{
     CodeReport, CurvePoint, Margins, Report, StageReport, StructuredReport, TreeReport,
 };
 #[cfg(feature = "train")]
-pub use train::shards::{partial, train_distributed};
+pub use train::shards::{DistributedTraining, RowFacts, partial, train_distributed};
 #[cfg(feature = "train")]
 pub use train::watch::OnPass;
 #[cfg(feature = "train")]

@@ -9,6 +9,7 @@ mod items;
 mod model;
 mod reasons;
 mod run;
+mod shards;
 mod steps;
 mod structured;
 mod table;
@@ -28,6 +29,8 @@ mod _lineal {
     use crate::items::items_text;
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::shards::{TextCounts, shard_answer, train_distributed};
     #[pymodule_export]
     use crate::steps::{Steps, shuffle_order};
     #[pymodule_export]

@@ -92,16 +92,17 @@ impl TextEncoder {
         text::TextEncoder::untrained(spec).map(Self::new).map_err(refused)
     }
 
-    /// Encodes documents.
-    #[pyo3(signature = (texts, n_threads=0))]
+    /// Encodes documents, with columns in the order of names or of the library.
+    #[pyo3(signature = (texts, n_threads=0, by_name=true))]
     fn encode<'py>(
         &self,
         py: Python<'py>,
         texts: Vec<PyBackedStr>,
         n_threads: usize,
+        by_name: bool,
     ) -> PyResult<Parts<'py>> {
         let rows = brief(py, n_threads, || Ok(self.encoder.encode(&texts[..])))?;
-        Ok(parts(py, rows.map_err(refused)?, self.columns.as_deref()))
+        Ok(parts(py, rows.map_err(refused)?, self.columns.as_deref().filter(|_| by_name)))
     }
 
     /// How rare each feature is; empty without tf–idf.

@@ -1,6 +1,7 @@
 //! Text into sparse rows.
 
 mod assemble;
+mod counts;
 mod encoder;
 mod fit;
 mod hashed;
@@ -23,6 +24,7 @@ mod unicode;
 mod vocabulary;
 mod weigh;
 
+pub use counts::TextCounts;
 pub use encoder::{EncodedRows, FeatureSpan, TextEncoder, TextParts, TextScratch};
 pub use fit::TextFit;
 pub use names::Collisions;

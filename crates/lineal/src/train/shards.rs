@@ -12,11 +12,11 @@ use crate::request::spec::{
     ClassWeight, LossKind, Precision, SolverKind, Standardize, Strategy, TrainSpec,
 };
 use crate::train::losses::{with_class_loss, with_column_loss, with_real_loss};
-use crate::train::report::Report;
+use crate::train::report::{CurvePoint, Report};
 use crate::train::weights::Weights;
 use lineal_data::{Dataset, Labels, Schema, TargetKind, Targets};
 use lineal_erm::Penalty;
-use lineal_erm::partial::{Ask, Distributed, Partial, Whole};
+use lineal_erm::partial::{Ask, BiasBound, Distributed, Growth, Partial, Whole};
 use lineal_linalg::{Dense, Matrix, Order};
 use lineal_loss::{
     Columnwise, Epsilon, Hinge, Huber, Logistic, Squared, SquaredHinge, SumHinge, SumSquaredHinge,
@@ -24,7 +24,8 @@ use lineal_loss::{
 use lineal_model::cost::{NoCost, ZeroOne};
 use lineal_model::space::{Binary, Classes, Columns, Real, Signs};
 use lineal_model::{Bias, Linear};
-use lineal_solver::{self as solver, Lbfgs, Newton, Stop};
+use lineal_solver::{self as solver, Lbfgs, Newton, Pass, Stop};
+use std::ops::ControlFlow;
 
 /// What some of many rows add to the mean loss that the spec asks for. `data` are the rows from number `first_row` on, and its schema names all classes, also those that these rows do not have.
 ///
@@ -137,69 +138,162 @@ fn check(spec: &TrainSpec, request: &Request) -> Result<(), Error> {
 /// Trains on rows that are somewhere else. `ask` answers each question with the sum over all shards ([`combine`](lineal_erm::partial::combine) makes it from the sums of processes), `schema` says what
 /// features and classes are. The solver is `lbfgs` (OWL-QN with `l1`) or `newton`; the loss must be smooth. Called again with the same answers, it takes the same steps.
 ///
-/// With a free bias nothing is proven of the distance from the optimum: the report has the gradient's norm. Where every weight is penalised, it has a gap.
+/// With a free bias nothing is proven of the distance from the optimum unless [`DistributedTraining::facts`] are known: the report has the gradient's norm. Where every weight is penalised, it has a gap.
 pub fn train_distributed<'a>(
-    schema: &Schema,
-    spec: &TrainSpec,
+    schema: &'a Schema,
+    spec: &'a TrainSpec,
     whole: Whole,
     ask: &'a mut Ask<'a, Error>,
 ) -> Result<(Model, Report), Error> {
-    let request = Request::check(&nothing(schema)?, spec)?;
-    check(spec, &request)?;
-    let l2 = spec.penalty.l2(whole.total_weight);
-    let solver = match spec.solver {
-        SolverKind::Auto | SolverKind::Lbfgs => SolverKind::Lbfgs,
-        SolverKind::Newton if spec.l1 == 0.0 => SolverKind::Newton,
-        other => {
+    DistributedTraining::new(schema, spec, whole).run(ask)
+}
+
+/// What bounds a free bias, and so makes a gradient a certificate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RowFacts {
+    /// The length of the longest row.
+    pub longest_row: f64,
+    /// The least share among all rows, by weight, of those of a class; for labels and one class against the others, of those with or without one. 1 for numbers.
+    pub least_share: f64,
+}
+
+/// A run on rows that are somewhere else, with all that may be said about it.
+///
+/// ```
+/// use lineal::erm::partial::{Question, Whole};
+/// use lineal::{Dataset, DistributedTraining, RowFacts, TrainSpec, partial};
+///
+/// let data = Dataset::from_rows(&[[1.0, 5.0], [2.0, 6.0], [7.0, 2.0], [8.0, 1.0]], &["flat", "flat", "tall", "tall"])?;
+/// let whole = Whole { n_rows: 4, rows_per_shard: 2, total_weight: 4.0 };
+/// let spec = TrainSpec::default();
+/// let rows = partial(&data, &spec, whole, 0)?; // in one process, for an example
+/// let mut ask = |question: Question<'_>, out: &mut [f64]| rows.answer(0..2, question, out).map_err(lineal::Error::Request);
+/// let facts = RowFacts { longest_row: 8.1, least_share: 0.5 };
+/// let (model, report) = DistributedTraining::new(&data.schema, &spec, whole).facts(facts).run(&mut ask)?;
+/// assert!(report.gap.unwrap() <= spec.tol * report.objective * 1.01);
+/// assert_eq!(model.predict_one(&[9.0, 2.0])?, "tall");
+/// # Ok::<(), lineal::Error>(())
+/// ```
+pub struct DistributedTraining<'a> {
+    schema: &'a Schema,
+    spec: &'a TrainSpec,
+    whole: Whole,
+    features: Features,
+    facts: Option<RowFacts>,
+    on_pass: Option<&'a mut OnPass<'a>>,
+}
+
+/// Sees every pass and may end the run.
+type OnPass<'a> = dyn FnMut(&CurvePoint) -> ControlFlow<()> + 'a;
+
+impl<'a> DistributedTraining<'a> {
+    /// What is to be learnt from which rows.
+    pub fn new(schema: &'a Schema, spec: &'a TrainSpec, whole: Whole) -> Self {
+        Self { schema, spec, whole, features: Features::default(), facts: None, on_pass: None }
+    }
+
+    /// How text became these features, for the model.
+    pub fn features(mut self, features: &Features) -> Self {
+        self.features = features.clone();
+        self
+    }
+
+    /// What bounds a free bias: with it the report has a gap.
+    pub fn facts(mut self, facts: RowFacts) -> Self {
+        self.facts = Some(facts);
+        self
+    }
+
+    /// Calls `on_pass` after every pass.
+    pub fn monitor(mut self, on_pass: &'a mut OnPass<'a>) -> Self {
+        self.on_pass = Some(on_pass);
+        self
+    }
+
+    fn bound(&self, request: &Request) -> Option<BiasBound> {
+        let RowFacts { longest_row, least_share } = self.facts?;
+        let is_joint = !request.by_columns && request.n_classes > 2;
+        let growth = match request.loss {
+            LossKind::Logistic => Growth::Linear,
+            LossKind::SquaredHinge if !is_joint => Growth::Quadratic,
+            LossKind::Squared if self.schema.target == TargetKind::Real => Growth::Squares,
+            _ => return None,
+        };
+        Some(BiasBound { growth, longest_row, least_share })
+    }
+
+    /// Trains; `ask` answers each question with the sum over all shards.
+    pub fn run(self, ask: &'a mut Ask<'a, Error>) -> Result<(Model, Report), Error> {
+        let Self { schema, spec, whole, .. } = self;
+        let request = Request::check(&nothing(schema)?, spec)?;
+        check(spec, &request)?;
+        let l2 = spec.penalty.l2(whole.total_weight);
+        let solver = match spec.solver {
+            SolverKind::Auto | SolverKind::Lbfgs => SolverKind::Lbfgs,
+            SolverKind::Newton if spec.l1 == 0.0 => SolverKind::Newton,
+            other => {
+                return Err(Error::request(format!(
+                    "rows of several processes: solver must be lbfgs, or newton without l1, not {other}"
+                )));
+            }
+        };
+        if !request.is_smooth() {
             return Err(Error::request(format!(
-                "rows of several processes: solver must be lbfgs, or newton without l1, not {other}"
+                "rows of several processes: the loss must be smooth, and {} is not",
+                request.loss
             )));
         }
-    };
-    if !request.is_smooth() {
-        return Err(Error::request(format!(
-            "rows of several processes: the loss must be smooth, and {} is not",
-            request.loss
-        )));
-    }
-    let n_outputs = request.n_outputs();
-    let of = |covered: bool| (schema.n_features + usize::from(covered)) * n_outputs;
-    let (dim, n_penalised) = (of(spec.bias != Bias::None), of(spec.bias == Bias::Penalised));
-    let penalty = Penalty { l2, l1: spec.l1 };
-    let mut risk = Distributed::new(dim, n_penalised, penalty, ask);
-    let stop = Stop { tol: spec.tol, max_passes: spec.max_passes.unwrap_or(1000) };
-    let mut w = vec![0.0; dim];
-    let outcome = match solver {
-        // The whole Hessian is not a question.
-        SolverKind::Newton => {
-            let config = Newton { stop, dense_up_to: 0, ..Newton::default() };
-            solver::newton(&config, &mut risk, &mut w, &mut solver::silent())
+        let n_outputs = request.n_outputs();
+        let of = |covered: bool| (schema.n_features + usize::from(covered)) * n_outputs;
+        let (dim, n_penalised) = (of(spec.bias != Bias::None), of(spec.bias == Bias::Penalised));
+        let penalty = Penalty { l2, l1: spec.l1 };
+        let bound = self.bound(&request);
+        let mut risk = Distributed::new(dim, n_penalised, penalty, ask).bounded(bound);
+        let stop = Stop { tol: spec.tol, max_passes: spec.max_passes.unwrap_or(1000) };
+        let mut w = vec![0.0; dim];
+        let (mut curve, mut on_pass) = (Vec::new(), self.on_pass);
+        let mut see = |pass: &Pass<'_, f64>| {
+            let gap = pass.gap.filter(|gap| gap.is_finite());
+            let objective = Some(pass.value);
+            let point = CurvePoint { pass: pass.pass, objective, gap, ..CurvePoint::default() };
+            let flow = on_pass.as_mut().map_or(ControlFlow::Continue(()), |see| see(&point));
+            curve.push(point);
+            flow
+        };
+        let outcome = match solver {
+            // The whole Hessian is not a question.
+            SolverKind::Newton => {
+                let config = Newton { stop, dense_up_to: 0, ..Newton::default() };
+                solver::newton(&config, &mut risk, &mut w, &mut see)
+            }
+            _ => {
+                let config = Lbfgs { stop, ..Lbfgs::default() };
+                solver::lbfgs(&config, &mut risk, &mut w, &mut see)
+            }
+        };
+        let (failure, proven) = (risk.failure.take(), risk.proven);
+        if let Some(failure) = failure {
+            return Err(failure);
         }
-        _ => {
-            let config = Lbfgs { stop, ..Lbfgs::default() };
-            solver::lbfgs(&config, &mut risk, &mut w, &mut solver::silent())
+        if solver::Interrupt::current().is_stopped() {
+            return Err(Error::Interrupted);
         }
-    };
-    if let Some(failure) = risk.failure {
-        return Err(failure);
+        let outcome = outcome?;
+        let report = Report {
+            examples: whole.n_rows,
+            solver,
+            l2,
+            objective: outcome.value,
+            gap: outcome.gap.and(proven),
+            grad_norm: outcome.grad_norm,
+            converged: outcome.converged,
+            passes: outcome.passes,
+            curve,
+            ..unknown(spec, schema, &request)
+        };
+        let model = with_weights(schema, spec, &request, w, &report, self.features)?;
+        Ok((model, report))
     }
-    if solver::Interrupt::current().is_stopped() {
-        return Err(Error::Interrupted);
-    }
-    let outcome = outcome?;
-    let report = Report {
-        examples: whole.n_rows,
-        solver,
-        l2,
-        objective: outcome.value,
-        gap: outcome.gap,
-        grad_norm: outcome.grad_norm,
-        converged: outcome.converged,
-        passes: outcome.passes,
-        ..unknown(spec, schema, &request)
-    };
-    let model = with_weights(schema, spec, &request, w, &report)?;
-    Ok((model, report))
 }
 
 impl Model {
@@ -223,7 +317,7 @@ impl Model {
             return Err(Error::request(format!("w[{at}] is {}; weights must be finite", w[at])));
         }
         let report = unknown(&spec, &schema, &request);
-        with_weights(&schema, &spec, &request, w, &report)
+        with_weights(&schema, &spec, &request, w, &report, Features::default())
     }
 }
 
@@ -233,6 +327,7 @@ fn with_weights(
     request: &Request,
     w: Vec<f64>,
     report: &Report,
+    features: Features,
 ) -> Result<Model, Error> {
     let n_rows = schema.n_features + usize::from(spec.bias != Bias::None);
     let n_outputs = request.n_outputs();
@@ -250,7 +345,7 @@ fn with_weights(
     };
     let body = Body { weights: Weights::F64(w), layout, tree: None };
     let provenance = Provenance::of("arrays");
-    Model::new(body, spec.clone(), schema.clone(), Features::default(), report, provenance)
+    Model::new(body, spec.clone(), schema.clone(), features, report, provenance)
 }
 
 /// A report of a run of which nothing is known.

@@ -1,0 +1,259 @@
+"""The driver of a run whose rows are on other machines. It knows neither Dask nor Spark: a transport brings questions to the partitions and the sums of their answers back.
+
+The steps are those of ``lineal.DistributedTraining`` in the library: L-BFGS, OWL-QN with l1, Newton's method with conjugate gradients. Given the same answers it takes the same steps, so a
+checkpoint is the list of answers: a driver that starts again gets these from the file, and asks the cluster from there on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import struct
+import time
+from typing import Any, Callable, Protocol, Sequence
+
+import numpy as np
+
+from . import _lineal
+from ._base import class_factors, names_of
+from ._shards import Facts, Kind, Plan, Question, Sum, add_counts, add_sums, agree, aligned, answer, build, count, look, text_spec, tree
+
+log = logging.getLogger("lineal.cluster")
+
+
+class Transport(Protocol):
+    """What brings questions to partitions."""
+
+    names: Sequence[str]
+
+    def map(self, name: str, function: Callable, *args: Any) -> list[Any]:
+        """``function(partition, *args)`` of every partition, in their order."""
+        ...
+
+    def reduce(self, name: str, function: Callable, add: Callable, *args: Any) -> Any:
+        """The same, added up by the tree."""
+        ...
+
+    def keep(self, function: Callable, plan: Plan, n_bytes: int) -> dict[str, Any]:
+        """Makes a shard of every partition; tells where they are and what they take."""
+        ...
+
+    def ask(self, question: Question) -> Sum:
+        """The sum of what all shards answer."""
+        ...
+
+    def tell(self, event: dict[str, Any]) -> None:
+        """Shows how far the run is."""
+        ...
+
+    def close(self) -> None:
+        """Lets go of the shards."""
+        ...
+
+
+class Here:
+    """All partitions in this process, one after the other: the same bits as on a cluster."""
+
+    def __init__(self, names: Sequence[str], reads: Sequence[Callable[[], Any]]):
+        self.names, self._reads, self._shards = names, reads, []  # type: ignore[var-annotated]
+
+    def map(self, name: str, function: Callable, *args: Any) -> list[Any]:
+        """``function(partition, *args)`` of every partition."""
+        out = []
+        for number, read in enumerate(self._reads):
+            try:
+                out.append(function(read(), *args))
+            except ValueError as why:
+                raise ValueError(f"partition {number} ({self.names[number]}): {why}") from None
+        return out
+
+    def reduce(self, name: str, function: Callable, add: Callable, *args: Any) -> Any:
+        """The same, added up by the tree."""
+        return tree(self.map(name, function, *args), add)
+
+    def keep(self, function: Callable, plan: Plan, n_bytes: int) -> dict[str, Any]:
+        """Makes the shards."""
+        self._shards = self.map("shard", function, plan)
+        return {"workers": 0, "kept": True, "bytes_per_worker": n_bytes}
+
+    def ask(self, question: Question) -> Sum:
+        """The sum of what all shards answer."""
+        return tree([answer(shard, question, os.cpu_count() or 1) for shard in self._shards], add_sums)
+
+    def tell(self, event: dict[str, Any]) -> None:
+        """Nobody looks."""
+
+    def close(self) -> None:
+        """Lets go of the shards."""
+        self._shards = []
+
+
+class Checkpoint:
+    """Answers in a file. A record is the question's digest, the value, the vector and a digest of both; a record that a crash cut short is written again."""
+
+    def __init__(self, path: Any, run: str):
+        self._path, digest = os.fspath(path), hashlib.blake2b(run.encode(), digest_size=16).digest()
+        self._file = open(path, "r+b" if os.path.exists(path) else "w+b")
+        head = self._file.read(24)
+        if not head:
+            self._file.write(b"lineal 1" + digest)
+            self._file.flush()
+        elif head != b"lineal 1" + digest:
+            self._file.close()
+            raise ValueError(f"{self._path} is a checkpoint of other data or other parameters: name another file, or remove it")
+        self.n_replayed = 0
+
+    def around(self, ask: Callable[[Question], Sum]) -> Callable[[Question], Sum]:
+        """Answers from the file as long as there are any, then from the cluster."""
+
+        def asked(question: Question) -> Sum:
+            key = hashlib.blake2b(question.kind.encode(), digest_size=16)
+            for vector in (question.w, question.v):
+                key.update(b"" if vector is None else vector.tobytes())
+            place = self._file.tell()
+            found = self._record(key.digest(), len(question.w))
+            if found is not None:
+                self.n_replayed += 1
+                return found
+            self._file.seek(place)
+            self._file.truncate()
+            value, vector = ask(question)
+            body = struct.pack("<d", value) + vector.tobytes()
+            self._file.write(key.digest() + body + hashlib.blake2b(body, digest_size=16).digest())
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            return value, vector
+
+        return asked
+
+    def _record(self, key: bytes, n: int) -> Sum | None:
+        record = self._file.read(16 + 8 + 8 * n + 16)
+        body = record[16:-16]
+        if len(record) < 40 + 8 * n or hashlib.blake2b(body, digest_size=16).digest() != record[-16:]:
+            return None
+        if record[:16] != key:
+            raise ValueError(f"{self._path}: the answers of the checkpoint are to other questions; remove it")
+        return struct.unpack("<d", body[:8])[0], np.frombuffer(body[8:], dtype=np.float64)
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+
+def survey(transport: Transport, kind: Kind, class_weight: Any = None, columnwise: bool = False, text: dict[str, Any] | None = None) -> tuple[Plan, Facts]:
+    """A first pass: how many rows, which classes, how long rows are; for text a second, for the vocabulary."""
+    each = transport.map("look", look, kind)
+    if not each:
+        raise ValueError("there are no partitions")
+    facts = agree(each, kind, lambda number: f"partition {number} ({transport.names[number]})")
+    if not facts.n_rows:
+        raise ValueError("no partition has a row")
+    if not facts.weight > 0:
+        raise ValueError("all weights are 0")
+    shift, n_features, total = 0, facts.n_features, facts.weight
+    if kind.libsvm:
+        # Columns of LIBSVM's files are counted from 1, unless one is 0; how many there are is what the largest says.
+        shift = int(facts.least_column > 0)
+        n_features -= shift
+    classes, factors, share, n_outputs, indicator = None, None, 1.0, 1, False
+    if kind.target != "numbers":
+        indicator = isinstance(facts.values, int)
+        classes = np.arange(facts.values) if indicator else facts.values
+        counts = facts.counts
+        if kind.target == "classes":
+            if len(classes) < 2:
+                raise ValueError(f"there must be at least 2 classes, but the data contains only one class: {classes!r}")
+            factors = class_factors(class_weight, classes, np.arange(len(classes)), counts)
+            counts = counts if factors is None else counts * factors
+            total = float(counts.sum())
+            n_outputs = 1 if len(classes) == 2 else len(classes)
+        else:
+            n_outputs = len(classes)
+        if not len(classes):
+            raise ValueError("no row has a label; there is nothing to learn")
+        shares = counts / total
+        share = float(min(shares.min(), 1 - shares.max()) if columnwise or kind.target == "labels" else shares.min())
+    found, longest = None, facts.longest
+    if kind.text:
+        spec = text_spec(next(one for one in each if one.n_rows), **(text or {}))
+        counted = transport.reduce("count", count, add_counts, spec)
+        found = (spec, *counted.counts.finish(spec))
+        # Rows have length 1, but for rounding.
+        n_features, longest = len(found[2]), 1.001
+    plan = Plan(
+        kind=kind, n_rows=facts.n_rows, n_features=n_features, total=total, n_outputs=n_outputs, shift=shift, classes=classes, factors=factors,
+        names=None if kind.text else facts.names, least_share=share, longest=longest, indicator=indicator, dtype=facts.dtype, text=found,
+    )  # fmt: skip
+    return plan, facts
+
+
+def run(transport: Transport, plan: Plan, facts: Facts, spec: dict[str, Any], *, checkpoint: Any = None, on_pass: Any = None, verbose: Any = 0) -> tuple[Any, dict[str, Any]]:
+    """Trains, and tells what it cost."""
+    started = time.monotonic()
+    said = json.dumps({"standardize": "never", "precision": "f64", **spec})
+    n_classes = 0 if plan.classes is None else len(plan.classes)
+    about = transport.keep(build, plan, facts.n_bytes)
+    about.update(partitions=len(transport.names), bytes=facts.n_bytes, bytes_per_vector=8 * plan.dim, bytes_of_driver=25 * 8 * plan.dim)
+    told = memory_in_words(about)
+    log.info(told)
+    if verbose:
+        print(told)
+    ask: Callable[[Question], Sum] = transport.ask
+    log_file = None
+    if checkpoint is not None:
+        same = json.dumps([said, plan.n_rows, plan.n_features, plan.total.hex(), plan.longest.hex(), [str(c) for c in plan.classes] if n_classes else [], list(transport.names)])
+        log_file = Checkpoint(checkpoint, same)
+        ask = log_file.around(ask)
+    asked, seconds = 0, []
+
+    def question(kind: str, w: np.ndarray, v: np.ndarray | None) -> Sum:
+        nonlocal asked
+        asked += 1
+        before = time.monotonic()
+        value, vector = ask(Question(kind, w, v, said, n_classes, plan.total))
+        seconds.append(time.monotonic() - before)
+        return value, aligned(vector)
+
+    def after(number: int, objective: float, gap: float | None) -> None:
+        event = {"pass": number, "asked": asked, "objective": objective, "gap": gap, "bytes": asked * about["bytes_per_vector"], "seconds": time.monotonic() - started}
+        transport.tell(event)
+        log.info("pass %d: objective %.9g, gap %s, %d questions", number, objective, gap, asked)
+        if on_pass is not None:
+            on_pass(number, objective, gap)
+
+    rows = {
+        "n_rows": plan.n_rows,
+        "total_weight": plan.total,
+        "n_features": plan.n_features,
+        "target": plan.kind.target,
+        "classes": [] if plan.classes is None else names_of(plan.classes),
+        "names": plan.names,
+        "facts": (plan.longest, plan.least_share) if plan.least_share > 0 else None,
+        "text": plan.text,
+    }
+    try:
+        model = _lineal.train_distributed(rows, said, question, after)
+    finally:
+        transport.close()
+        if log_file is not None:
+            about["replayed"] = log_file.n_replayed
+            log_file.close()
+    about.update(questions=asked, seconds=time.monotonic() - started, seconds_per_question=float(np.median(seconds)) if seconds else None)
+    return model, about
+
+
+def megabytes(n_bytes: float) -> str:
+    """A size that people read."""
+    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.1f} MB"
+
+
+def memory_in_words(about: dict[str, Any]) -> str:
+    """What a run will take, before it takes it."""
+    where = f"{about['workers']} workers, about {megabytes(about['bytes_per_worker'])} of rows on each" if about["workers"] else "this process"
+    how = "kept in memory" if about["kept"] else "read anew in every pass, since they do not fit"
+    return (
+        f"lineal: {about['partitions']} partitions, {megabytes(about['bytes'])} of rows, {how}; {where}; "
+        f"{megabytes(about['bytes_per_vector'])} to each worker and back in every pass, {megabytes(about['bytes_of_driver'])} for the driver"
+    )

@@ -1,0 +1,210 @@
+"""Questions to partitions by Dask, and the sums of their answers back.
+
+Rows stay on the workers, as futures of tasks that begin with a read: when a worker is lost, Dask runs these tasks again elsewhere. Nothing is scattered, since what a client scatters is not made
+again; what is sent to all (weights, a vocabulary) is the argument of a task. Every wait ends: with an answer, or with an error that says what was waited for.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+import warnings
+from concurrent.futures import CancelledError
+from typing import Any, Callable, Sequence
+
+import distributed
+from dask import delayed
+
+from ._cluster import megabytes
+from ._shards import WIDTH, Plan, Question, Sum, add_sums, answer, levels, tree
+
+LOOK = 1.0
+"""Seconds between two looks at what is done."""
+
+ATTEMPTS = 3
+"""How often a pass is begun again after the scheduler forgot its keys."""
+
+
+def hold(value: Any) -> Any:
+    """A task whose result is its argument: it can be run again, scattered data cannot."""
+    return value
+
+
+def each(function: Callable, number: int, name: str, raw: Any, args: tuple) -> Any:
+    """Calls a function with a partition, and says which one if that fails."""
+    try:
+        return function(raw, *args)
+    except ValueError as why:
+        raise ValueError(f"partition {number} ({name}): {why}") from None
+
+
+def answered(shard: Any, question: Question) -> Sum:
+    """A shard's answer, by as many threads as the worker has: its other tasks share them."""
+    return answer(shard, question, distributed.get_worker().state.nthreads)
+
+
+def streamed(raw: Any, build: Callable, number: int, name: str, plan: Plan, question: Question) -> Sum:
+    """The answer of a shard that is made for this pass only."""
+    return answered(each(build, number, name, raw, (plan,)), question)
+
+
+def added(start: int, add: Callable, *sums: Any) -> Any:
+    """Neighbouring nodes of the tree, from that of number ``start`` on their level."""
+    return tree(sums, add, start)
+
+
+def read(source: Any, number: int, limit: int) -> Any:
+    """Reads a partition, if it can fit."""
+    fits(number, source.name, source.n_bytes(), limit)
+    return source.read()
+
+
+def fits(number: int, name: str, n_bytes: int, limit: int) -> None:
+    """Refuses a partition that a worker has no room for."""
+    if limit and n_bytes > limit:
+        raise MemoryError(
+            f"partition {number} ({name}) takes {megabytes(n_bytes)} or more, and a worker has {megabytes(limit)}: make partitions smaller, or give workers more memory"
+        )
+
+
+class Cluster:
+    """Partitions on the workers of a client. ``parts`` are delayed ``(X, y, weights)``."""
+
+    def __init__(self, client: Any, names: Sequence[str], parts: Sequence[Any], *, timeout: float, keep: Any = "auto"):
+        self.client, self.names, self.timeout, self._keep = client, names, timeout, keep
+        self._parts = parts
+        self._made: tuple | None = None
+        self._shards: list[Any] | None = None
+        self._n = 0
+
+    def map(self, name: str, function: Callable, *args: Any) -> list[Any]:
+        """``function(partition, *args)`` of every partition."""
+        futures = self._compute(name, function, args)
+        self._wait(futures, f"{name} of partitions")
+        return self.client.gather(futures, errors="raise")
+
+    def reduce(self, name: str, function: Callable, add: Callable, *args: Any) -> Any:
+        """The same, added up by the tree."""
+        leaves = self._compute(name, function, args)
+        return self._root(leaves, name, add)
+
+    def keep(self, function: Callable, plan: Plan, n_bytes: int) -> dict[str, Any]:
+        """Makes shards where there is memory for all of them; else they are made anew in every pass."""
+        limits = self.limits()
+        n_workers = len(limits)
+        room = sum(limits) if all(limits) else None
+        kept = self._keep if self._keep != "auto" else room is None or 1.5 * n_bytes + 4 * 8 * plan.dim * n_workers <= 0.6 * room
+        self._made = (function, self._hold(plan, "plan"))
+        if kept:
+            self._shards = self._compute("shard", function, (self._made[1],))
+            self._wait(self._shards, "shards to be read")
+        share = n_bytes / max(n_workers, 1) if kept else n_bytes / max(len(self.names), 1)
+        return {"workers": n_workers, "kept": bool(kept), "bytes_per_worker": int(share + 3 * 8 * plan.dim)}
+
+    def ask(self, question: Question) -> Sum:
+        """The sum of what all shards answer."""
+        for attempt in range(ATTEMPTS):
+            try:
+                return self._ask(question)
+            except CancelledError:
+                if attempt == ATTEMPTS - 1 or self._made is None:
+                    raise
+                if self._shards is not None:
+                    self._shards = self._compute("shard", self._made[0], (self._made[1],))
+        raise AssertionError("a pass ends or raises")
+
+    def _ask(self, question: Question) -> Sum:
+        self._n += 1
+        at, name = self._hold(question, "weights"), f"lineal-{question.kind}-{uuid.uuid4().hex}"
+        keys = [f"{name}-{number}" for number in range(len(self.names))]
+        if self._shards is not None:
+            leaves = self.client.map(answered, self._shards, [at] * len(keys), key=keys, pure=False)
+        else:
+            assert self._made is not None
+            build, plan = self._made
+            tasks = [
+                delayed(streamed, pure=False)(raw, build, number, self.names[number], plan, at, dask_key_name=keys[number]) for number, raw in enumerate(self._parts)
+            ]
+            leaves = self.client.compute(tasks)
+        return self._root(leaves, question.kind, add_sums)
+
+    def tell(self, event: dict[str, Any]) -> None:
+        """An event of the topic ``lineal``, which the dashboard shows."""
+        self.client.log_event("lineal", event)
+
+    def close(self) -> None:
+        """Lets go of the shards."""
+        self._shards = self._made = None
+
+    def limits(self) -> list[int]:
+        """The memory of each worker, 0 where there is no limit."""
+        waited = time.monotonic()
+        while True:
+            workers = self.client.scheduler_info(n_workers=-1)["workers"]
+            if workers:
+                return [int(worker["memory_limit"] or 0) for worker in workers.values()]
+            if time.monotonic() - waited > self.timeout:
+                raise TimeoutError(f"waited {self.timeout:g} s for a worker: the scheduler {self.client.scheduler.address} has none")
+            time.sleep(LOOK / 10)
+
+    def _compute(self, name: str, function: Callable, args: tuple) -> list[Any]:
+        held = tuple(arg if isinstance(arg, distributed.Future) else self._hold(arg, name) for arg in args)
+        run = uuid.uuid4().hex
+        call = delayed(each, pure=False)
+        tasks = [call(function, number, self.names[number], raw, held, dask_key_name=f"lineal-{name}-{run}-{number}") for number, raw in enumerate(self._parts)]
+        return self.client.compute(tasks)
+
+    def _hold(self, value: Any, name: str) -> Any:
+        with warnings.catch_warnings():
+            # That a vector is large is known; it is sent once.
+            warnings.simplefilter("ignore", UserWarning)
+            return self.client.submit(hold, value, key=f"lineal-{name}-{uuid.uuid4().hex}", pure=False)
+
+    def _root(self, leaves: list[Any], name: str, add: Callable) -> Any:
+        level, run, size = leaves, uuid.uuid4().hex, 1
+        for nodes in levels(len(leaves)):
+            below = [level[a // size : -(-b // size)] for a, b in nodes]
+            level = [self.client.submit(added, a // size, add, *some, key=f"lineal-add-{run}-{size}-{a}", pure=False) for (a, _), some in zip(nodes, below)]
+            size *= WIDTH
+        (root,) = level
+        self._wait([root], f"pass {self._n} ({name})", leaves)
+        return root.result(timeout=self.timeout)
+
+    def _wait(self, futures: list[Any], what: str, parts: list[Any] | None = None) -> None:
+        """Until all are done; no longer than ``timeout`` without any progress."""
+        parts = futures if parts is None else parts
+        best, since = -1, time.monotonic()
+        while True:
+            try:
+                with self.client.as_current():
+                    distributed.wait(futures, timeout=LOOK)
+            except (TimeoutError, distributed.TimeoutError):
+                pass
+            failed = [future for future in [*parts, *futures] if future.status in ("error", "cancelled")]
+            if failed:
+                self._fail(failed[0])
+            if all(future.status == "finished" for future in futures):
+                return
+            done = sum(future.status == "finished" for future in parts)
+            if done > best:
+                best, since = done, time.monotonic()
+            elif time.monotonic() - since > self.timeout:
+                missing = [number for number, future in enumerate(parts) if future.status != "finished"]
+                names = ", ".join(f"{number} ({self.names[number]})" for number in missing[:3])
+                workers = len(self.client.scheduler_info(n_workers=-1)["workers"])
+                rest = f"partitions {names}{' …' if len(missing) > 3 else ''}" if missing else "the sum"
+                raise TimeoutError(f"waited {self.timeout:g} s for {what} without progress: {len(missing)} of {len(parts)} partitions are missing ({rest}); there are {workers} workers")
+
+    def _fail(self, future: Any) -> None:
+        if future.status == "cancelled":
+            raise CancelledError(future.key)
+        error = future.exception(timeout=self.timeout)
+        if isinstance(error, distributed.scheduler.KilledWorker):
+            number = str(error.task).rsplit("-", 1)[-1]
+            named = f"partition {number} ({self.names[int(number)]})" if number.isdigit() and int(number) < len(self.names) else str(error.task)
+            limits = self.limits()
+            raise MemoryError(
+                f"{named}: every worker that was given it ended, the last one {error.last_worker.address}. It may need more memory than the "
+                f"{megabytes(min(limits)) if limits else 'memory'} of a worker: make partitions smaller, or give workers more memory"
+            ) from error
+        raise error

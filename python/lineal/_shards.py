@@ -1,0 +1,384 @@
+"""What a process does with the rows of a partition: looks at them, makes a shard of them, answers for it.
+
+Nothing here knows a cluster. Partitions have numbers from 0; sums over them are a tree of fixed shape (``middle``), so that a sum has the same bits whoever adds up which part of it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, field
+from typing import Any, Callable, Sequence, TypeVar
+
+import numpy as np
+
+from . import _lineal
+from ._base import features, issparse
+
+T = TypeVar("T")
+
+Sum = tuple[float, np.ndarray]
+
+
+def middle(start: int, end: int) -> int:
+    """Where the sum over partitions ``start`` to ``end`` is cut in two: at the one among them, but for the first, whose number is divisible by the highest power of two."""
+    last = end - 1
+    bit = (start ^ last).bit_length() - 1
+    return last >> bit << bit
+
+
+def tree(items: Sequence[T], add: Callable[[T, T], T], start: int = 0) -> T:
+    """The sum of neighbours from number ``start`` on, in the order of the tree."""
+    if len(items) == 1:
+        return items[0]
+    cut = middle(start, start + len(items)) - start
+    return add(tree(items[:cut], add, start), tree(items[cut:], add, start + cut))
+
+
+WIDTH = 8
+"""Nodes that one task adds up. A power of two; which one changes no bit."""
+
+
+def levels(n: int) -> list[list[tuple[int, int]]]:
+    """Nodes of the tree over ``n`` partitions, level by level, each the sum of up to ``WIDTH`` nodes below; the last level has one."""
+    out, size = [], 1
+    while size < n:
+        size *= WIDTH
+        out.append([(start, min(start + size, n)) for start in range(0, n, size)])
+    return out
+
+
+def aligned(array: Any) -> Any:
+    """Arrays as the extension takes them: what came from another process may be misaligned."""
+    if isinstance(array, tuple):
+        return tuple(map(aligned, array))
+    return np.require(array, requirements=["C", "A"]) if isinstance(array, np.ndarray) else array
+
+
+def add_sums(left: Sum, right: Sum) -> Sum:
+    """Of two neighbouring nodes."""
+    return left[0] + right[0], left[1] + right[1]
+
+
+def add_counts(left: Any, right: Any) -> Any:
+    """Of vocabularies."""
+    return left.merge(right)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What rows are, and what is to be predicted of them."""
+
+    target: str
+    """``classes``, ``labels`` or ``numbers``."""
+    text: bool = False
+    libsvm: bool = False
+    """Whether each partition knows the columns that it has entries in, and no more."""
+
+
+@dataclass
+class Facts:
+    """What the driver has to know about a partition."""
+
+    n_rows: int = 0
+    n_features: int = 0
+    least_column: int = sys.maxsize
+    nnz: int = 0
+    n_bytes: int = 0
+    weight: float = 0.0
+    longest: float = 0.0
+    values: Any = None
+    """Classes or labels; for an indicator matrix its width."""
+    counts: Any = None
+    """The weight of the rows of each."""
+    names: list[str] | None = None
+    dtype: str = "f8"
+    n_words: int = 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What every process has to know about all rows."""
+
+    kind: Kind
+    n_rows: int
+    n_features: int
+    total: float
+    n_outputs: int
+    shift: int = 0
+    classes: Any = None
+    factors: Any = None
+    names: list[str] | None = None
+    least_share: float = 1.0
+    longest: float = 0.0
+    indicator: bool = False
+    dtype: str = "f8"
+    text: tuple[str, bytes, Any, Any] | None = field(default=None, repr=False)
+
+    @property
+    def dim(self) -> int:
+        """Weights, a bias among them."""
+        return (self.n_features + 1) * self.n_outputs
+
+
+def matrix(X: Any) -> tuple[Any, list[str] | None]:
+    """A partition's features as an array or CSR matrix, and their names."""
+    names = None
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        names = [str(name) for name in X.columns]
+        X = X.to_numpy()
+    if issparse(X):
+        X = X.tocsr()
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64)
+        X.data, X.indices, X.indptr = map(aligned, (X.data, X.indices, X.indptr))
+        return X, names
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"a partition must have rows and columns; its shape is {X.shape}")
+    try:
+        X = np.require(X, dtype=X.dtype if X.dtype in (np.float32, np.float64) else np.float64, requirements=["C", "A"])
+    except (TypeError, ValueError) as why:
+        raise ValueError(f"features must be numbers: {why}") from None
+    return X, names
+
+
+def _weights(weights: Any, n_rows: int) -> np.ndarray:
+    if weights is None:
+        return np.ones(n_rows)
+    out = np.asarray(weights, dtype=np.float64).ravel()
+    if len(out) != n_rows:
+        raise ValueError(f"{n_rows} rows and {len(out)} weights")
+    if not np.isfinite(out).all() or (out < 0).any():
+        raise ValueError("weights must be numbers of at least 0")
+    # The library has weights in single precision.
+    return out.astype(np.float32).astype(np.float64)
+
+
+def _lists(y: Any) -> list[list[Any]]:
+    return [[row] if isinstance(row, str) else list(row) for row in y]
+
+
+def _is_indicator(y: Any) -> bool:
+    return issparse(y) or (hasattr(y, "ndim") and y.ndim == 2)
+
+
+def _texts(X: Any) -> list[str]:
+    texts = list(X)
+    for at, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise ValueError(f"row {at} is not a text but {type(text).__name__}")
+    return texts
+
+
+def look(raw: tuple[Any, Any, Any], kind: Kind) -> Facts:
+    """Facts of a partition: ``(X, y, weights)`` as it was read."""
+    X, y, given = raw
+    facts = Facts()
+    if kind.text:
+        texts = _texts(X)
+        facts.n_rows, facts.n_bytes = len(texts), sum(map(len, texts))
+        facts.nnz = facts.n_bytes // 3
+        facts.n_words = sum(min(len(text.split()), 16) for text in texts) - 4 * sum(bool(text.strip()) for text in texts)
+    else:
+        X, facts.names = matrix(X)
+        facts.n_rows, facts.n_features, facts.dtype = X.shape[0], X.shape[1], X.dtype.str
+        values = X.data if issparse(X) else X
+        if not np.isfinite(values).all():
+            raise ValueError("features must be finite numbers: some are not")
+        facts.nnz = values.size
+        facts.n_bytes = values.nbytes + (X.indices.nbytes + X.indptr.nbytes if issparse(X) else 0)
+        if facts.n_rows:
+            squares = X.multiply(X).sum(axis=1) if issparse(X) else np.einsum("ij,ij->i", X, X, dtype=np.float64)
+            facts.longest = float(np.sqrt(np.asarray(squares, dtype=np.float64).max()))
+        if issparse(X) and X.nnz:
+            facts.least_column = int(X.indices.min())
+    weights = _weights(given, facts.n_rows)
+    facts.weight = float(weights.sum())
+    if kind.target == "labels":
+        if _is_indicator(y):
+            dense = np.asarray(y.toarray() if issparse(y) else y)
+            if not np.isin(dense, (0, 1)).all():
+                raise ValueError("y must be an indicator matrix of zeros and ones, or lists of labels")
+            facts.values, facts.counts, n = dense.shape[1], weights @ dense, len(dense)
+        else:
+            rows = _lists(y)
+            flat = [label for row in rows for label in set(row)]
+            facts.values, where = np.unique(np.asarray(flat), return_inverse=True) if flat else (np.array([]), np.array([], dtype=int))
+            facts.counts, n = np.bincount(where, weights=np.repeat(weights, [len(set(row)) for row in rows]), minlength=len(facts.values)), len(rows)
+    else:
+        y = np.asarray(y).ravel()
+        n = len(y)
+        if n != facts.n_rows:
+            raise ValueError(f"{facts.n_rows} rows and {n} values of y")
+        if kind.target == "classes":
+            facts.values, where = np.unique(y.astype(str) if y.dtype == object else y, return_inverse=True)
+            facts.counts = np.bincount(where, weights=weights, minlength=len(facts.values))
+        elif not np.isfinite(y.astype(np.float64)).all():
+            raise ValueError("y must be finite numbers: some are not")
+    if n != facts.n_rows:
+        raise ValueError(f"{facts.n_rows} rows and {n} values of y")
+    return facts
+
+
+def count(raw: tuple[Any, Any, Any], spec: str) -> Any:
+    """The vocabulary of a partition of text."""
+    return Counts(_lineal.TextCounts(_texts(raw[0]), spec))
+
+
+class Counts:
+    """A vocabulary's counts that can be sent."""
+
+    def __init__(self, counts: Any):
+        self.counts = counts
+
+    def merge(self, other: Counts) -> Counts:
+        """The counts of both."""
+        return Counts(self.counts.merge(other.counts))
+
+    def __reduce__(self) -> Any:
+        return _counts, self.counts.to_parts()
+
+    def __sizeof__(self) -> int:
+        return 64 + 32 * len(self.counts)
+
+
+def _counts(*parts: Any) -> Counts:
+    return Counts(_lineal.TextCounts.from_parts(*parts))
+
+
+@dataclass
+class Shard:
+    """A partition as the library takes it."""
+
+    x: Any
+    y: Any
+    weights: Any
+    n_leaves: int
+
+    def __sizeof__(self) -> int:
+        arrays = [*(self.x[1:] if isinstance(self.x, tuple) else [self.x]), *(self.y if isinstance(self.y, tuple) else [self.y]), self.weights]
+        return 256 + sum(array.nbytes for array in arrays if array is not None)
+
+
+def build(raw: tuple[Any, Any, Any], plan: Plan) -> Shard | None:
+    """The shard of a partition; ``None`` of one without rows."""
+    X, y, given = raw
+    if plan.text is not None:
+        spec, *parts = plan.text
+        texts = _texts(X)
+        encoder = _encoder(spec, parts)
+        x = encoder.encode(texts, 1, False)
+        n_rows, nnz = len(texts), len(x[3])
+    else:
+        X, _ = matrix(X)
+        n_rows = X.shape[0]
+        if issparse(X):
+            from scipy.sparse import csr_matrix
+
+            X = csr_matrix((X.data, X.indices - plan.shift, X.indptr), shape=(n_rows, plan.n_features))
+        # The library has features in single precision: narrowed once, they are shared with it in every pass.
+        x, nnz = features(X.astype(np.float32, copy=False)), X.size
+    if n_rows == 0:
+        return None
+    weights = _weights(given, n_rows)
+    target: Any
+    if plan.kind.target == "numbers":
+        target = np.asarray(y, dtype=np.float64).ravel()
+    elif plan.kind.target == "classes":
+        y = np.asarray(y).ravel()
+        ids = np.searchsorted(plan.classes, y.astype(str) if y.dtype == object else y)
+        target = ids.astype(np.uint32)
+        if plan.factors is not None:
+            weights = weights * plan.factors[ids]
+    else:
+        if plan.indicator:
+            lists = [np.flatnonzero(row) for row in np.asarray(y.toarray() if issparse(y) else y)]
+        else:
+            lists = [np.unique(np.searchsorted(plan.classes, row)) if len(row) else np.array([], dtype=np.intp) for row in _lists(y)]
+        start = np.concatenate([[0], np.cumsum([len(row) for row in lists])]).astype(np.uintp)
+        target = (start, np.concatenate(lists).astype(np.uint32))
+    # Inner nodes of the tree each add a vector of all weights, so leaves are much more work than that.
+    n_leaves = max(1, min(16, n_rows, nnz // (4 * max(plan.n_features, 1))))
+    return Shard(x, target, None if (weights == 1).all() else weights, n_leaves)
+
+
+_ENCODERS: dict[int, tuple[Any, Any]] = {}
+
+
+def _encoder(spec: str, parts: Any) -> Any:
+    """The encoder of a vocabulary, made once for each process and vocabulary."""
+    held = _ENCODERS.get(id(parts[0]))
+    if held is None or held[0] is not parts[0]:
+        _ENCODERS.clear()
+        held = _ENCODERS[id(parts[0])] = (parts[0], _lineal.TextEncoder.from_parts(spec, *parts))
+    return held[1]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked about the mean loss. It says everything, so that a process that was just started can answer."""
+
+    kind: str
+    w: np.ndarray
+    v: np.ndarray | None
+    spec: str
+    n_classes: int
+    total: float
+
+    @property
+    def n_bytes(self) -> int:
+        """What is sent to each worker."""
+        return self.w.nbytes + (0 if self.v is None else self.v.nbytes)
+
+
+def answer(shard: Shard | None, question: Question, n_threads: int = 1) -> Sum:
+    """What a shard adds to the mean loss and to its vector."""
+    if shard is None:
+        return 0.0, np.zeros(len(question.w))
+    x, y, weights, w, v = map(aligned, (shard.x, shard.y, shard.weights, question.w, question.v))
+    return _lineal.shard_answer(x, y, question.n_classes, question.spec, weights, question.total, shard.n_leaves, question.kind, w, v, n_threads)
+
+
+def agree(all_facts: list[Facts], kind: Kind, name: Callable[[int], str]) -> Facts:
+    """The facts of all partitions, added up by the tree."""
+    widths: dict[Any, int] = {}
+    for number, facts in enumerate(all_facts):
+        if facts.n_rows and not kind.text:
+            widths.setdefault((facts.n_features, tuple(facts.names or ())), number)
+    if len(widths) > 1 and not kind.libsvm:
+        (first, a), (second, b) = list(widths.items())[:2]
+        raise ValueError(f"{name(a)} has {first[0]} features and {name(b)} has {second[0]}: all partitions must have the same columns")
+
+    def both(a: Facts, b: Facts) -> Facts:
+        if a.values is None or b.values is None:
+            values, counts = (a.values, a.counts) if b.values is None else (b.values, b.counts)
+        elif isinstance(a.values, int) or isinstance(b.values, int):
+            if a.values != b.values:
+                raise ValueError(f"indicator matrices of {a.values} and of {b.values} labels")
+            values, counts = a.values, a.counts + b.counts
+        else:
+            values, where = np.unique(np.concatenate([a.values, b.values]), return_inverse=True)
+            counts = np.bincount(where, weights=np.concatenate([a.counts, b.counts]), minlength=len(values))
+        return Facts(
+            n_rows=a.n_rows + b.n_rows,
+            n_features=max(a.n_features, b.n_features),
+            least_column=min(a.least_column, b.least_column),
+            nnz=a.nnz + b.nnz,
+            n_bytes=a.n_bytes + b.n_bytes,
+            weight=a.weight + b.weight,
+            longest=max(a.longest, b.longest),
+            values=values,
+            counts=counts,
+            names=a.names or b.names,
+            dtype=max(a.dtype, b.dtype),
+            n_words=a.n_words + b.n_words,
+        )
+
+    return tree(all_facts, both)
+
+
+def text_spec(first: Facts, **limits: Any) -> str:
+    """How text becomes features: as ``TextClassifier`` has it. Texts of fewer than four words each have no pairs."""
+    ngrams = [1, 1] if first.n_words < 0 else [1, 2]
+    return json.dumps({"tokens": "words-and-marks", "ngrams": ngrams, "slots": ["text"], **{key: value for key, value in limits.items() if value is not None}})

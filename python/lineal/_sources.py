@@ -1,0 +1,212 @@
+"""Partitions that are read from files by whoever works on them: Parquet, CSV, JSON lines, LIBSVM, and folders of text files.
+
+A source is small, can be sent, and reads the same rows whenever and wherever it is asked: that is what a lost worker's rows are made of again.
+"""
+
+from __future__ import annotations
+
+import glob
+import io
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+BLOCK = 64 << 20
+"""Bytes of a file that make a partition, about."""
+
+FILES_AT_ONCE = 500
+"""Text files that make a partition."""
+
+
+def expand(pattern: Any) -> list[str]:
+    """The files of a path, a pattern (``data/*.parquet``), a folder or a list of them, in order."""
+    if isinstance(pattern, (list, tuple)):
+        return [path for one in pattern for path in expand(one)]
+    path = os.fspath(pattern)
+    if "://" in path:
+        import fsspec
+
+        fs, _, found = fsspec.get_fs_token_paths(path)
+        return [fs.unstrip_protocol(one) for one in sorted(found)]
+    if os.path.isdir(path):
+        path = os.path.join(glob.escape(path), "**", "*")
+    found = sorted(one for one in glob.glob(path, recursive=True) if os.path.isfile(one))
+    if not found:
+        raise FileNotFoundError(f"no file matches {os.fspath(pattern)}")
+    return found
+
+
+def _open(path: str) -> Any:
+    if "://" in path:
+        import fsspec
+
+        return fsspec.open(path, "rb").open()
+    return open(path, "rb")
+
+
+def _size(path: str) -> int:
+    if "://" in path:
+        import fsspec
+
+        fs, _, (one,) = fsspec.get_fs_token_paths(path)
+        return int(fs.size(one))
+    return os.path.getsize(path)
+
+
+def format_of(path: str) -> str:
+    """By the end of the name."""
+    end = path.rsplit(".", 1)[-1].lower()
+    formats = {"parquet": "parquet", "pq": "parquet", "csv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "svm": "libsvm", "libsvm": "libsvm", "svmlight": "libsvm", "txt": "text"}
+    if end not in formats:
+        raise ValueError(f"{path}: a file must end in .parquet, .csv, .jsonl, .svm, .libsvm or .txt, so that it is known how to read it")
+    return formats[end]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Some rows of a file."""
+
+    path: str
+    form: str
+    span: tuple[int, int]
+    """Bytes; for Parquet row groups; of text files none."""
+    y: str | None
+    weights: str | None
+    columns: tuple[str, ...] | None
+    text: bool
+    files: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Where the rows are."""
+        if self.form == "text":
+            return f"{self.path} and {len(self.files) - 1} more files"
+        kind = "row groups" if self.form == "parquet" else "bytes"
+        return f"{self.path}, {kind} {self.span[0]} to {self.span[1]}"
+
+    def n_bytes(self) -> int:
+        """What it takes in memory, as far as that can be known without reading it."""
+        if self.form == "parquet":
+            import pyarrow.parquet
+
+            with _open(self.path) as file:
+                groups = pyarrow.parquet.ParquetFile(file).metadata
+                rows = sum(groups.row_group(g).num_rows for g in range(*self.span))
+                stored = sum(groups.row_group(g).total_byte_size for g in range(*self.span))
+                return max(stored, 0 if self.text else 4 * rows * groups.num_columns)
+        if self.form == "text":
+            return sum(map(_size, self.files))
+        return self.span[1] - self.span[0]
+
+    def read(self) -> tuple[Any, Any, Any]:
+        """Features or texts, what is to be predicted, weights."""
+        try:
+            return self._read()
+        except (ValueError, KeyError) as why:
+            raise ValueError(f"{self.name}: {why}") from None
+
+    def _read(self) -> tuple[Any, Any, Any]:
+        if self.form == "text":
+            texts, labels = [], []
+            for path in self.files:
+                with _open(path) as file:
+                    texts.append(file.read().decode("utf-8", "replace"))
+                labels.append(os.path.basename(os.path.dirname(path)))
+            return texts, np.asarray(labels), None
+        if self.form == "libsvm":
+            from sklearn.datasets import load_svmlight_file
+
+            X, y = load_svmlight_file(io.BytesIO(self._lines()), zero_based=True, dtype=np.float32)
+            return X, y, None
+        return self._cut(self._frame())
+
+    def _frame(self) -> Any:
+        import pandas as pd
+
+        if self.form == "parquet":
+            import pyarrow.parquet
+
+            wanted = None if self.columns is None else [*self.columns, *(name for name in (self.y, self.weights) if name)]
+            with _open(self.path) as file:
+                found = pyarrow.parquet.ParquetFile(file).read_row_groups(list(range(*self.span)), columns=wanted, use_threads=False)
+            return found.to_pandas(split_blocks=True, self_destruct=True)
+        if self.form == "jsonl":
+            return pd.read_json(io.BytesIO(self._lines()), lines=True, dtype=False if self.text else None, convert_dates=False)
+        with _open(self.path) as file:
+            header = file.readline() if self.span[0] else b""
+        return pd.read_csv(io.BytesIO(header + self._lines()))
+
+    def _lines(self) -> bytes:
+        """The lines that begin in the span."""
+        start, end = self.span
+        with _open(self.path) as file:
+            if start:
+                file.seek(start - 1)
+                start += len(file.readline()) - 1
+            if start >= end:
+                return b""
+            block = file.read(end - start)
+            return block if block.endswith(b"\n") else block + file.readline()
+
+    def _cut(self, frame: Any) -> tuple[Any, Any, Any]:
+        """A frame's columns by what they are for."""
+        for name in (self.y, self.weights, *(self.columns or ())):
+            if name is not None and name not in frame.columns:
+                raise ValueError(f"there is no column {name!r}; there are {', '.join(map(repr, frame.columns[:20]))}")
+        y = None if self.y is None else frame.pop(self.y)
+        weights = None if self.weights is None else frame.pop(self.weights).to_numpy()
+        if y is not None and not self.text and y.dtype == object and len(y) and isinstance(y.iloc[0], (list, np.ndarray)):
+            y = [list(row) for row in y]
+        elif y is not None:
+            y = y.to_numpy()
+        if self.columns is not None:
+            frame = frame[list(self.columns)]
+        if self.text:
+            if frame.shape[1] != 1:
+                raise ValueError(f"columns must name the one column of text; there are {', '.join(map(repr, frame.columns[:20]))}")
+            return [str(text) for text in frame.iloc[:, 0]], y, weights
+        single = all(dtype == np.float32 for dtype in frame.dtypes)
+        return frame.astype(np.float32 if single else np.float64, copy=False), y, weights
+
+
+def sources(X: Any, y: Any, weights: Any = None, *, columns: Any = None, text: bool = False, block: int = BLOCK) -> list[Source]:
+    """The partitions of files. ``y`` and ``weights`` are names of columns, ``columns`` those of the features or of the text."""
+    for given, name in ((y, "y"), (weights, "sample_weight")):
+        if given is not None and not isinstance(given, str):
+            raise ValueError(f"{name} must be the name of a column where X is files; it is {type(given).__name__}")
+    columns = None if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
+    paths = expand(X)
+    form = format_of(paths[0])
+    found: list[Source] = []
+    if form == "text":
+        for start in range(0, len(paths), FILES_AT_ONCE):
+            some = tuple(paths[start : start + FILES_AT_ONCE])
+            found.append(Source(some[0], form, (0, 0), None, None, None, True, some))
+        return found
+    for path in paths:
+        if format_of(path) != form:
+            raise ValueError(f"{paths[0]} and {path} are of different formats")
+        for span in _spans(path, form, block):
+            found.append(Source(path, form, span, None if form == "libsvm" else y, weights, columns, text))
+    return found
+
+
+def _spans(path: str, form: str, block: int) -> list[tuple[int, int]]:
+    if form != "parquet":
+        size = _size(path)
+        n = max(1, -(-size // block))
+        return [(size * i // n, size * (i + 1) // n) for i in range(n)]
+    import pyarrow.parquet
+
+    with _open(path) as file:
+        metadata = pyarrow.parquet.ParquetFile(file).metadata
+    spans, start, held = [], 0, 0
+    for group in range(metadata.num_row_groups):
+        size = max(metadata.row_group(group).total_byte_size, 4 * metadata.row_group(group).num_rows * metadata.num_columns)
+        if held and held + size > block:
+            spans.append((start, group))
+            start, held = group, 0
+        held += size
+    return [*spans, (start, metadata.num_row_groups)] if metadata.num_row_groups else []

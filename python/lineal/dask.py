@@ -1,0 +1,297 @@
+"""Training on a Dask cluster: the estimators of ``lineal``, on rows that do not fit one machine.
+
+Rows are partitions of Dask arrays (dense, or with sparse chunks), dataframes and bags, or files that the workers read. Weights have the same bits on any number of workers, after workers were
+lost, and without a cluster, where everything runs in this process:
+
+>>> import dask.array as da
+>>> from lineal.dask import LogisticRegression
+>>> X = da.from_array([[1.0, 5.0], [2.0, 6.0], [7.0, 2.0], [8.0, 1.0]], chunks=(2, 2))
+>>> y = da.from_array(["flat", "flat", "tall", "tall"], chunks=2)
+>>> model = LogisticRegression().fit(X, y)
+>>> print(*model.predict(X).compute(scheduler="synchronous"))
+flat flat tall tall
+>>> model.certificate_.converged
+True
+
+``fit`` of all of them takes, beside ``X``, ``y`` and ``sample_weight``:
+
+- ``client``: a ``distributed.Client``; by default the current one, if there is one. ``False`` is this process.
+- ``checkpoint``: a file that keeps the answers of the cluster; a driver that is started again with it goes on where the last one ended. It grows by 8 bytes for each weight in every pass.
+- ``keep``: whether shards stay in the workers' memory (``True``), are read anew in every pass (``False``), or whichever fits (``'auto'``).
+- ``timeout``: seconds without any progress after which ``fit`` gives up, and says what it waited for.
+- ``columns``: of files, the columns that are features, or the one that is text. ``y`` and ``sample_weight`` are then names of columns; folders of ``.txt`` files have their labels from the folders' names.
+- ``block``: of files, how many bytes make a partition.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import Any, Callable
+
+import dask
+import numpy as np
+from dask import delayed
+
+import lineal
+
+from . import _cluster, _distributed
+from ._base import atomic, check_is_fitted
+from ._dask_transport import Cluster, fits, read
+from ._sources import BLOCK, Source, sources
+
+__all__ = ["LinearSVC", "LogisticRegression", "MultilabelClassifier", "Ridge", "TextClassifier", "train"]
+
+
+def _is_files(X: Any) -> bool:
+    return isinstance(X, (str, os.PathLike)) or (isinstance(X, (list, tuple)) and bool(X) and all(isinstance(x, os.PathLike) for x in X))
+
+
+def _is_array(X: Any) -> bool:
+    return hasattr(X, "dask") and hasattr(X, "chunks")
+
+
+def _is_bag(X: Any) -> bool:
+    return hasattr(X, "dask") and hasattr(X, "npartitions") and hasattr(X, "to_textfiles")
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "dask") and hasattr(X, "npartitions") and hasattr(X, "map_partitions") and not _is_bag(X)
+
+
+def _chunks(X: Any, name: str) -> list[Any]:
+    """The partitions of a collection."""
+    if _is_array(X):
+        if X.ndim == 2 and X.numblocks[1] > 1:
+            X = X.rechunk({1: -1})
+        return list(X.to_delayed().ravel())
+    if _is_frame(X) or _is_bag(X):
+        return list(X.to_delayed())
+    raise TypeError(f"{name} must be a Dask array, dataframe or bag, or files, not {type(X).__name__}; arrays in memory are for lineal's own estimators")
+
+
+def _default_client(client: Any) -> Any:
+    if client is None:
+        import distributed
+
+        try:
+            return distributed.default_client()
+        except ValueError:
+            return None
+    return client or None
+
+
+def _with_columns(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """``y`` and weights that are names of columns, as columns."""
+    named = [name for name in (y, sample_weight) if isinstance(name, str)]
+    if not named or not _is_frame(X):
+        return X, y, sample_weight
+    take = [X[name] if isinstance(name, str) else name for name in (y, sample_weight)]
+    return X.drop(columns=named), take[0], take[1]
+
+
+def _partitions(X: Any, y: Any, sample_weight: Any, client: Any, how: dict[str, Any], text: bool) -> tuple[list[str], list[Any], bool]:
+    """Names of the partitions, delayed ``(X, y, weights)`` of each, and whether columns are counted as in LIBSVM's files."""
+    limit = 0
+    if client is not None:
+        limits = Cluster(client, [], [], timeout=how["timeout"]).limits()
+        limit = min(limits) if all(limits) else 0
+    if _is_files(X):
+        found = sources(X, y, sample_weight, columns=how["columns"], text=text, block=how["block"])
+        reads = [delayed(read, pure=False)(source, number_, limit, dask_key_name=f"lineal-read-{dask.base.tokenize(source, limit)}-{number_}") for number_, source in enumerate(found)]
+        return [source.name for source in found], reads, found[0].form == "libsvm"
+    X, y, sample_weight = _with_columns(X, y, sample_weight)
+    if _is_array(X) and _is_array(y) and y.chunks[0] != X.chunks[0] and not np.isnan([*X.chunks[0], *y.chunks[0]]).any():
+        y = y.rechunk({0: X.chunks[0]})
+    if _is_array(X) and _is_array(sample_weight) and sample_weight.chunks[0] != X.chunks[0]:
+        sample_weight = sample_weight.rechunk({0: X.chunks[0]})
+    parts = _chunks(X, "X")
+    if y is None:
+        raise ValueError("y is missing")
+    columns = [_chunks(y, "y"), [None] * len(parts) if sample_weight is None else _chunks(sample_weight, "sample_weight")]
+    for found_, name in zip(columns, ("y", "sample_weight")):
+        if len(found_) != len(parts):
+            raise ValueError(f"X has {len(parts)} partitions and {name} has {len(found_)}: they must be cut alike")
+    kind = "array" if _is_array(X) else "bag" if _is_bag(X) else "dataframe"
+    names = [f"{at} of the {kind}" for at in range(len(parts))]
+    if _is_array(X) and X.ndim == 2 and not np.isnan(X.shape[0]) and not hasattr(X._meta, "tocsr"):
+        for at, rows in enumerate(X.chunks[0]):
+            fits(at, names[at], int(rows * X.shape[1] * X.dtype.itemsize), limit)
+    return names, [delayed(tuple, pure=False)([x, t, w]) for x, t, w in zip(parts, *columns)], False
+
+
+class _OnDask(_distributed.OnCluster):
+    """Partitions by Dask, and predictions of partitions."""
+
+    @atomic
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        client: Any = None,
+        checkpoint: Any = None,
+        keep: Any = "auto",
+        timeout: float = 300.0,
+        columns: Any = None,
+        block: int = BLOCK,
+    ) -> Any:
+        """Fits to partitions, or to files; see ``lineal.dask`` for what may be said beside them."""
+        if keep not in (True, False, "auto"):
+            raise ValueError(f"keep must be True, False or 'auto', not {keep!r}")
+        client = _default_client(client)
+        how = {"timeout": timeout, "columns": columns, "block": block}
+        names, parts, libsvm = _partitions(X, y, sample_weight, client, how, self._kind.text)
+        transport: Any
+        if client is None:
+            transport = _cluster.Here(names, [functools.partial(part.compute, scheduler="synchronous") for part in parts])
+        else:
+            transport = Cluster(client, names, parts, timeout=timeout, keep=keep)
+        return self._run(transport, libsvm, checkpoint)
+
+    def _lazily(self, method: str, X: Any, width: int | None, dtype: Any) -> Any:
+        """A method of ``lineal``'s estimator, partition by partition, when it is asked for."""
+        me: Any = self
+        check_is_fitted(me)
+        if _is_files(X):
+            import dask.array as da
+
+            given = me.feature_names_in_.tolist() if hasattr(me, "feature_names_in_") else None
+            found = sources(X, None, None, columns=given or (None if not self._kind.text else "text"), text=self._kind.text)
+            model = delayed(self)
+            blocks = [delayed(_call_on, pure=True)(model, method, delayed(_features)(source)) for source in found]
+            if dtype is list:
+                import dask.bag as db
+
+                return db.from_delayed(blocks)
+            shape = (np.nan,) if width is None else (np.nan, width)
+            return da.concatenate([da.from_delayed(block, shape=shape, dtype=dtype) for block in blocks])
+        if _is_bag(X):
+            return X.map_partitions(functools.partial(_call_on, self, method))
+        if _is_array(X):
+            if X.ndim == 2 and X.numblocks[1] > 1:
+                X = X.rechunk({1: -1})
+            if dtype is list:
+                import dask.bag as db
+
+                return db.from_delayed([delayed(_call_on)(self, method, part) for part in X.to_delayed().ravel()])
+            one = np.empty((0,) if width is None else (0, width), dtype=dtype)
+            how: dict[str, Any] = {"drop_axis": 1} if width is None and X.ndim == 2 else {"chunks": (X.chunks[0], (width,))} if width is not None else {}
+            if X.ndim == 1 and width is not None:
+                how["new_axis"] = 1
+            return X.map_blocks(functools.partial(_call_on, self, method), dtype=dtype, meta=one, **how)
+        if _is_frame(X):
+            import pandas as pd
+
+            if width is None and dtype is not list:
+                return X.map_partitions(functools.partial(_call_series, self, method), meta=pd.Series(np.empty(0, dtype=dtype)))
+            import dask.array as da
+
+            blocks = [delayed(_call_on)(self, method, part) for part in X.to_delayed()]
+            if dtype is list:
+                import dask.bag as db
+
+                return db.from_delayed(blocks)
+            return da.concatenate([da.from_delayed(block, shape=(np.nan, width), dtype=dtype) for block in blocks])
+        return None
+
+
+def _features(source: Source) -> Any:
+    return source.read()[0]
+
+
+def _call_on(model: Any, method: str, X: Any) -> Any:
+    """The estimator's own method, on a partition in memory."""
+    if not len(X) if not hasattr(X, "shape") else not X.shape[0]:
+        return [] if isinstance(X, list) else np.empty(0)
+    if not hasattr(X, "shape") and not isinstance(X, list):
+        X = list(X)
+    return getattr(model, method)(X)
+
+
+def _call_series(model: Any, method: str, X: Any) -> Any:
+    import pandas as pd
+
+    return pd.Series(_call_on(model, method, X), index=X.index)
+
+
+def _lazy(own: Callable, shape: str) -> Any:
+    """A method that is lazy for what Dask has, and the estimator's own for what is in memory."""
+    method = own.__name__
+
+    def wrapped(self: Any, X: Any) -> Any:
+        if not (_is_files(X) or _is_array(X) or _is_bag(X) or _is_frame(X)):
+            return own(self, X)
+        n = len(self.classes_) if hasattr(self, "classes_") else 1
+        width, dtype = {
+            "classes": (None, getattr(getattr(self, "classes_", None), "dtype", np.float64)),
+            "numbers": (None, np.float64),
+            "each": (n, np.float64),
+            "scores": (None if n == 2 else n, np.float64),
+            "labels": (n, np.int64) if self.__dict__.get("_matrix", False) else (None, list),
+        }[shape]
+        return self._lazily(method, X, width, dtype)
+
+    wrapped.__name__ = method
+    wrapped.__doc__ = f"``{method}`` of ``lineal``'s estimator: lazily, partition by partition, for Dask's collections and for files; at once for what is in memory."
+    return wrapped
+
+
+class LogisticRegression(_OnDask, _distributed.LogisticRegression):
+    """``lineal.LogisticRegression`` on partitions. ``solver='newton-cg'`` is Newton's method, ``'liblinear'`` penalises the intercept."""
+
+    predict = _lazy(lineal.LogisticRegression.predict, "classes")
+    predict_proba = _lazy(lineal.LogisticRegression.predict_proba, "each")
+    decision_function = _lazy(lineal.LogisticRegression.decision_function, "scores")
+
+
+class LinearSVC(_OnDask, _distributed.LinearSVC):
+    """``lineal.LinearSVC`` on partitions, with the squared hinge loss; the hinge loss has no gradient everywhere and is refused."""
+
+    predict = _lazy(lineal.LinearSVC.predict, "classes")
+    decision_function = _lazy(lineal.LinearSVC.decision_function, "scores")
+
+
+class Ridge(_OnDask, _distributed.Ridge):
+    """``lineal.Ridge`` on partitions, one number for each row, by conjugate gradients."""
+
+    predict = _lazy(lineal.Ridge.predict, "numbers")
+
+
+class MultilabelClassifier(_OnDask, _distributed.MultilabelClassifier):
+    """``lineal.MultilabelClassifier`` on partitions. There are no rows that training does not see, so ``threshold='auto'`` is ½."""
+
+    predict = _lazy(lineal.MultilabelClassifier.predict, "labels")
+    predict_proba = _lazy(lineal.MultilabelClassifier.predict_proba, "each")
+
+
+class TextClassifier(_OnDask, _distributed.TextClassifier):
+    """``lineal.TextClassifier`` on partitions of texts: bags, series, arrays, files.
+
+    The vocabulary of all texts is found first, added up by a tree. ``min_df`` and ``max_features`` bound it: each pass sends a number for every feature and class. There are no probabilities, which
+    would need rows that training does not see, and more than 200 classes are learnt one against the others, too.
+    """
+
+    predict = _lazy(lineal.TextClassifier.predict, "classes")
+    decision_function = _lazy(lineal.TextClassifier.decision_function, "scores")
+
+
+def train(client: Any, X: Any, y: Any = None, sample_weight: Any = None, *, estimator: Any = "LogisticRegression", **options: Any) -> Any:
+    """A fitted estimator of this module, for those who like functions. ``estimator`` is one, or its name; ``options`` are its parameters and those of ``fit``.
+
+    >>> import dask.array as da
+    >>> from lineal.dask import train
+    >>> X = da.from_array([[0.0], [1.0], [2.0]], chunks=2)
+    >>> model = train(False, X, da.from_array([1.0, 3.0, 5.0], chunks=2), estimator="Ridge", alpha=0.1)
+    >>> print(round(float(model.coef_[0]), 3))
+    1.905
+    """
+    of_fit = {name: options.pop(name) for name in ("checkpoint", "keep", "timeout", "columns", "block") if name in options}
+    if isinstance(estimator, str):
+        if estimator not in __all__ or estimator == "train":
+            raise ValueError(f"estimator must be one of {', '.join(name for name in __all__ if name != 'train')}, not {estimator!r}")
+        estimator = globals()[estimator](**options)
+    elif options:
+        estimator.set_params(**options)
+    return estimator.fit(X, y, sample_weight, client=client, **of_fit)
