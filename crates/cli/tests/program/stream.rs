@@ -71,9 +71,9 @@ fn columns_beside_text_go_by_as_well() {
     // Only all three columns together tell the label.
     let row = |i: usize| {
         let (note, size, colour) = (i % 2, i / 2 % 2, i / 4 % 2);
-        let words = ["the parcel has arrived here today", "a letter was lost on its way"][note];
+        let words = ["the parcel has arrived here on day", "a letter was lost on day"][note];
         let label = ["none", "one", "two", "three"][note + size + colour];
-        format!("{words},{},{},{label}\n", 10 * size, ["red", "blue"][colour])
+        format!("{words} {i},{},{},{label}\n", 10 * size, ["red", "blue"][colour])
     };
     let rows: String = (0..800).map(row).collect();
     world.file("t.csv", format!("note,size,colour,label\n{rows}"));

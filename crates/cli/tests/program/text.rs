@@ -209,7 +209,7 @@ fn missing_numbers_count_as_the_mean_and_are_said() {
         .failed(1, &["t.csv:3:1", "missing", "--categorical age"]);
     world.run(&["predict", "m.lineal", "t.csv"]).done().says(&["\"age\" has 2 missing numbers"]);
     world.file("t.csv", "age,label\nnan,x\n1,y\n");
-    world.run(&["train", "t.csv", "-o", "m.lineal"]).done().says(&["\"age\" has 1 number missing"]);
+    world.run(&["train", "t.csv", "-o", "m.lineal"]).done().says(&["\"age\" has 1 missing number"]);
     let strict = ["train", "t.csv", "-o", "m.lineal", "--strict"];
     world.run(&strict).failed(1, &["t.csv:2:1", "`nan`"]);
 }
