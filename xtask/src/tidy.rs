@@ -13,7 +13,8 @@ use std::process::Command;
 /// Each crate with the crates of the workspace that it may use. Anything else is an error.
 const EDGES: &[(&str, &[&str])] = &[
     ("lineal-linalg", &[]),
-    ("lineal-data", &["lineal-linalg"]),
+    ("lineal-data", &["lineal-linalg", "lineal-parquet"]),
+    ("lineal-parquet", &[]),
     ("lineal-model", &["lineal-linalg"]),
     ("lineal-solver", &["lineal-linalg"]),
     ("lineal-loss", &["lineal-linalg", "lineal-model"]),

@@ -1,4 +1,4 @@
-//! The maps of a whole model: one a column, or one temperature for all.
+//! The maps of a whole model: one per column, or one temperature for all.
 
 use crate::held::Held;
 use crate::{Error, Isotonic, Platt, Temperature, couple};

@@ -20,6 +20,11 @@ pub fn read_text(path: &Path, what: &str) -> anyhow::Result<String> {
 /// Fails early on an output that cannot be written or that would overwrite one of the inputs.
 pub fn check_output(output: &Path, inputs: &[&Path]) -> anyhow::Result<()> {
     let shown = output.display();
+    if output.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet")) {
+        bail!(
+            "cannot write {shown}: Parquet is read and not written; give a name in .csv or .jsonl"
+        );
+    }
     if output.is_dir() {
         bail!("cannot write {shown}: it is a folder; give a file name in it");
     }

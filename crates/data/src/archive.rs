@@ -1,12 +1,14 @@
-//! Bytes out of gzip and zstd, or plain, as they are asked for.
+//! Bytes out of gzip and zstd, JSON lines out of Parquet, or bytes as they are, as they are asked for.
 
 use std::io::{self, BufRead, Read};
 
 use crate::error::{Error, ErrorKind, thousands};
+use crate::format;
 use crate::source::explain;
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+const PARQUET: &[u8] = b"PAR1";
 
 /// How bytes are packed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,6 +16,8 @@ enum Packing {
     Plain,
     Gzip,
     Zstd,
+    /// Rows become JSON lines.
+    Parquet,
 }
 
 impl Packing {
@@ -25,7 +29,11 @@ impl Packing {
         if start.starts_with(ZSTD) {
             return Ok(Packing::Zstd);
         }
-        let promised = [(".gz", "gzip"), (".zst", "zstd")];
+        // Another name may be that of another format: then it is told what the file is.
+        if start.starts_with(PARQUET) && format::is_parquet(name) {
+            return Ok(Packing::Parquet);
+        }
+        let promised = [(".gz", "gzip"), (".zst", "zstd"), (".parquet", "Parquet")];
         match promised.iter().find(|(suffix, _)| name.ends_with(suffix)) {
             None => Ok(Packing::Plain),
             Some(_) if start.is_empty() => {
@@ -34,7 +42,7 @@ impl Packing {
             Some((suffix, what)) => {
                 let message = format!(
                     "the name ends in {suffix} but the content is not {what} data; \
-                     rename the file if it is not compressed"
+                     rename the file if it is something else"
                 );
                 Err(Error::new(ErrorKind::Archive, name, message))
             }
@@ -67,6 +75,26 @@ fn unzstd<'a>(
     Err(Error::new(ErrorKind::Archive, name, message))
 }
 
+#[cfg(feature = "parquet")]
+fn rows_of_parquet<'a>(
+    bytes: impl std::ops::Deref<Target = [u8]> + Send + 'a,
+    name: &str,
+) -> Result<Box<dyn Read + Send + 'a>, Error> {
+    match lineal_parquet::JsonLines::new(bytes) {
+        Ok(lines) => Ok(Box::new(lines)),
+        Err(e) => Err(Error::new(ErrorKind::Archive, name, e.to_string())),
+    }
+}
+
+#[cfg(not(feature = "parquet"))]
+fn rows_of_parquet<'a>(
+    _bytes: impl std::ops::Deref<Target = [u8]> + Send + 'a,
+    name: &str,
+) -> Result<Box<dyn Read + Send + 'a>, Error> {
+    let message = "the file is Parquet, and this program was built without the feature `parquet`; write it as CSV, for instance by pandas (to_csv with index=False)";
+    Err(Error::new(ErrorKind::Archive, name, message))
+}
+
 /// The content of a source, decompressed on the way.
 pub(crate) struct Reader<'a> {
     name: String,
@@ -84,8 +112,24 @@ impl<'a> Reader<'a> {
             Packing::Plain => Box::new(raw),
             Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
             Packing::Zstd => unzstd(raw, name)?,
+            Packing::Parquet => {
+                // Its end says what is where.
+                let mut bytes = Vec::new();
+                raw.read_to_end(&mut bytes)
+                    .map_err(|e| Error::new(ErrorKind::Io, name, explain(&e)))?;
+                rows_of_parquet(bytes, name)?
+            }
         };
         Ok(Self { name: name.to_owned(), packing, from, n_read: 0 })
+    }
+
+    /// A file that was mapped, if it is Parquet: what is not looked at is not read then.
+    pub(crate) fn of_parquet(
+        file: impl std::ops::Deref<Target = [u8]> + Send + 'a,
+        name: &str,
+    ) -> Result<Self, Error> {
+        let from = rows_of_parquet(file, name)?;
+        Ok(Self { name: name.to_owned(), packing: Packing::Parquet, from, n_read: 0 })
     }
 
     /// Bytes that are as they are, whatever the name or they themselves look like.
@@ -139,6 +183,8 @@ impl<'a> Reader<'a> {
     fn failed(&self, e: &io::Error) -> Error {
         let what = match self.packing {
             Packing::Plain => return Error::new(ErrorKind::Io, &self.name, explain(e)),
+            // It says itself what is wrong, and what to do.
+            Packing::Parquet => return Error::new(ErrorKind::Archive, &self.name, e.to_string()),
             Packing::Gzip => "gzip",
             Packing::Zstd => "zstd",
         };

@@ -72,7 +72,8 @@ impl Format {
             "svm" | "libsvm" | "svmlight" | "letor" => Some(Format::Svmlight),
             "csv" => Some(Format::Csv),
             "tsv" => Some(Format::Tsv),
-            "jsonl" | "ndjson" => Some(Format::Jsonl),
+            // Rows of Parquet become JSON lines on the way.
+            "jsonl" | "ndjson" | "parquet" => Some(Format::Jsonl),
             "ft" | "fasttext" => Some(Format::FastText),
             "vw" => Some(Format::Vw),
             "idx" => Some(Format::Idx),
@@ -153,6 +154,11 @@ impl FromStr for Format {
     }
 }
 
+/// Whether a name is that of a Parquet file, or no file's at all, as standard input's.
+pub(crate) fn is_parquet(name: &str) -> bool {
+    name == "<stdin>" || name.to_ascii_lowercase().ends_with(".parquet")
+}
+
 /// The format by name, else by content where that leaves no doubt.
 pub(crate) fn guess(name: &str, bytes: &[u8]) -> Result<Format, Error> {
     if let Some(message) = foreign(bytes) {
@@ -191,17 +197,19 @@ pub(crate) fn guess(name: &str, bytes: &[u8]) -> Result<Format, Error> {
 fn foreign(bytes: &[u8]) -> Option<String> {
     let save = "save the sheet as CSV";
     let pandas = "write it as CSV, for instance by pandas (to_csv with index=False)";
+    let parquet = "give it a name that ends in .parquet";
     let known: [(&[u8], &str, &str); 7] = [
         (b"PK\x03\x04", "an Excel workbook or another zip archive", save),
         (b"\xd0\xcf\x11\xe0", "an Excel workbook", save),
-        (b"PAR1", "Parquet", pandas),
+        (b"PAR1", "Parquet", parquet),
         (b"ARROW1", "Arrow", pandas),
         (b"\x93NUMPY", "a NumPy array", "write it as CSV (numpy.savetxt)"),
         (b"\x89HDF", "HDF5", pandas),
         (b"SQLite format 3", "an SQLite database", "write the table as CSV"),
     ];
     let (_, what, remedy) = known.iter().find(|(magic, ..)| bytes.starts_with(magic))?;
-    Some(format!("the file is {what}, which is not read; {remedy}"))
+    let unread = if *remedy == parquet { "" } else { ", which is not read" };
+    Some(format!("the file is {what}{unread}; {remedy}"))
 }
 
 /// Is the first line with more than a label made of `index:value` from its second (or first) word on?
@@ -240,6 +248,7 @@ mod tests {
             ("dir.csv/a.LIBSVM.gz", Some(Format::Svmlight)),
             ("a.tsv.zst", Some(Format::Tsv)),
             ("a.ndjson", Some(Format::Jsonl)),
+            ("dir/a.Parquet", Some(Format::Jsonl)),
             ("a.ft.gz", Some(Format::FastText)),
             ("a.vw", Some(Format::Vw)),
             ("a.txt", None),

@@ -45,7 +45,7 @@ pub struct ReadOptions {
     pub grow_classes: bool,
     /// Whether a blank line of fastText is a row without text, so that each line has its answer; else it is none.
     pub blank_rows: bool,
-    /// Whether to stop at what is else mended and counted: bytes of text that are not UTF-8, and missing numbers.
+    /// Whether to stop at what is else mended with a warning: bytes of text that are not UTF-8, missing numbers, and columns of one name.
     pub strict: bool,
     /// The labels of an IDX file of images, where its name does not tell.
     pub labels_file: Option<PathBuf>,
@@ -74,5 +74,20 @@ impl Default for ReadOptions {
             strict: false,
             labels_file: None,
         }
+    }
+}
+
+impl ReadOptions {
+    /// Whether one of these names is that of a column that the user named, or of a label as it is usually called. Positions ("1", "2", …) do not count, as columns
+    /// without a header have them.
+    pub(crate) fn names_one_of(&self, names: &[String]) -> bool {
+        let single = [&self.label, &self.weight, &self.query].into_iter().flatten();
+        let lists = [&self.numeric, &self.categorical, &self.text, &self.ignore];
+        let mut said = single.chain(lists.into_iter().flatten());
+        let is_usual = |name: &String| matches!(&**name, "label" | "class" | "target");
+        if self.label.is_none() && names.iter().any(is_usual) {
+            return true;
+        }
+        said.any(|said| said.parse::<usize>().is_err() && names.contains(said))
     }
 }

@@ -383,7 +383,7 @@ impl Schema {
         if let Some(ids) = &self.feature_ids
             && (ids.len() != n_read || !ids.is_sorted_by(|a, b| a < b))
         {
-            return Err("feature ids do not rise, one a feature".to_owned());
+            return Err("feature ids are not in rising order, one per feature".to_owned());
         }
         if let Some([height, width]) = self.image
             && height.checked_mul(width) != Some(n_read)

@@ -10,6 +10,7 @@ use lineal_linalg::MappedFile;
 use crate::archive::{Reader, is_packed};
 use crate::blocks::Input;
 use crate::error::{Error, ErrorKind};
+use crate::format;
 use crate::once::Once;
 
 /// Where to read from.
@@ -201,6 +202,12 @@ fn open_reader(path: &Path, name: &str) -> Result<Reader<'static>, Error> {
     let refuse = |e: io::Error| Error::new(ErrorKind::Io, name, explain(&e));
     if fs::metadata(path).map_err(refuse)?.is_dir() {
         return Err(refuse(io::ErrorKind::IsADirectory.into()));
+    }
+    if format::is_parquet(name) && fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() > 0) {
+        let file = MappedFile::open(path).map_err(refuse)?;
+        if file.starts_with(b"PAR1") {
+            return Reader::of_parquet(file, name);
+        }
     }
     let file = fs::File::open(path).map_err(refuse)?;
     Reader::new(BufReader::with_capacity(1 << 17, file), name)

@@ -62,7 +62,7 @@ fn a_first_row_of_data_is_read_and_a_model_remembers_it() {
 fn missing_numbers_have_many_names() {
     let d = learn("t.csv", "x,y\n1,a\nnan,b\nNULL,a\nNone,b\n?,a\n,b\n4,a\n");
     assert_eq!(values(&d, "x"), [1.0, 2.5, 2.5, 2.5, 2.5, 2.5, 4.0]);
-    assert!(d.warnings[0].contains("5 numbers missing"), "{:?}", d.warnings);
+    assert!(d.warnings[0].contains("5 missing numbers"), "{:?}", d.warnings);
     let error = read(memory("t.csv", "x,y\n1,a\ninf,b\n"), &ReadOptions::default()).unwrap_err();
     assert!(error.message.contains("not finite"), "{error}");
 }
@@ -105,7 +105,7 @@ fn ids_are_left_out_with_a_word() {
     let d = learn("t.csv", &text);
     for name in ["PassengerId", "customer_id", "index"] {
         let ColumnKind::Ignored { why } = kind(&d.schema, name) else { panic!("{name} is used") };
-        assert!(why.contains("names the row"), "{why}");
+        assert!(why.contains("identifies the row"), "{why}");
     }
     for name in ["group_id", "paid"] {
         assert!(matches!(kind(&d.schema, name), ColumnKind::Numeric { .. }), "{name}");

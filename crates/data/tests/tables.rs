@@ -33,8 +33,8 @@ fn types_are_guessed_over_the_whole_column() {
     let columns = d.schema.columns.as_ref().unwrap();
     assert_eq!(columns[1].kind, ColumnKind::Numeric { at: 1, mean: 30.0 });
     let ignored = |name: &str| {
-        let flags = format!("options.text = {name} or options.categorical = {name} takes it");
-        let why = format!("different in most rows (60 distinct values of 60); {flags}");
+        let flags = format!("options.text = {name} or options.categorical = {name} keeps it");
+        let why = format!("different in most rows (60 distinct values in 60); {flags}");
         ColumnKind::Ignored { why }
     };
     assert_eq!(columns[2].kind, ignored("late"));

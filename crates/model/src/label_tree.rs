@@ -405,7 +405,7 @@ impl LabelTree {
         }
     }
 
-    /// Shows each node's features, number of columns and weights (a row a feature, then the bias).
+    /// Shows each node's features, number of columns and weights (one row per feature, then the bias).
     pub fn for_each_node<F>(&self, w: &mut [F], mut see: impl FnMut(&[u32], usize, &mut [F])) {
         for node in &self.nodes {
             let features = &self.features[node.features.clone()];

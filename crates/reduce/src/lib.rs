@@ -8,8 +8,8 @@
 //! |---|---|---|---|
 //! | [`OneVsAll`] | K: "class k, or any other?" | K·N | K |
 //! | [`OneVsOne`] | K(K−1)/2: "class a, or class b?" | (K−1)·N | K(K−1)/2, or K−1 in a tournament |
-//! | [`OutputCode`] | L: one a column of a [`Code`] | at most L·N | L |
-//! | [`LabelTree`] | K−1: "which half?", one a node of a [`Tree`] | about N·log₂K | log₂K, times the beam |
+//! | [`OutputCode`] | L: one per column of a [`Code`] | at most L·N | L |
+//! | [`LabelTree`] | K−1: "which half?", one per node of a [`Tree`] | about N·log₂K | log₂K, times the beam |
 //!
 //! And three where mistakes have [`Costs`]: [`CostOneVsAll`], [`CostAllPairs`] and [`FilterTree`].
 //!

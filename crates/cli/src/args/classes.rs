@@ -16,11 +16,11 @@ const PROBABILITIES: &str = "Probabilities";
 /// Choices of one-vs-one, output codes and label trees.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ReductionArgs {
-    /// ovo: how the duels between two classes decide [default: votes]
+    /// ovo: how the pairwise decisions are combined [default: votes]
     #[arg(long, value_name = "P", help_heading = CLASSES, value_parser = choice::<PairKind>(&[
-        ("votes", "the class that wins most duels; among equals the highest summed score"),
+        ("votes", "the class that wins the most pairs; ties go to the highest summed score"),
         ("scores", "the highest summed score"),
-        ("tournament", "the winner meets the next class: one duel less than classes"),
+        ("tournament", "the winner meets the next class: K − 1 comparisons for K classes"),
     ]))]
     pub pairs: Option<PairKind>,
 
@@ -86,7 +86,7 @@ pub struct ProbaArgs {
           long_help = THRESHOLD)]
     pub threshold: Option<Threshold>,
 
-    /// Folds of cross-fitting, for --calibrate and a tuned --threshold: as many further trainings [default: 5; if neither flag was given, as many of 5 as hold 2,000 rows]
+    /// Folds of cross-fitting for --calibrate and a tuned --threshold; each fold is one more training run [default: 5; if neither flag was given, as many of 5 as hold 2,000 rows]
     #[arg(long, value_name = "N", value_parser = at_least_two, help_heading = PROBABILITIES)]
     pub folds: Option<usize>,
 }
@@ -107,9 +107,9 @@ multilabel: auto, on as many of 5 folds as hold 2,000 rows]
 /// The maps by name.
 pub fn calibration() -> impl clap::builder::TypedValueParser<Value = CalibrateArg> {
     choice::<CalibrateArg>(&[
-        ("platt", "a sigmoid for each binary problem; from a few hundred rows on"),
-        ("isotonic", "a rising step function for each; from a thousand rows on"),
-        ("temperature", "one number for all classes: no prediction changes"),
+        ("platt", "a sigmoid for each binary problem; for a few hundred rows or more"),
+        ("isotonic", "a monotone step function for each; for a thousand rows or more"),
+        ("temperature", "one number for all classes; does not change predictions"),
         ("none", "scores only; trains once"),
     ])
 }

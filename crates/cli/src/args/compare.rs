@@ -59,7 +59,7 @@ pub struct CompareArgs {
     /// Losses to run [default: perceptron,hinge,squared-hinge,logistic; regress: squared,huber,epsilon; structures: all learners that they allow]
     #[arg(long, value_name = "L,…", value_delimiter = ',', help_heading = COMPARE,
           value_parser = choice::<LossName>(&[
-        ("perceptron", "0 unless the argmax is wrong; no penalty unless asked for"),
+        ("perceptron", "only counts mistakes; no penalty unless you ask for one"),
         ("passive-aggressive", "structures: updates that are just large enough (--passive-aggressive says how large at most)"),
         ("hinge", "the large margin"),
         ("squared-hinge", "its square"),

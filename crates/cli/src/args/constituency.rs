@@ -9,15 +9,15 @@ pub const CONSTITUENCY: &str = "Bracketed trees (--task constituency)";
 /// trees.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ConstituencyArgs {
-    /// Sisters that the symbols of a split phrase remember [default: 0]
+    /// Number of sisters that intermediate symbols include [default: 0]
     #[arg(long, value_name = "H", help_heading = CONSTITUENCY)]
     pub horizontal: Option<usize>,
 
-    /// Labels with those of so many generations: 1 for NP alone, 2 for NP under S [default: 2]
+    /// Number of generations that labels include: 1 for NP, 2 for NP under S [default: 2]
     #[arg(long, value_name = "V", help_heading = CONSTITUENCY)]
     pub vertical: Option<usize>,
 
-    /// Keep the functions of labels (NP-SBJ), which are cut otherwise
+    /// Keep function tags (NP-SBJ), which are removed otherwise
     #[arg(long, help_heading = CONSTITUENCY)]
     pub functions: bool,
 }

@@ -68,10 +68,10 @@ pub struct ConvertArgs {
     /// The data, or a model; - is standard input
     pub data: PathBuf,
 
-    /// Where to write it; - is standard output
+    /// File to write; - is standard output
     pub out: PathBuf,
 
-    /// Format to write, where the name of OUT does not tell it
+    /// Format to write, if the name of OUT does not show it
     #[arg(long, value_name = "F", help_heading = "Output", value_parser = choice::<To>(&[
         ("libsvm", "label index:value …, indices from 1"),
         ("vw", "label |name:value …"),
@@ -96,7 +96,7 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub names: Option<PathBuf>,
 
-    /// What labels are, where features are made without a model
+    /// What labels are, if features are made without a model
     #[arg(long, value_name = "T", default_value = "classify", help_heading = "Data",
           value_parser = choice::<Task>(&[
         ("classify", "one of two or more classes"),

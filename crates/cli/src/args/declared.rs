@@ -18,11 +18,11 @@ pub struct DeclaredArgs {
     #[arg(long, value_name = "FILE", help_heading = DECLARED)]
     pub declaration: Option<PathBuf>,
 
-    /// Learn without rules, and keep them in predictions only
+    /// Train without the rules, and use them only in prediction
     #[arg(long, help_heading = DECLARED)]
     pub local: bool,
 
-    /// Learn both with rules and without (--local), and compare the two on --test in a table; the model that is written is the one that the other flags ask for
+    /// Train both with and without the rules (--local), and compare the two on --test in a table; the other flags decide which model is written
     #[arg(long, requires = "test", help_heading = DECLARED)]
     pub compare_local: bool,
 
@@ -33,11 +33,11 @@ pub struct DeclaredArgs {
 /// How long the best output of an example may take to find.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct LimitArgs {
-    /// The most nodes of a search for the best output; when it strikes, the best one that was met comes with a bound [default: 2000, or as in training]
+    /// Limit of search nodes per output; when it is reached, the best output so far is returned with a bound [default: 2000, or as in training]
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = DECLARED)]
     pub max_nodes: Option<usize>,
 
-    /// The most seconds of a search; answers may then differ from run to run
+    /// Limit of seconds per search; answers may then differ from run to run
     #[arg(long, value_name = "S", value_parser = seconds, help_heading = DECLARED)]
     pub time_limit: Option<f64>,
 }

@@ -13,26 +13,25 @@ pub const DEPENDENCY: &str = "Dependency trees (--task dependency)";
 /// Choices of `train --task dependency`. It also has --order, --template, --forbid, --hash, --passive-aggressive and --max-size of sequences.
 #[derive(Args, Clone, Debug, Default)]
 pub struct DependencyArgs {
-    /// Which trees there are [default: as the training trees have it]
+    /// Which trees are allowed [default: as in the training trees]
     #[arg(long, value_name = "D", help_heading = DEPENDENCY, value_parser = choice::<DecoderKind>(&[
         ("projective", "no two arcs cross: Eisner's algorithm; --order 2 scores siblings and grandparents"),
         ("nonprojective", "any tree: Chu–Liu–Edmonds"),
     ]))]
     pub decoder: Option<DecoderKind>,
 
-    /// The most heads per word (constituency: spans per word) that a small local model leaves to choose from; 0 for all [default: 20]
+    /// Largest number of heads per word (constituency: spans per word) that a small local model keeps; 0 keeps all [default: 20]
     #[arg(long, value_name = "K", help_heading = DEPENDENCY)]
     pub candidates: Option<usize>,
 
-    /// How relations are found [default: second]
+    /// How relations are predicted [default: second]
     #[arg(long, value_name = "L", help_heading = DEPENDENCY, value_parser = choice::<LabellerKind>(&[
         ("second", "by a second model that sees the tree"),
         ("joint", "together with the heads"),
     ]))]
     pub labeller: Option<LabellerKind>,
 
-    /// Learn from predicted parts of speech: `jackknife` for those of taggers that did not see the sentence, or the file of a tagger (the model then tags
-    /// sentences before it parses them), or a CoNLL-U file with the same sentences and other tags. constituency: jackknife alone
+    /// Train on predicted parts of speech: `jackknife` for those of taggers that were not trained on the sentence, or the file of a tagger (the model then tags sentences before parsing them), or a CoNLL-U file with the same sentences and other tags. constituency: only jackknife
     #[arg(long, value_name = "jackknife|FILE", help_heading = DEPENDENCY)]
     pub tags: Option<String>,
 

@@ -59,16 +59,16 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "What to explain")]
     pub top: usize,
 
-    /// Rows to explain, from 1: 3, 1-10, or 2,5,20-30 [default: all; --html: the first 100, or 20 sequences, sentences or queries]
+    /// Rows to explain, counted from 1: 3, 1-10, or 2,5,20-30 [default: all; --html: the first 100, or 20 sequences, sentences or queries]
     #[arg(long, value_name = "ROWS", help_heading = "What to explain")]
     pub rows: Option<RowList>,
 
-    /// Explain this part of each example, from 1: a token (tag), a word's head (dependency), phrases that begin with a word (constituency), a document (rank)
+    /// Explain this part of each example, counted from 1: a token (tag), a word's head (dependency), phrases that begin with a word (constituency), a document (rank)
     /// [default: all; --rows are then sequences, sentences or queries]
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "What to explain")]
     pub token: Option<usize>,
 
-    /// segment: explain this pixel of each image, from 0 at the left and the top [default: the least sure one]
+    /// segment: explain this pixel of each image, counted from 0 at the top left [default: the least certain one]
     #[arg(long, value_name = "X,Y", value_parser = pixel, conflicts_with = "token", help_heading = "What to explain")]
     pub pixel: Option<(usize, usize)>,
 
@@ -92,7 +92,7 @@ pub struct ExplainArgs {
     #[arg(long, help_heading = "Output", conflicts_with = "output")]
     pub json: bool,
 
-    /// Write an HTML page with one bar per feature and, of text, the words that counted lit up
+    /// Write an HTML page with one bar per feature and, for text, the words that counted highlighted
     #[arg(long, value_name = "FILE.html", help_heading = "Output", conflicts_with_all = ["output", "json", "out"])]
     pub html: Option<PathBuf>,
 

@@ -31,8 +31,7 @@ pub struct ModelArgs {
     #[arg(long, value_name = "W", allow_hyphen_values = true, help_heading = MODEL)]
     pub class_weight: Option<ClassWeight>,
 
-    /// Costs of mistakes, a CSV with the class names in the header row and the first column, true class by row; with
-    /// joint, margins to keep in hinge and softmax-margin in logistic; with the other strategies, weights of examples
+    /// Costs of mistakes: a CSV file with the class names in the header row and the first column; rows are true classes. With the joint strategy, costs set the margins (hinge) or softmax-margin (logistic); with other strategies, weights of examples
     #[arg(long, value_name = "FILE", help_heading = MODEL)]
     pub cost: Option<PathBuf>,
 
@@ -65,7 +64,7 @@ impl ModelArgs {
 /// How strong ½‖W‖² is.
 #[derive(Args, Clone, Debug)]
 pub struct PenaltyArgs {
-    /// How closely to follow the training data: weight of the losses against ½‖W‖² [default: 1]
+    /// How closely to fit the training data: weight of the loss against the penalty ½‖W‖² [default: 1]
     ///
     /// l2 = 1/(C·n). Defaults of other tasks: rank, 0.001 for pairs, 0.1 for softmax and plackett-luce, 0.01 for ndcg and map, where n counts pairs, choices or queries; segment, 0.0003 per pixel of images and 1 per node of graphs.
     #[arg(short = 'C', value_name = "C", allow_negative_numbers = true, value_parser = positive, help_heading = PENALTY,

@@ -4,17 +4,17 @@ use clap::Args;
 use lineal::map::{Interaction, MapSpec};
 use lineal::{FeatureSpec, Standardize};
 
-const HEADING: &str = "Features made of others";
+const HEADING: &str = "New features from columns";
 
 /// Interactions and nonlinear maps.
 #[derive(Args, Clone, Debug, Default)]
 pub struct MapArgs {
-    /// Products of two columns, as features beside them: age*height, age*city, city*job
+    /// Add products of two columns as features: age*height, age*city, city*job
     #[arg(long, value_name = "A*B,…", value_delimiter = ',', help_heading = HEADING)]
     pub interact: Vec<Interaction>,
 
-    /// A nonlinear map of all columns of numbers: poly:2 adds every product of up to two of them; rff:500 puts 500 random
-    /// Fourier features in their place, a model with the kernel exp(−γ‖x−y‖²); rff:500:0.1 says γ
+    /// A nonlinear map of all numeric columns: poly:2 adds every product of two columns; rff:500 replaces them by 500 random
+    /// Fourier features, which approximate the kernel exp(−γ‖x−y‖²); rff:500:0.1 sets γ
     #[arg(long, value_name = "M", help_heading = HEADING)]
     pub map: Option<MapSpec>,
 }

@@ -11,11 +11,11 @@ pub const RANK: &str = "Rankings (--task rank)";
 /// Choices of `train --task rank`. Documents are rows: --standardize, --text, --map and the like are for them, too.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RankArgs {
-    /// Column of tables that says which query a row is a document of [default: the one named query, qid or query_id]
+    /// Tables: the column with the query of each document [default: the one named query, qid or query_id]
     #[arg(long, value_name = "COL", help_heading = RANK)]
     pub query: Option<String>,
 
-    /// What the loss is about [default: pairs]
+    /// What the loss compares [default: pairs]
     #[arg(long, value_name = "R", help_heading = RANK, value_parser = choice::<RankKind>(&[
         ("pairs", "every pair of different grades: hinge (RankSVM), squared-hinge (the default), logistic (RankNet)"),
         ("softmax", "which document comes first (ListNet)"),
@@ -25,11 +25,11 @@ pub struct RankArgs {
     ]))]
     pub rank: Option<RankKind>,
 
-    /// --rank ndcg: how many ranks count [default: all]
+    /// --rank ndcg: number of ranks that count [default: all]
     #[arg(long, value_name = "K", value_parser = at_least_one, help_heading = RANK)]
     pub ndcg_at: Option<usize>,
 
-    /// Every query counts the same, instead of every pair
+    /// Give every query the same weight, instead of every pair
     #[arg(long, help_heading = RANK)]
     pub per_query: bool,
 }

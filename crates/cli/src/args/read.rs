@@ -69,15 +69,15 @@ pub struct FileArgs {
     #[arg(long, value_name = "NAME", help_heading = HEADING, value_parser = lineal::data::Encoding::named)]
     pub encoding: Option<lineal::data::Encoding>,
 
-    /// Refuse what is otherwise repaired with a warning: bytes of text that are not UTF-8 (read as �), missing numbers (read as the mean)
+    /// Refuse what is otherwise repaired with a warning: bytes of text that are not UTF-8 (read as �), missing numbers (read as the mean), two columns with one name
     #[arg(long, help_heading = HEADING)]
     pub strict: bool,
 
-    /// segment: refuse images of more pixels; a million takes some 0.7 GB
+    /// segment: refuse images with more pixels; a million pixels take about 0.7 GB
     #[arg(long, value_name = "N", default_value_t = 8_000_000, help_heading = HEADING)]
     pub max_pixels: usize,
 
-    /// Labels of an IDX file of images [default: the file of the matching name]
+    /// Labels of an IDX file of images [default: the file with the matching name]
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     pub labels: Option<PathBuf>,
 }

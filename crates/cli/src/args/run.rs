@@ -36,7 +36,7 @@ be absent. If a model has one text column and no other, each line of a file whos
 input are answered as soon as they arrive. A row without features gets a prediction, too. A multilabel model gives the labels of a row between \
 --label-separator (csv: a column labels; jsonl: a list labels).";
 
-/// Predict a class, labels or a number for each row of DATA, or labels, trees and orders
+/// Predict a class, labels or a number for each row of DATA; or tags, trees, rankings or masks
 #[derive(Args, Clone, Debug)]
 #[command(after_help = PREDICT)]
 pub struct PredictArgs {
@@ -66,16 +66,16 @@ pub struct PredictArgs {
     #[arg(long, value_name = "K", value_parser = at_least_one, help_heading = "What to give")]
     pub top: Option<usize>,
 
-    /// Predict a label, or the second of two classes, where its probability is above P [default: the model's threshold]
+    /// Predict a label, or the second of two classes, if its probability is above P [default: the model's threshold]
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = probability, help_heading = "What to give",
           conflicts_with_all = ["sample", "min_cost"])]
     pub threshold: Option<f64>,
 
-    /// Draw the class at random by its probability instead of taking the most probable
+    /// Draw the class at random according to its probability, instead of taking the most probable
     #[arg(long, conflicts_with = "min_cost", help_heading = "What to give")]
     pub sample: bool,
 
-    /// Predict the class of least expected cost (by --cost, or by the costs that the model was trained with)
+    /// Predict the class with the least expected cost (from --cost, or the costs of training)
     #[arg(long, help_heading = "What to give")]
     pub min_cost: bool,
 
@@ -217,11 +217,11 @@ pub struct EvalArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub cost: Option<PathBuf>,
 
-    /// Judge predictions of a label, or of the second of two classes, where its probability is above P [default: the model's threshold]
+    /// Evaluate with a label, or the second of two classes, predicted if its probability is above P [default: the model's threshold]
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = probability, help_heading = "Output")]
     pub threshold: Option<f64>,
 
-    /// constituency: leave out punctuation and take ADVP and PRT for the same, as EVALB's usual parameters do
+    /// constituency: leave out punctuation and treat ADVP and PRT as equal, as EVALB's usual parameters do
     #[arg(long, help_heading = "Output")]
     pub evalb: bool,
 
@@ -242,7 +242,7 @@ impl EvalArgs {
     }
 }
 
-/// Show what a model is: its certificate, margins, and the features that weigh most
+/// Show what a model is: its certificate, margins, and the features with the largest weights
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -262,11 +262,11 @@ pub struct InspectArgs {
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
 
-    /// tag: every weight, one per line between tabs: kind, attribute, label (of transitions two), weight
+    /// tag: print every weight, one per line with tabs: kind, attribute, label (two for transitions), weight
     #[arg(long, conflicts_with_all = ["top", "json"])]
     pub all: bool,
 
-    /// tag: the training data, which has the names of the attributes; a model stores their hashes, which are shown for others
+    /// tag: the training data, to show the names of attributes; the model only stores their hashes
     #[arg(long, value_name = "FILE", requires = "all")]
     pub data: Option<PathBuf>,
 
@@ -275,7 +275,7 @@ pub struct InspectArgs {
     pub json: bool,
 }
 
-/// Train, test and show on a set that is built in
+/// Train, test and show a model on a built-in set
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -291,7 +291,7 @@ Examples:
 
 The sets are made by formula from a fixed seed: nothing is downloaded.")]
 pub struct DemoArgs {
-    /// Which set [default: flowers]
+    /// The set [default: flowers]
     pub name: Option<String>,
 
     /// List the sets

@@ -7,11 +7,11 @@ const HEADING: &str = "Running and output";
 /// Threads and talk.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RunArgs {
-    /// Threads to use, 1024 at most [default: all cores]
+    /// Threads to use, at most 1024 [default: all cores]
     #[arg(long, value_name = "N", value_parser = n_threads, help_heading = HEADING)]
     pub threads: Option<usize>,
 
-    /// Say nothing on stderr but errors
+    /// Print only errors on stderr
     #[arg(short, long, help_heading = HEADING)]
     pub quiet: bool,
 }

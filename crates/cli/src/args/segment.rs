@@ -17,11 +17,11 @@ pub struct SegmentArgs {
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = SEGMENT)]
     pub superpixels: Option<usize>,
 
-    /// Label every pixel or node by itself: neighbours need not agree
+    /// Label every pixel or node separately, without borders
     #[arg(long, help_heading = SEGMENT)]
     pub no_edges: bool,
 
-    /// Neighbours of a pixel that like to agree: 4 or 8 [default: 8]
+    /// Neighbours of a pixel: 4 or 8 [default: 8]
     #[arg(long, value_name = "N", value_parser = neighbours, help_heading = SEGMENT)]
     pub neighbours: Option<usize>,
 
@@ -29,11 +29,11 @@ pub struct SegmentArgs {
     #[arg(long, value_name = "NAME=VALUE,…", value_delimiter = ',', value_parser = MaskLabel::from_str, help_heading = SEGMENT)]
     pub mask_labels: Vec<MaskLabel>,
 
-    /// Grey values of masks from here on are the foreground: for masks with shades, as JPEG makes them
+    /// Smallest grey value of the foreground, for masks with many grey values, such as JPEG files
     #[arg(long, value_name = "GREY", help_heading = SEGMENT)]
     pub mask_threshold: Option<u16>,
 
-    /// Values of masks that are no label: such pixels count nowhere
+    /// Mask values that are not labels: such pixels are not counted
     #[arg(long, value_name = "VALUE,…", value_delimiter = ',', value_parser = MaskValue::from_str, help_heading = SEGMENT)]
     pub mask_void: Vec<MaskValue>,
 }

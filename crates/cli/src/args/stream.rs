@@ -12,7 +12,7 @@ const HEADING: &str = "Streams";
 /// Flags of `--stream`.
 #[derive(Args, Clone, Debug)]
 pub struct StreamArgs {
-    /// Learn row by row and keep no rows in memory: for files larger than memory. --epochs N passes [default: 1]; text is hashed
+    /// Learn row by row without keeping rows in memory, for files larger than memory. --epochs N passes [default: 1]; text is hashed
     /// [default: --hash 18 to 20, fewer the more classes there are]
     #[arg(long, help_heading = HEADING)]
     pub stream: bool,
@@ -30,15 +30,15 @@ pub struct StreamArgs {
     #[arg(long, value_name = "MODEL", help_heading = HEADING)]
     pub resume: Option<PathBuf>,
 
-    /// Write the model so far every so many seconds [default: 60]
+    /// Seconds between checkpoints of the model [default: 60]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive, help_heading = HEADING)]
     pub checkpoint: Option<f64>,
 
-    /// Rows that are in memory, and are shuffled, at a time [default: 16384 for text, else 4096]
+    /// Rows to hold in memory, and shuffle, at a time [default: 16384 for text, else 4096]
     #[arg(long, value_name = "ROWS", value_parser = at_least_one, help_heading = HEADING)]
     pub chunk: Option<usize>,
 
-    /// Rows from the start that columns, their types and names are learnt from [default: 20000]
+    /// Number of first rows from which columns, their types and names are determined [default: 20000]
     #[arg(long, value_name = "ROWS", value_parser = at_least_one, help_heading = HEADING)]
     pub sample: Option<usize>,
 }

@@ -12,25 +12,25 @@ use super::choice::{at_least_one, choice, positive};
 pub const TAG: &str = "Sequences (--task tag)";
 
 const FEATURES: &str = "\
-What to read off the columns: a list of
+Features from the columns: a list of
   word, lower, shape, caps, digits   of the token's word
   prefix:1-4, suffix:1-4             its first and last characters
   column:1                           another column, counted from 0
   cross:1                            the word together with column 1
-  transition:1                       transitions told apart by column 1
+  transition:1                       separate transitions for each value of column 1
   bias                               how frequent a label is
   window:2                           word, lower and column of the two tokens
                                      before and after, too, and their pairs
-  rich                               a list that serves chunks, entities and parts
+  rich                               a list that works well for chunks, entities and parts
                                      of speech well
-NAME@2 reads NAME of the two tokens to either side.
+NAME@2 also uses NAME of the two tokens on either side.
 [default: word,lower,shape,prefix:1-4,suffix:1-4,caps,digits,window:2 and each
 other column; of CoNLL-U the form alone]";
 
 /// Choices of `train --task tag`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TagArgs {
-    /// What to read off the columns: for sequences a CRF++ template file, for trees the templates of docs/parsing.md or docs/constituency.md
+    /// Features from the columns: for sequences a CRF++ template file, for trees the templates of docs/parsing.md or docs/constituency.md
     #[arg(long, value_name = "FILE", help_heading = TAG, conflicts_with = "features")]
     pub template: Option<PathBuf>,
 
@@ -50,14 +50,13 @@ pub struct TagArgs {
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = TAG)]
     pub min_count: Option<usize>,
 
-    /// tag: labels in a row that have a weight, 1 for two neighbours, 2 for three [default: 1]; dependency: 1 for scores of arcs, 2 with siblings and
-    /// grandparents [default: 2 where arcs may not cross]
+    /// tag: order of the transitions, 1 for pairs of labels, 2 for triples [default: 1]; dependency: 1 scores arcs, 2 also siblings and grandparents [default: 2 if arcs may not cross]
     #[arg(long, value_name = "N", help_heading = TAG)]
     pub order: Option<u32>,
 
-    /// How spans are written as labels; illegal ones are errors in the training data and are never predicted
+    /// How spans are written as labels; illegal labels are errors in the training data and never predicted
     #[arg(long, value_name = "S", help_heading = TAG, value_parser = choice::<SchemeKind>(&[
-        ("bio", "B-X begins a span, I-X goes on"),
+        ("bio", "B-X begins a span, I-X continues it"),
         ("bioes", "B-X I-X E-X, and S-X for one token"),
         ("iob1", "I-X in a span, B-X only after another span of its type"),
     ]))]
@@ -68,19 +67,19 @@ pub struct TagArgs {
     #[arg(long, value_name = "FILE", help_heading = TAG)]
     pub forbid: Option<PathBuf>,
 
-    /// Rules about whole sequences that predictions keep, one per line: at most 1 spans of PER, exactly 1 label = B-CITY, sequence label matches … (see docs/declared.md)
+    /// Rules that predicted sequences must obey, one per line: at most 1 spans of PER, exactly 1 label = B-CITY, sequence label matches … (see docs/declared.md)
     #[arg(long, value_name = "FILE", help_heading = TAG)]
     pub rules: Option<PathBuf>,
 
-    /// In training, too, set the labels against legal sequences only
+    /// Let only legal sequences compete with the gold labels in training
     #[arg(long, help_heading = TAG)]
     pub legal_rivals: bool,
 
     /// Which labels an attribute has weights for [default: frequent]
     #[arg(long, value_name = "W", help_heading = TAG, value_parser = choice::<WeightsKind>(&[
-        ("frequent", "all for attributes that come with several, those seen for the others"),
-        ("observed", "those that it came with, as CRFsuite has it"),
-        ("all", "all, as CRF++ has it"),
+        ("frequent", "all labels for attributes that occur with several, else the observed one"),
+        ("observed", "those that it occurred with, as in CRFsuite"),
+        ("all", "all labels, as in CRF++"),
     ]))]
     pub label_weights: Option<WeightsKind>,
 
@@ -93,11 +92,11 @@ pub struct TagArgs {
     #[arg(long, value_name = "C", value_parser = positive, help_heading = TAG)]
     pub passive_aggressive: Option<f64>,
 
-    /// What stands where a label is not known: such positions are summed (logistic) or maximised over. In JSON, null
+    /// The mark for an unknown label: the loss sums (logistic) or maximises over the possible labels. In JSON, null
     #[arg(long, value_name = "MARK", help_heading = TAG)]
     pub unlabelled: Option<String>,
 
-    /// Make the model at most so large, as 2MB: weights of 8 bits, then without the smallest; says what it costs
+    /// Limit the size of the model, such as 2MB: store weights in 8 bits, then drop the smallest; reports the loss of accuracy
     #[arg(long, value_name = "SIZE", help_heading = TAG)]
     pub max_size: Option<Size>,
 }

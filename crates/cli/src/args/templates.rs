@@ -18,7 +18,7 @@ pub struct TemplateArgs {
     #[arg(
         long,
         value_name = "FILE",
-        help_heading = "Features made of others",
+        help_heading = "New features from columns",
         conflicts_with = "text"
     )]
     pub templates: Option<PathBuf>,

@@ -47,15 +47,15 @@ pub struct TextArgs {
     #[arg(long, value_name = "W", help_heading = HEADING)]
     pub stop_words: Option<String>,
 
-    /// Leave out words that fewer rows have: a number of rows, or a share such as 0.001 [default: 1]
+    /// Leave out words that occur in fewer rows: a number of rows, or a share such as 0.001 [default: 1]
     #[arg(long, value_name = "N", help_heading = HEADING)]
     pub min_df: Option<DocFreqArg>,
 
-    /// Leave out words that more rows have: a number of rows, or a share such as 0.5 [default: all]
+    /// Leave out words that occur in more rows: a number of rows, or a share such as 0.5 [default: all]
     #[arg(long, value_name = "N", help_heading = HEADING)]
     pub max_df: Option<DocFreqArg>,
 
-    /// Keep only so many features, those that occur most often [default: all]
+    /// Keep only this many features, those that occur most often [default: all]
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = HEADING)]
     pub max_features: Option<usize>,
 
@@ -67,14 +67,14 @@ pub struct TextArgs {
     ]))]
     pub tf: Option<Tf>,
 
-    /// Do not weigh words by how few rows have them
+    /// Do not weight words by their inverse document frequency
     #[arg(long, help_heading = HEADING)]
     pub no_idf: bool,
 
     /// How rows of text are scaled [default: l2]
     #[arg(long, value_name = "N", help_heading = HEADING, value_parser = choice::<NormArg>(&[
         ("l2", "to length 1"),
-        ("each", "words, characters, … of each column to length 1 by themselves"),
+        ("each", "words, characters, … of each column to length 1, separately"),
         ("none", "not at all"),
     ]))]
     pub norm: Option<NormArg>,

@@ -83,12 +83,12 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = HELP)]
 pub struct TrainArgs {
-    /// Labelled examples, as csv, tsv, jsonl, libsvm, conll, …; - is standard input
+    /// Labelled examples, as csv, tsv, jsonl, parquet, libsvm, conll, …; - is standard input
     ///
-    /// Rows: csv, tsv, jsonl, libsvm, fasttext, vw or idx. Sequences: conll, conllu, crfsuite, jsonl. Trees: conllu, Penn brackets. Rankings: letor, tables. Images: a list or folder. Graphs: jsonl.
+    /// Rows: csv, tsv, jsonl, parquet, libsvm, fasttext, vw or idx. Sequences: conll, conllu, crfsuite, jsonl. Trees: conllu, Penn brackets. Rankings: letor, tables. Images: a list or folder. Graphs: jsonl.
     pub data: PathBuf,
 
-    /// Where to write the model
+    /// File to write the model to
     #[arg(short, value_name = "MODEL", required = true)]
     pub out: PathBuf,
 
@@ -114,13 +114,13 @@ pub struct TrainArgs {
     ///
     /// Defaults of other tasks: tag, the best of a short trial, unless a flag names a learner; dependency, constituency, segment and declared, hinge; rank, squared-hinge (logistic for softmax and plackett-luce, hinge for ndcg and map).
     #[arg(long, value_name = "L", help_heading = MODEL, value_parser = choice::<LossKind>(&[
-        ("perceptron", "0 unless the argmax is wrong; no penalty unless asked for"),
-        ("hinge", "the large margin: support vector machines; Crammer–Singer with several classes"),
+        ("perceptron", "only counts mistakes; no penalty unless you ask for one"),
+        ("hinge", "large margin: support vector machine; Crammer–Singer with several classes"),
         ("squared-hinge", "its square"),
         ("logistic", "maximum likelihood: logistic regression, softmax; gives probabilities"),
         ("squared", "least squares"),
-        ("huber", "regress: squared near, linear beyond --delta"),
-        ("epsilon", "regress: nothing within --epsilon, linear beyond"),
+        ("huber", "regress: squared for small errors, linear beyond --delta"),
+        ("epsilon", "regress: zero for errors within --epsilon, linear beyond"),
     ]))]
     pub loss: Option<LossKind>,
 
@@ -143,7 +143,7 @@ pub struct TrainArgs {
     #[arg(long, help_heading = MODEL, conflicts_with_all = ["c", "l2", "l1"])]
     pub hard_margin: bool,
 
-    /// How several classes are learnt [default: joint; ova for text and labels, tree for text of over 200 classes]
+    /// How to train on several classes [default: joint; ova for text and labels, tree for text of over 200 classes]
     #[arg(long, value_name = "S", help_heading = CLASSES, value_parser = choice::<Strategy>(&[
         ("joint", "one weight matrix, one loss over all classes"),
         ("ova", "one-vs-all: one binary problem per class"),
@@ -169,7 +169,7 @@ pub struct TrainArgs {
     /// The algorithm that minimises the objective
     #[arg(long, value_name = "V", default_value = "auto", help_heading = SOLVER,
           value_parser = choice::<SolverKind>(&[
-        ("auto", "the fastest that certifies"),
+        ("auto", "the fastest solver that proves its result"),
         ("exact", "closed form; needs the squared loss"),
         ("gd", "gradient descent; needs a smooth loss; searches its step unless --rate gives it"),
         ("sgd", "stochastic gradient descent, also mini-batch; any loss"),
@@ -205,7 +205,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "η", allow_negative_numbers = true, value_parser = positive, help_heading = SGD)]
     pub rate: Option<f64>,
 
-    /// How η falls after t steps [default: inverse; constant for the perceptron]
+    /// How η decreases after t steps [default: inverse; constant for the perceptron]
     #[arg(long, value_name = "H", help_heading = SGD, value_parser = choice::<ScheduleKind>(&[
         ("constant", "not at all"),
         ("inverse", "η / (1 + η·l2·t)"),
@@ -213,7 +213,7 @@ pub struct TrainArgs {
     ]))]
     pub schedule: Option<ScheduleKind>,
 
-    /// Keep the mean of the weights over all steps, in which the t-th counts t times (for the perceptron all the same)
+    /// Use the mean of the weights over all steps, where step t has weight t (perceptron: equal weights)
     #[arg(long, help_heading = SGD)]
     pub average: bool,
 
@@ -290,7 +290,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "FILE.html", help_heading = RUNNING)]
     pub report: Option<PathBuf>,
 
-    /// Exit with code 3 if the tolerance was not met (the model is written all the same)
+    /// Exit with code 3 if the tolerance was not met (the model is still written)
     #[arg(long, help_heading = RUNNING)]
     pub require_convergence: bool,
 

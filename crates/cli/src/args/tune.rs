@@ -88,7 +88,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = at_least_two, help_heading = SEARCH)]
     pub folds: usize,
 
-    /// Deal rows or examples to folds in the order of the file, as scikit-learn's StratifiedKFold does, not at random
+    /// Assign rows to folds in the order of the file, as scikit-learn's StratifiedKFold does, instead of at random
     #[arg(long, help_heading = SEARCH)]
     pub no_shuffle: bool,
 
@@ -126,7 +126,7 @@ pub struct TuneArgs {
     #[arg(skip = Task::Classify)]
     pub task: Task,
 
-    /// How several classes become problems [default: joint; ova with --task multilabel]
+    /// How to train on several classes [default: joint; ova with --task multilabel]
     #[arg(long, value_name = "S", help_heading = CLASSES, value_parser = choice::<Strategy>(&[
         ("joint", "one weight matrix, one loss over all classes"),
         ("ova", "one-vs-all"),

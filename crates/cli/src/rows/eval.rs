@@ -169,7 +169,12 @@ pub fn never_predicted(metrics: &Metrics, classes: &[String]) -> Option<String> 
 
 /// A table of the metrics, then where the mistakes are.
 pub fn in_full(metrics: &Metrics, classes: &[String]) -> Vec<String> {
-    let mut lines = table::pairs(&rows(metrics), 0);
+    let mut rows = rows(metrics);
+    // The area under the ROC curve is the same for both classes, this one is not.
+    if let ([_, second], Some(row)) = (classes, rows.iter_mut().find(|row| row.0 == "pr_auc")) {
+        row.1 += &format!(" (class {second})");
+    }
+    let mut lines = table::pairs(&rows, 0);
     if let Metrics::Classify(m) = metrics {
         lines.push(String::new());
         lines.extend(confusion::lines(m, classes));

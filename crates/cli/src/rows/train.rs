@@ -15,7 +15,7 @@ use super::details::importance;
 use super::request::{self, RowOptions};
 use super::{advice, eval, guess, inspect, summary};
 use crate::args::TrainArgs;
-use crate::talk::{Talk, count};
+use crate::talk::Talk;
 use crate::text;
 use crate::train::request::Request;
 use crate::train::{SharedProgress, Trainable};
@@ -171,17 +171,17 @@ impl Trainable for Model {
 /// What is fitted to held-out rows, and what that takes.
 fn cross_fitting(spec: &TrainSpec, n_rows: usize) -> String {
     let n_fits = lineal::folds_to_fit(spec, n_rows);
-    let (each, folds) = (count(n_fits, "more training"), spec.folds);
+    let folds = spec.folds;
     let what = match (spec.calibrate, spec.threshold.is_tuned()) {
         (Some(_), true) => "probabilities and thresholds",
         (Some(_), false) => "probabilities",
         (None, _) => "thresholds",
     };
     let without = match n_fits {
-        1 => format!("one of {folds} folds"),
-        _ => format!("one of {folds} folds each"),
+        1 => format!("once more, without one of {folds} folds"),
+        _ => format!("{n_fits} more times, each time without one of {folds} folds"),
     };
-    format!("{each}, without {without}, to fit {what} to held-out rows")
+    format!("training {without}, to fit {what} to held-out rows")
 }
 
 /// If no flag names the task and the labels look like numbers, the flags for `--task regress`; what comes once is kept

@@ -111,7 +111,7 @@ pub fn lines<M: Trainable>(model: &M, outcome: &Outcome<M>, args: &TrainArgs) ->
     lines
 }
 
-/// `logistic loss by newton: converged after 4 passes (the work of 9 over all rows)`: a pass of newton has steps inside, one of the dual leaves rows out.
+/// `logistic loss by newton: converged after 4 passes (as much work as 9 over all the data)`: a pass of newton has steps inside, one of the dual leaves rows out.
 fn method(report: &Report, last_pass: Option<usize>) -> String {
     let sum = if report.sum { ", sum form" } else { "" };
     let updates =
@@ -120,7 +120,7 @@ fn method(report: &Report, last_pass: Option<usize>) -> String {
     let passes = match last_pass.filter(|last| *last != report.passes) {
         Some(last) => {
             let work = thousands(report.passes);
-            format!("{} (the work of {work} over all the data)", count(last, "pass"))
+            format!("{} (as much work as {work} over all the data)", count(last, "pass"))
         }
         None => count(report.passes, "pass"),
     };

@@ -94,6 +94,9 @@ fn missing_files_and_columns() {
     world
         .run(&["train", "fruit.csv", "--label", "kind", "-o", "m.lineal"])
         .failed(1, &["kind", "weight, colour, fruit"]);
+    world
+        .run(&["predict", "no.lineal", "fruit.csv"])
+        .failed(1, &["no.lineal: there is no such file; check the path"]);
     assert_eq!(world.names(), ["fruit.csv"]);
 }
 

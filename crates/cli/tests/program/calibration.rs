@@ -22,7 +22,7 @@ fn every_strategy_and_map_gives_probabilities_that_sum_to_one() {
             let json = run.json();
             assert_eq!(json["calibration"], serde_json::json!({"kind": map, "folds": 3}));
             run.says(&[
-                "3 more trainings, without one of 3 folds each, to fit probabilities",
+                "training 3 more times, each time without one of 3 folds, to fit probabilities",
                 "calibrating: fold 3 of 3",
                 &format!("calibration: {map}"),
                 "fitted in 3 folds",

@@ -79,11 +79,11 @@ fn rare_labels_are_found_by_default() {
         (run.json()["test"]["micro_f1"].as_f64().unwrap(), run)
     };
     let (plain, run) = train(&["--threshold", "0.5"]);
-    assert!(!run.err.contains("more training"), "{}", run.err);
+    assert!(!run.err.contains("to fit "), "{}", run.err);
     let (tuned, run) = train(&[]);
     assert!(plain < 0.1 && tuned > 0.35, "{plain} {tuned}");
     run.says(&[
-        "5 more trainings, without one of 5 folds each, to fit thresholds",
+        "training 5 more times, each time without one of 5 folds, to fit thresholds",
         "best micro F1",
     ]);
     let eval = ["eval", "m.lineal", "rare.svm", "--json", "--threshold", "0.5"];
@@ -146,6 +146,11 @@ fn lists_that_are_taken_for_classes_are_asked_about() {
     world.file("f.csv", format!("length,genres\n{rows}"));
     let run = world.run(&train).done();
     assert!(!run.err.contains("note:"), "{}", run.err);
+    // A list of JSON cannot be one class.
+    world.file("f.jsonl", "{\"length\": 3, \"genres\": [\"war\", \"drama\"]}\n".repeat(3));
+    world
+        .run(&["train", "f.jsonl", "--label", "genres", "-o", "f.lineal"])
+        .failed(1, &["the label is a list of 2", "several labels, say --task multilabel"]);
 }
 
 #[test]

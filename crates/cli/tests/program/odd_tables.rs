@@ -132,7 +132,7 @@ fn files_of_other_programs_are_named_with_what_to_do() {
     world.file("a.json", "[\n {\"x\": 1, \"label\": \"a\"},\n {\"x\": 2, \"label\": \"b\"}\n]\n");
     for (file, parts) in [
         ("a.xlsx", ["Excel", "save the sheet as CSV"]),
-        ("a.csv", ["Parquet", "to_csv"]),
+        ("a.csv", ["Parquet", "a name that ends in .parquet"]),
         ("a.json", ["one JSON array", "one object per line"]),
     ] {
         world.run(&["train", file, "-o", "m.lineal"]).failed(1, &parts);
@@ -146,4 +146,121 @@ fn y_is_a_coordinate_beside_a_label() {
     world.file("points.csv", format!("x,y,label\n{}", (0..60).map(row).collect::<String>()));
     let run = world.run(&["train", "points.csv", "-o", "m.lineal"]).done();
     run.says(&["y      numeric", "label  label, 2 classes"]);
+}
+
+#[test]
+fn a_header_of_numbers_is_told_by_the_name_of_the_label() {
+    let world = World::new();
+    let row = |i: usize| format!("{},{},{}\n", i % 7, i % 5, if i % 7 > 3 { "a" } else { "b" });
+    let rows: String = (0..60).map(row).collect();
+    for (header, label) in [("2019,2020,outcome", "outcome"), ("2019,2020,label", "label")] {
+        world.file("years.csv", format!("{header}\n{rows}"));
+        let train = ["train", "years.csv", "-o", "m.lineal", "--label", label];
+        // A usual name needs no flag.
+        let given = if label == "label" { &train[..4] } else { &train[..] };
+        let run = world.run(given).done().says(&["60 rows", "2019", "2020", "label, 2 classes"]);
+        assert!(!run.err.contains("looks like data"), "{}", run.err);
+    }
+}
+
+#[test]
+fn columns_of_one_name_are_told_apart_as_pandas_does() {
+    let world = World::new();
+    let row = |i: usize| format!("{},{},{}\n", i % 5, i % 7, if i % 7 > 3 { "a" } else { "b" });
+    let rows: String = (0..70).map(row).collect();
+    world.file("t.csv", format!("size,size,label\n{rows}"));
+    world.run(&["train", "t.csv", "-o", "m.lineal"]).done().says(&[
+        "two columns are named `size`; the later one is called `size.1`",
+        "size.1  numeric",
+    ]);
+    // The model asks for the same names of other files.
+    world.file("new.csv", "size,size\n0,6\n4,0\n");
+    assert_eq!(world.run(&["predict", "m.lineal", "new.csv"]).done().out, "a\nb\n");
+    world.file("new.csv", "size.1,size\n6,0\n0,4\n");
+    assert_eq!(world.run(&["predict", "m.lineal", "new.csv"]).done().out, "a\nb\n");
+}
+
+#[test]
+fn a_first_line_for_excel_names_the_separator() {
+    let world = World::new();
+    let row = |i: usize| format!("{}|{}|{}\n", i % 5, i % 7, if i % 7 > 3 { "a" } else { "b" });
+    let rows: String = (0..70).map(row).collect();
+    world.file("t.csv", format!("\u{feff}sep=|\r\nx|y|label\n{rows}"));
+    world.run(&["train", "t.csv", "-o", "m.lineal", "--test", "t.csv"]).done().says(&[
+        "70 rows",
+        "x      numeric",
+        "accuracy 1.0000",
+    ]);
+    // A file without the line is read all the same, and standard input as well.
+    let run = world
+        .run_with_input(&["predict", "m.lineal", "-", "--keep", "x"], "sep=|\nx|y\n3|6\n")
+        .done();
+    assert_eq!(run.out, "3\ta\n");
+    world.file("plain.csv", "x,y\n3,6\n");
+    assert_eq!(world.run(&["predict", "m.lineal", "plain.csv"]).done().out, "a\n");
+}
+
+#[test]
+fn the_area_under_precision_and_recall_says_of_which_class() {
+    let world = World::new();
+    let row = |i: usize| format!("{},{}\n", i % 10, if i % 10 == 0 { "fraud" } else { "ok" });
+    world.file("t.csv", format!("x,label\n{}", (0..100).map(row).collect::<String>()));
+    world.run(&["train", "t.csv", "-o", "m.lineal", "-q"]).done();
+    let eval = world.run(&["eval", "m.lineal", "t.csv"]).done();
+    let line = eval.out.lines().find(|line| line.starts_with("pr_auc")).unwrap();
+    assert!(line.ends_with("(class ok)"), "{line}");
+}
+
+/// Forty rows that Arrow wrote.
+const ARROW: &[u8] = include_bytes!("../../../parquet/tests/data/snappy.parquet");
+
+#[test]
+fn parquet_files_are_tables() {
+    let world = World::new();
+    world.file("t.parquet", ARROW);
+    world.file("t.jsonl", include_bytes!("../../../parquet/tests/data/table.jsonl"));
+    let leave = ["--label", "colour", "--ignore", "tags,pairs"];
+    let train =
+        |data, model| world.run(&[&["train", data, "-o", model], &leave[..]].concat()).done();
+    let run = train("t.parquet", "p.lineal").says(&[
+        "t.parquet: 40 rows",
+        "person.home.zip",
+        "2 columns have missing numbers (9 in all",
+    ]);
+    let kind = |column: &str| {
+        let line = run.err.lines().find(|line| line.split_whitespace().next() == Some(column));
+        line.and_then(|line| line.split_whitespace().nth(1)).unwrap_or_default().to_owned()
+    };
+    assert_eq!(["day", "moment", "nanos"].map(kind), ["date"; 3]);
+    assert_eq!(["whole", "price", "single"].map(kind), ["numeric"; 3]);
+    // The same rows are the same model, whatever they were read from, and have the same answers.
+    train("t.jsonl", "j.lineal");
+    let predict = |args: &[&str]| world.run(&[&["predict", "-q"], args].concat()).done().out;
+    let answers = predict(&["j.lineal", "t.jsonl", "--proba"]);
+    assert_eq!(predict(&["p.lineal", "t.parquet", "--proba"]), answers);
+    let kept = predict(&["p.lineal", "t.parquet", "--keep", "small"]);
+    assert!(kept.starts_with("-1\t"), "{kept}");
+    world.run(&["convert", "t.parquet", "u.jsonl", "-q"]).done();
+    assert!(world.bytes("u.jsonl").starts_with(b"{\"whole\":-7"));
+    let stream = ["train", "t.parquet", "-o", "s.lineal", "--stream", "-q"];
+    world.run(&[&stream[..], &leave[..]].concat()).done();
+}
+
+#[test]
+fn parquet_files_that_are_damaged_or_not_written_are_told() {
+    let world = World::new();
+    let said = |name: &str, bytes: &[u8], parts: &[&str]| {
+        world.file(name, bytes);
+        world.run(&["train", name, "--label", "colour", "-o", "m.lineal"]).failed(1, parts);
+    };
+    said("a.parquet", &ARROW[..ARROW.len() - 9], &["a.parquet", "damaged", "write it again"]);
+    said("b.parquet", b"whole,colour\n1,red\n", &["ends in .parquet", "rename the file"]);
+    let brotli = include_bytes!("../../../parquet/tests/data/brotli.parquet");
+    said("c.parquet", brotli, &["Brotli", "compression=\"zstd\""]);
+    let mut damaged = ARROW.to_vec();
+    damaged[40..400].fill(0xee);
+    said("d.parquet", &damaged, &["d.parquet", "damaged"]);
+    world.file("e.csv", "x,label\n1,a\n2,b\n");
+    world.run(&["convert", "e.csv", "e.parquet"]).failed(1, &["Parquet is read and not written"]);
+    assert!(!world.has("e.parquet") && !world.has("m.lineal"));
 }

@@ -66,6 +66,28 @@ fn text_goes_by_as_well() {
 }
 
 #[test]
+fn columns_beside_text_go_by_as_well() {
+    let world = World::new();
+    // Only all three columns together tell the label.
+    let row = |i: usize| {
+        let (note, size, colour) = (i % 2, i / 2 % 2, i / 4 % 2);
+        let words = ["the parcel has arrived here on day", "a letter was lost on day"][note];
+        let label = ["none", "one", "two", "three"][note + size + colour];
+        format!("{words} {i},{},{},{label}\n", 10 * size, ["red", "blue"][colour])
+    };
+    let rows: String = (0..800).map(row).collect();
+    world.file("t.csv", format!("note,size,colour,label\n{rows}"));
+    let train = ["train", "t.csv", "-o", "m.lineal", "--stream", "--epochs", "5", "--json"];
+    let json = world.run(&train).done().json();
+    assert_eq!(json["features"], (1 << 20) + 1 + 2);
+    let json = world.run(&["eval", "m.lineal", "t.csv", "--json"]).done().json();
+    assert!(json["accuracy"].as_f64().unwrap() > 0.9, "{json}");
+    let top = world.run(&["inspect", "m.lineal", "--top", "20"]).done().out;
+    assert!(top.contains("size") && top.contains("colour=red"), "{top}");
+    world.run(&["train", "t.csv", "-o", "n.lineal", "--resume", "m.lineal", "-q"]).done();
+}
+
+#[test]
 fn flags_that_need_all_rows() {
     let world = World::new();
     world.file("a.svm", TINY);

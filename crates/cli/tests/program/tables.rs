@@ -256,14 +256,14 @@ fn a_messy_table_trains_without_a_flag_but_the_label() {
     assert_eq!(json["test"]["accuracy"], 1.0);
     assert_eq!((&json["test"]["baseline"], json["converged"].as_bool()), (&0.5.into(), Some(true)));
     run.says(&[
-        "order_id  ignored: names the row",
+        "order_id  ignored: identifies the row",
         "placed    date",
         "spent     numeric",
         "discount  numeric",
         "postcode  categorical, 4 values: 0112",
         "age       numeric",
         "remark    text",
-        "column \"age\" has 7 numbers missing; each counts as the mean",
+        "column \"age\" has 7 missing numbers, read as the mean",
     ]);
     let utf16: Vec<u8> =
         [0xff, 0xfe].into_iter().chain(csv.encode_utf16().flat_map(u16::to_le_bytes)).collect();
@@ -309,7 +309,7 @@ fn what_concerns_several_columns_is_one_warning() {
     let train = ["train", "t.csv", "-o", "m.lineal", "--task", "classify"];
     let run = world.run(&train).done();
     assert_eq!(run.err.matches("warning: ").count(), 1, "{}", run.err);
-    run.says(&["3 columns have missing numbers (90 in all", "the mean of its column"]);
+    run.says(&["3 columns have missing numbers (90 in all", "the mean of the column"]);
     world.file("new.csv", "a,b,c,d,e,label\n1,2,3,y,v,0\n1,2,3,z,u,1\n");
     let run = world.run(&["predict", "m.lineal", "new.csv"]).done();
     assert_eq!(run.err.matches("warning: ").count(), 1, "{}", run.err);

@@ -124,7 +124,7 @@ fn columns_are_guessed_to_be_text() {
     world.file("r.csv", csv);
     let train = ["train", "r.csv", "--label", "kind", "-o", "m.lineal", "--test", "r.csv"];
     let run = world.run(&train).done();
-    run.says(&["id      ignored: names the row", "remark  text", "accuracy 1.0000"]);
+    run.says(&["id      ignored: identifies the row", "remark  text", "accuracy 1.0000"]);
 }
 
 #[test]
@@ -203,13 +203,13 @@ fn missing_numbers_count_as_the_mean_and_are_said() {
     let csv = "age,note,label\n10,a b,x\n,a,x\n30,c d,y\nNA,c,y\n";
     world.file("t.csv", csv);
     let train = ["train", "t.csv", "--text", "note", "-o", "m.lineal"];
-    world.run(&train).done().says(&["\"age\" has 2 numbers missing", "the mean, 20", "--strict"]);
+    world.run(&train).done().says(&["\"age\" has 2 missing numbers", "the mean, 20", "--strict"]);
     world
         .run(&[&train[..], &["--strict"]].concat())
         .failed(1, &["t.csv:3:1", "missing", "--categorical age"]);
-    world.run(&["predict", "m.lineal", "t.csv"]).done().says(&["\"age\" has 2 numbers missing"]);
+    world.run(&["predict", "m.lineal", "t.csv"]).done().says(&["\"age\" has 2 missing numbers"]);
     world.file("t.csv", "age,label\nnan,x\n1,y\n");
-    world.run(&["train", "t.csv", "-o", "m.lineal"]).done().says(&["\"age\" has 1 number missing"]);
+    world.run(&["train", "t.csv", "-o", "m.lineal"]).done().says(&["\"age\" has 1 missing number"]);
     let strict = ["train", "t.csv", "-o", "m.lineal", "--strict"];
     world.run(&strict).failed(1, &["t.csv:2:1", "`nan`"]);
 }
@@ -308,7 +308,7 @@ fn text_has_probabilities_by_default_and_predicts_the_same() {
         world.run(&[&command[..], flags].concat()).done()
     };
     let predict = |flags: &[&str]| world.run(&[&["predict", "m.lineal", "t.csv"], flags].concat());
-    train(&[]).says(&["5 more trainings", "to fit probabilities", "calibration: temperature"]);
+    train(&[]).says(&["training 5 more times", "to fit probabilities", "calibration: temperature"]);
     let with: String = predict(&[]).done().out;
     for line in predict(&["--proba"]).done().out.lines() {
         let (label, rest) = line.split_once('\t').unwrap();
@@ -326,7 +326,7 @@ fn text_has_probabilities_by_default_and_predicts_the_same() {
     // Too few rows for folds are no reason to fail.
     world.file("t.csv", topics(2, 8));
     let run = train(&[]);
-    assert!(!run.err.contains("more training"), "{}", run.err);
+    assert!(!run.err.contains("to fit "), "{}", run.err);
 }
 
 #[test]

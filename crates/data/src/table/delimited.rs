@@ -5,6 +5,7 @@
 //! the rows after it. A cell that is wholly in quotes, as pandas writes it, is unquoted all the same.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use super::{Cell, Rows, Table, TableRow, Want, layout, plain, quoted};
@@ -13,16 +14,20 @@ use crate::error::{Error, ErrorKind, count, quote};
 use crate::format::Format;
 use crate::read::HEAD;
 use crate::schema::{ColumnKind, Schema};
+use crate::source::without_bom;
 
 pub(super) struct DelimitedRows<'a> {
     table: Table<'a>,
     delimiter: u8,
     names: Vec<String>,
+    /// Whether the file begins with a line such as `sep=;`, by which Excel is told the separator.
+    has_separator_line: bool,
     /// Whether the first row names the columns.
     has_header: bool,
     /// Whether that was guessed from the rows, not given by the user or the schema.
     is_guessed: bool,
     decimal_comma: bool,
+    warnings: Vec<String>,
 }
 
 /// A row before it is known to be as wide as the header.
@@ -34,11 +39,13 @@ pub(super) trait Record: TableRow {
 
 impl<'a> DelimitedRows<'a> {
     pub(super) fn open(table: Table<'a>, schema: Option<&Schema>) -> Result<Self, Error> {
+        let head = table.input.head(HEAD)?;
+        let separator_line = layout::separator_line(without_bom(&head));
         let delimiter = match (table.options.delimiter, table.format) {
             (Some(delimiter), _) => delimiter,
             (None, Format::Tsv) => b'\t',
+            (None, _) if separator_line.is_some() => separator_line.unwrap_or(b','),
             (None, _) => {
-                let head = table.input.head(HEAD)?;
                 let first = head.split(|&b| b == b'\n').next().unwrap_or_default();
                 let remembered = schema.and_then(|schema| schema.delimiter);
                 match remembered.filter(|delimiter| first.contains(delimiter)) {
@@ -51,11 +58,16 @@ impl<'a> DelimitedRows<'a> {
             table,
             delimiter,
             names: Vec::new(),
+            has_separator_line: separator_line.is_some(),
             has_header: true,
             is_guessed: false,
             decimal_comma: false,
+            warnings: Vec::new(),
         };
         let mut all = rows.first_rows()?.into_iter();
+        if rows.has_separator_line {
+            all.next();
+        }
         let Some(first) = all.next() else {
             return Err(Error::new(ErrorKind::Empty, table.file, "the file is empty"));
         };
@@ -69,7 +81,7 @@ impl<'a> DelimitedRows<'a> {
             (None, Some(schema)) => !schema.no_header,
             (None, None) => {
                 rows.is_guessed = true;
-                layout::has_header(&first, all.as_slice())
+                table.options.names_one_of(&first) || layout::has_header(&first, all.as_slice())
             }
         };
         if rows.has_header {
@@ -77,9 +89,15 @@ impl<'a> DelimitedRows<'a> {
                 if name.is_empty() { (i + 1).to_string() } else { name }
             };
             rows.names = first.into_iter().enumerate().map(name).collect();
-            rows.check_names()?;
+            rows.tell_names_apart()?;
         } else {
             rows.names = positions(first.len(), schema);
+            if rows.is_guessed {
+                rows.warnings.push(format!(
+                    "{}:1: the first row looks like data, so the columns are called 1, 2, …; if it names them, say options.header = true",
+                    table.file
+                ));
+            }
         }
         Ok(rows)
     }
@@ -124,15 +142,35 @@ impl<'a> DelimitedRows<'a> {
         }
     }
 
-    fn check_names(&self) -> Result<(), Error> {
-        let mut sorted: Vec<&String> = self.names.iter().collect();
-        sorted.sort_unstable();
-        let Some(pair) = sorted.windows(2).find(|w| w[0] == w[1]) else { return Ok(()) };
-        let message = format!(
-            "two columns are named {}; give each its own name, or say options.header = false if the first row is data",
-            quote(pair[0])
-        );
-        Err(Error::in_line(ErrorKind::Columns, self.table.file, 1, None, message))
+    /// Gives each column its own name, as pandas does: the second `size` is `size.1`. With `options.strict` that is an error.
+    fn tell_names_apart(&mut self) -> Result<(), Error> {
+        let mut taken: HashSet<String> = self.names.iter().cloned().collect();
+        let mut seen = HashSet::new();
+        for name in &mut self.names {
+            if seen.insert(name.clone()) {
+                continue;
+            }
+            let (old, mut k) = (name.clone(), 1);
+            if self.table.options.strict {
+                let message = format!(
+                    "two columns are named {}; give each its own name, or say options.header = false if the first row is data",
+                    quote(&old)
+                );
+                return Err(Error::in_line(ErrorKind::Columns, self.table.file, 1, None, message));
+            }
+            while !taken.insert(format!("{old}.{k}")) {
+                k += 1;
+            }
+            *name = format!("{old}.{k}");
+            seen.insert(name.clone());
+            self.warnings.push(format!(
+                "{}:1: two columns are named {}; the later one is called {}",
+                self.table.file,
+                quote(&old),
+                quote(&*name)
+            ));
+        }
+        Ok(())
     }
 
     fn ragged(&self, record: &dyn Record) -> Error {
@@ -161,10 +199,11 @@ impl Rows for DelimitedRows<'_> {
         _wanted: &[Want],
         f: &mut dyn FnMut(&dyn TableRow) -> Step,
     ) -> Result<(), Error> {
-        let mut skip = self.has_header;
+        let mut n_skipped = usize::from(self.has_header) + usize::from(self.has_separator_line);
         self.table.input.for_each_block(self.table.file, self.row_end(), &mut |block| {
             self.walk_block(block, &mut |record| {
-                if std::mem::take(&mut skip) {
+                if n_skipped > 0 {
+                    n_skipped -= 1;
                     return Ok(ControlFlow::Continue(()));
                 }
                 if record.n_cells() != self.names.len() {
@@ -176,13 +215,7 @@ impl Rows for DelimitedRows<'_> {
     }
 
     fn warnings(&self) -> Vec<String> {
-        if self.has_header || !self.is_guessed {
-            return Vec::new();
-        }
-        vec![format!(
-            "{}:1: the first row looks like data, so the columns are called 1, 2, …; if it names them, say options.header = true",
-            self.table.file
-        )]
+        self.warnings.clone()
     }
 
     fn decimal_comma(&self) -> bool {
@@ -270,15 +303,13 @@ mod tests {
     }
 
     #[test]
-    fn ragged_rows_and_twin_names_are_errors() {
+    fn ragged_rows_are_errors_and_twin_names_are_numbered() {
         let error = walk("a,b\n1,2\n\n3\n", b',', true).unwrap_err();
         assert!(error.to_string().starts_with("t:4: 1 field, but the first row has 2"), "{error}");
         let error = walk("a,b\n1,\"2\n3,4\n5,6\n", b',', true).unwrap_err();
         assert!(error.to_string().starts_with("t:2:3: a quote is opened here"), "{error}");
-        let error = walk("a,b,a\n", b',', true).unwrap_err();
-        assert!(error.message.contains("`a`"), "{error}");
-        let error = walk("1,0,0\n", b',', true).unwrap_err();
-        assert!(error.message.contains("options.header = false"), "{error}");
+        let rows = walk("a,b,a,a.1,a\n1,2,3,4,5\n", b',', true).unwrap();
+        assert_eq!(rows[0], ["a", "b", "a.2", "a.1", "a.3"]);
         assert_eq!(walk("1,0,0\n", b',', false).unwrap()[1], ["1@1:1", "0@1:3", "0@1:5"]);
     }
 }

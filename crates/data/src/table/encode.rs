@@ -475,9 +475,9 @@ impl<'a> Encoder<'a> {
         let missing = |(&column, (n, mean)): (&usize, &(usize, f32))| {
             let name = &self.names[column];
             format!(
-                "{file}: column {name:?} has {} missing; each counts as the mean, {mean} (options.strict makes that an error, \
-                 options.categorical = {name} a value of its own)",
-                count(*n, "number")
+                "{file}: column {name:?} has {}, read as the mean, {mean} (options.strict makes this an error; \
+                 with options.categorical = {name}, missing is a category)",
+                count(*n, "missing number")
             )
         };
         let mut all: Vec<String> = self.table.replaced.warning(file).into_iter().collect();
@@ -502,8 +502,8 @@ impl<'a> Encoder<'a> {
             format!(", most of them, {}, in {:?}", thousands(*n), self.names[column])
         });
         format!(
-            "{}: {} have missing numbers ({} in all{most}); each counts as the mean of its column (options.strict makes that an error, \
-             options.categorical = COLUMN a value of its own)",
+            "{}: {} have missing numbers ({} in all{most}), read as the mean of the column (options.strict makes this an error; \
+             with options.categorical = COLUMN, missing is a category)",
             self.table.file,
             count(n_columns, "column"),
             thousands(in_all)

@@ -46,13 +46,13 @@ pub(super) fn guess(name: &str, profile: Profile, at: usize) -> ColumnKind {
     }
     if profile.n_names == 0 {
         return ignored(format!(
-            "codes with zeros in front ({} distinct values of {}); options.categorical = {name} or options.numeric = {name} takes it",
+            "codes with leading zeros ({} distinct values in {}); options.categorical = {name} or options.numeric = {name} keeps it",
             thousands(n),
             thousands(profile.n_rows)
         ));
     }
     ignored(format!(
-        "different in most rows ({} distinct values of {}); options.text = {name} or options.categorical = {name} takes it",
+        "different in most rows ({} distinct values in {}); options.text = {name} or options.categorical = {name} keeps it",
         thousands(n),
         thousands(profile.n_rows)
     ))

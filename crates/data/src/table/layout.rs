@@ -24,6 +24,18 @@ pub(crate) fn delimiter(text: &[u8]) -> u8 {
     }
 }
 
+/// The separator that a first line `sep=;` names, as Excel writes and reads it.
+pub(super) fn separator_line(head: &[u8]) -> Option<u8> {
+    let line = head.split(|&b| b == b'\n').next()?;
+    let named = line.trim_ascii_end().strip_prefix(b"sep=");
+    match named? {
+        &[delimiter] if delimiter.is_ascii_punctuation() => Some(delimiter),
+        // The tab was trimmed.
+        [] if line.starts_with(b"sep=\t") => Some(b'\t'),
+        _ => None,
+    }
+}
+
 /// Whether runs of spaces cut the first lines into equally many cells, at least three, of which half are numbers in each line but the first.
 fn is_aligned(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
@@ -170,6 +182,21 @@ mod tests {
         assert!(
             is_table(b"a,b\n1,2\n") && !is_table(b"just words\nand more\n") && !is_table(b"a,b\n")
         );
+    }
+
+    #[test]
+    fn a_line_for_excel_names_the_separator() {
+        for (head, expected) in [
+            ("sep=;\r\na;b\n", Some(b';')),
+            ("sep=,\na,b\n", Some(b',')),
+            ("sep=\t\na\tb\n", Some(b'\t')),
+            ("sep=\na\n", None),
+            ("sep=ab\n", None),
+            ("sepal,petal\n1,2\n", None),
+            ("", None),
+        ] {
+            assert_eq!(separator_line(head.as_bytes()), expected, "{head:?}");
+        }
     }
 
     #[test]

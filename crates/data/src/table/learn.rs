@@ -105,7 +105,7 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
             // A row's name or number tells nothing of other rows, and where files were sorted, too much of these.
             Role::Guess if is_id(name, &profile) => ColumnKind::Ignored {
                 why: format!(
-                    "names the row; options.numeric = {name} or options.categorical = {name} takes it"
+                    "identifies the row; options.numeric = {name} or options.categorical = {name} keeps it"
                 ),
             },
             Role::Guess => {

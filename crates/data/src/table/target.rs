@@ -97,7 +97,15 @@ impl TargetColumn {
                 return Err((ErrorKind::Label, message));
             }
             Cell::Json(value) => value.name().ok_or_else(|| {
-                (ErrorKind::Label, format!("the label is {value}; it must be one name or number"))
+                let several = match value {
+                    Json::List(_) => {
+                        "; if a row can have several labels, say options.target = labels"
+                    }
+                    _ => "",
+                };
+                let message =
+                    format!("the label is {value}; it must be one name or number{several}");
+                (ErrorKind::Label, message)
             })?,
         };
         self.n_labelled += 1;

@@ -86,7 +86,7 @@ impl Templates {
             }
         }
         if templates.unary.is_empty() && templates.pairs.is_empty() && !templates.transitions {
-            let problem = "no template at all: write one a line, as `U00:%x[0,0]`".to_string();
+            let problem = "no template at all: write one per line, as `U00:%x[0,0]`".to_string();
             return Err(Error::Template { line: text.lines().count().max(1), problem });
         }
         Ok(templates)
@@ -211,7 +211,7 @@ mod tests {
             ("U:%x[9999999,0]", "template line 1: row 9999999 is more than 1000 tokens away"),
             (
                 "# nothing\n",
-                "template line 1: no template at all: write one a line, as `U00:%x[0,0]`",
+                "template line 1: no template at all: write one per line, as `U00:%x[0,0]`",
             ),
         ] {
             assert_eq!(Templates::parse(text).unwrap_err().to_string(), want);

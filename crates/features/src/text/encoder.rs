@@ -30,7 +30,7 @@ enum Columns {
     Hashed(Hashed),
 }
 
-/// Buffers for one row at a time: keep one a thread.
+/// Buffers for one row at a time: keep one per thread.
 #[derive(Default)]
 pub struct TextScratch {
     page: Page,

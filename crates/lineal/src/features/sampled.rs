@@ -34,8 +34,9 @@ impl Sampling {
         let hash_bits = Some(bits);
         let fit = TextFit::new(TextSpec { slots, hash_bits, ..spec.text.clone() })
             .map_err(|e| text_error(&source, &e))?;
+        let n_read = schema.n_read();
         schema.n_computed = 1 << bits;
-        schema.n_features = schema.n_read() + schema.n_computed;
+        schema.n_features = n_read + schema.n_computed;
         Ok(Some(Self { fit, source, n_rows, waiting: Vec::new() }))
     }
 

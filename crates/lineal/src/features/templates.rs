@@ -107,7 +107,7 @@ fn bind(templates: &Templates, schema: &Schema) -> Result<Vec<usize>, String> {
     templates.bind(&names).map_err(|e| e.to_string())
 }
 
-/// Shared weights as one a column and class, which is how prediction, explanations and the file see them; for two classes their
+/// Shared weights as one per column and class, which is how prediction, explanations and the file see them; for two classes their
 /// difference.
 pub(crate) fn expand(weights: Weights, joint: &Joint, n_classes: usize) -> Weights {
     fn all<F: Number>(w: &[F], joint: &Joint, n_classes: usize) -> Weights {

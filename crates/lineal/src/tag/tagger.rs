@@ -79,7 +79,7 @@ pub(super) fn tag(model: &TagModel, data: &Sequences, ask: &Ask) -> Result<Vec<T
     })
 }
 
-/// A model with the memory that tagging uses: one a thread.
+/// A model with the memory that tagging uses: one per thread.
 #[derive(Clone, Debug)]
 pub struct Tagger<'m> {
     pub(super) model: &'m TagModel,

@@ -52,7 +52,7 @@ pub(crate) fn solver(chosen: SolverKind, l2: f64) -> SolverKind {
     }
 }
 
-/// Fits shared weights, and gives them as one a column and class.
+/// Fits shared weights, and gives them as one per column and class.
 pub(crate) fn fit<F: Number>(
     job: &mut Job<'_, '_>,
     request: &Request,

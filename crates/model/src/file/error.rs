@@ -83,7 +83,7 @@ pub enum Error {
         why: String,
     },
     /// The operating system could not open the file.
-    #[error("cannot read {file}: {why}")]
+    #[error("{file}: {}", explain(.why))]
     Read {
         /// The file.
         file: String,
@@ -93,4 +93,14 @@ pub enum Error {
     /// The file could not be written; the message of [`write_atomically`](super::write_atomically) names it.
     #[error(transparent)]
     Write(io::Error),
+}
+
+/// Why the operating system did not give bytes, in the words of the readers of data.
+fn explain(why: &io::Error) -> String {
+    match why.kind() {
+        io::ErrorKind::NotFound => "there is no such file; check the path".to_owned(),
+        io::ErrorKind::IsADirectory => "this is a folder; name a model file in it".to_owned(),
+        io::ErrorKind::PermissionDenied => "no permission to read the file".to_owned(),
+        _ => format!("cannot be read: {why}"),
+    }
 }

@@ -1,4 +1,4 @@
-//! Filter tree: a knockout with costs. K−1 problems, one a node of a [`Tree`]: "which of the two winners below is cheaper?"
+//! Filter tree: a knockout with costs. K−1 problems, one per node of a [`Tree`]: "which of the two winners below is cheaper?"
 //!
 //! Beygelzimer, Langford and Ravikumar, *Error-correcting tournaments*, ALT 2009: cost-sensitive filter trees. Nodes are learnt from
 //! the leaves up. At a node a row goes down either side by the answers of the nodes already learnt, to the classes a (left) and

@@ -40,7 +40,7 @@ pub fn class_centroids(examples: &Examples<'_, Matrix>) -> Result<Csr, ShapeErro
 }
 
 impl Tree {
-    /// Halves classes by similarity of their vectors, one a row, such as [`class_centroids`]; as balanced as
+    /// Halves classes by similarity of their vectors, one per row, such as [`class_centroids`]; as balanced as
     /// [`balanced`](Self::balanced).
     pub fn clustered(centroids: &Csr, seed: u64) -> Result<Self, Error> {
         let mut rng = Pcg64Mcg::seed_from_u64(seed);
