@@ -203,7 +203,8 @@ fn a_first_line_for_excel_names_the_separator() {
 #[test]
 fn the_area_under_precision_and_recall_says_of_which_class() {
     let world = World::new();
-    let row = |i: usize| format!("{},{}\n", i % 10, if i % 10 == 0 { "fraud" } else { "ok" });
+    let row =
+        |i: usize| format!("{},{}\n", i % 10, if i.is_multiple_of(10) { "fraud" } else { "ok" });
     world.file("t.csv", format!("x,label\n{}", (0..100).map(row).collect::<String>()));
     world.run(&["train", "t.csv", "-o", "m.lineal", "-q"]).done();
     let eval = world.run(&["eval", "m.lineal", "t.csv"]).done();
