@@ -298,8 +298,8 @@ mod tests {
 
     #[test]
     fn files_keep_some_points_and_no_times() {
-        for n in [0, 1, 2, 199, 200, 201, 5000] {
-            for best_pass in [None, Some(1), Some(4.min(n)), Some(n.div_ceil(2)), Some(n)] {
+        for n in [0usize, 1, 2, 199, 200, 201, 5000] {
+            for best_pass in [None, Some(1), Some(n.min(4)), Some(n.div_ceil(2)), Some(n)] {
                 let curve = report(n, best_pass).stored().curve;
                 assert_eq!(curve.len(), n.min(STORED_POINTS));
                 assert!(curve.iter().all(|point| point.seconds == 0.0));
