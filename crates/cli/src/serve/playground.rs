@@ -241,18 +241,16 @@ mod tests {
             let gap = report["gap"].as_f64().unwrap_or(1e-3);
             assert!(least >= objective - gap - 1e-6, "{loss}: {least} {objective} {gap}");
         }
-        // The objectives of one-vs-all's problems add up to the reported one.
-        let sum: f64 = (0..3)
-            .map(|column| {
-                let ask =
-                    json!({"loss": "logistic", "strategy": "ova", "surface": {"column": column}});
-                answer(ask).unwrap()["surface"]["value"].as_f64().unwrap()
-            })
-            .sum();
-        let found = answer(json!({"loss": "logistic", "strategy": "ova"})).unwrap();
-        let objective = found["report"]["objective"].as_f64().unwrap();
-        assert!((sum - objective).abs() < 1e-5 * objective, "{sum} {objective}");
-        assert_eq!(found["surface"], json!(null));
+        // The objectives of binary problems add up to the reported one.
+        for strategy in ["ova", "ovo"] {
+            let ask = |column: usize| json!({"loss": "logistic", "strategy": strategy, "surface": {"column": column}});
+            let of = |column| answer(ask(column)).unwrap()["surface"]["value"].as_f64().unwrap();
+            let sum: f64 = (0..3).map(of).sum();
+            let found = answer(json!({"loss": "logistic", "strategy": strategy})).unwrap();
+            let objective = found["report"]["objective"].as_f64().unwrap();
+            assert!((sum - objective).abs() < 1e-5 * objective, "{strategy}: {sum} {objective}");
+            assert_eq!(found["surface"], json!(null));
+        }
         for more in [json!({"strategy": "ecoc"}), json!({"map": "poly:2"})] {
             let mut ask = more.clone();
             ask["surface"] = json!({"column": 0});

@@ -25,7 +25,7 @@ pub type Point = (f64, f64, u32);
 /// One score among those of a model, with the points that its problem has.
 pub struct Surface<'a> {
     loss: LossKind,
-    /// Half of λ.
+    /// Half of the problem's λ.
     half: f64,
     /// a, b and c of every score of the problem, of which `varied` is varied.
     scores: Vec<[f64; 3]>,
@@ -44,6 +44,7 @@ impl<'a> Surface<'a> {
             .collect();
         let own = *columns.get(column)?;
         let k = model.classes().len() as u32;
+        let n_points = points.len();
         let all = || points.iter().collect::<Vec<_>>();
         let (scores, varied, points, yes) = match report.strategy {
             _ if model.features().map().is_some() => return None,
@@ -59,7 +60,9 @@ impl<'a> Surface<'a> {
             }
             _ => return None,
         };
-        Some(Self { loss: report.loss, half: report.l2 / 2.0, scores, varied, points, yes })
+        // A duel of few points is penalised as if they were all: C is what a point counts.
+        let half = report.l2 / 2.0 * n_points as f64 / points.len().max(1) as f64;
+        Some(Self { loss: report.loss, half, scores, varied, points, yes })
     }
 
     /// The objective where the score has these weights.
