@@ -187,7 +187,7 @@ fn reports_are_whole_pages_with_names_escaped() {
         "--solver",
     ];
     // A gap that was measured once or twice is a number and not a curve.
-    world.run(&[&train[..], &["newton"]].concat()).done();
+    world.run(&[&train[..], &["lbfgs"]].concat()).done();
     assert!(!String::from_utf8(world.bytes("r.html")).unwrap().contains("<h2>Duality gap"));
     world.run(&[&train[..], &["dual"]].concat()).done().says(&["wrote r.html"]);
     world.run(&["eval", "m.lineal", "a.csv", "--report", "e.html"]).done();

@@ -209,7 +209,8 @@ impl<'a> Run<'a> {
             }
             // Where a step makes neither the value nor the gap much smaller, what is left is rounding.
             let stuck = value >= last[0] && gap > 0.5 * last[1];
-            if gap <= enough || stuck || self.passes >= stop.max_passes {
+            // As in `solver`: the first step is always taken.
+            if gap <= enough || stuck || self.passes > stop.max_passes {
                 return outcome(gap <= enough, self.passes);
             }
             (last, iterations) = ([value, gap], iterations + 1);

@@ -182,13 +182,29 @@ where
         l2,
         coupled: S::COUPLED,
     };
+    let mut erm = Erm::new(model, loss, Rows::new(x, gold.train, weights), penalty);
     let mut see = monitored::<f64, _, _, _, _>(job, model, loss, penalty, gold);
-    let outcome = newton::newton(&task, stop, &mut w, &mut see);
+    let (mut seen, mut ended) = (0, false);
+    let mut outcome = newton::newton(&task, stop, &mut w, &mut |pass| {
+        let flow = see(pass);
+        (seen, ended) = (pass.pass, flow.is_break());
+        flow
+    });
+    let stuck = !outcome.converged && !ended && outcome.passes <= stop.max_passes;
+    // Where no row has a curvature, as by Huber's loss far from all targets, its steps lead nowhere; those of the general method are found by a line search.
+    if stuck && !solver::Interrupt::current().is_stopped() {
+        let done = outcome.passes;
+        let stop = Stop { max_passes: (stop.max_passes - done).max(1), ..stop };
+        let config = solver::Newton { stop, ..Default::default() };
+        let mut on =
+            |pass: &solver::Pass<'_, f64>| see(&solver::Pass { pass: seen + pass.pass, ..*pass });
+        outcome = solver::newton(&config, &mut erm, &mut w, &mut on)?;
+        outcome.passes += done;
+    }
     drop(see);
     if let Some(warm) = &mut job.warm {
         warm.keep(&w, None, job.l2);
     }
-    let mut erm = Erm::new(model, loss, Rows::new(x, gold.train, weights), penalty);
     finish(job, &mut erm, w, outcome, None)
 }
 
