@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if solver == "auto" {
         let (n_outputs, l2) = (if k == 2 { 1 } else { k }, 1.0 / (c * y.len() as f64));
         let columns = loss == "logistic" && strategy != "joint" && k > 2;
-        let pays = loss != "hinge" && newton_pays(&x, n_outputs, l2, columns);
+        let pays = loss == "logistic" && !columns && newton_pays(&x, n_outputs, l2);
         solver = String::from(if pays { "newton" } else { "dual" });
     }
     let request = Request { loss, strategy, solver, c, tol, max_passes };

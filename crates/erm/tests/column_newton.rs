@@ -39,7 +39,7 @@ fn rows(sparse: bool) -> (Matrix, Vec<u32>) {
     (x, kinds)
 }
 
-fn agree<L: OfMargin<f64> + OfMargin<f32>>(loss: L, signs: Signs<'_>, n_columns: usize) {
+fn agree<L: OfMargin<f64>>(loss: L, signs: Signs<'_>, n_columns: usize) {
     let weights: Vec<f32> = (0..N).map(|i| [1.0, 0.0, 2.5][i % 7 % 3]).collect();
     for sparse in [false, true] {
         let (x, kinds) = rows(sparse);

@@ -12,7 +12,7 @@ mod newton;
 mod singleton_features;
 mod tree;
 
-pub use newton::{newton, newton_fits};
+pub use newton::{newton, newton_fits, newton_pays};
 pub use tree::{ColumnScale, NodePenalty, Outputs, TreeFit, TreeTask, cut, dual_tree};
 
 use crate::dually::follow;

@@ -343,9 +343,8 @@ impl Request {
             SolverKind::Auto if self.is_tree => Ok(SolverKind::Dual),
             SolverKind::Auto if self.by_columns && l2 > 0.0 => {
                 let all_rows = spec.task == Task::Multilabel || spec.strategy == Strategy::Ova;
-                let logistic = self.loss == LossKind::Logistic;
-                let by_newton =
-                    self.smooth && all_rows && newton_pays(x, self.n_classes, l2, logistic);
+                let curved = self.loss == LossKind::SquaredHinge;
+                let by_newton = curved && all_rows && lineal_erm::columns::newton_pays(x);
                 Ok(if by_newton { SolverKind::Newton } else { SolverKind::Dual })
             }
             SolverKind::Auto => Ok(self.auto(spec, l2, x)),
@@ -377,7 +376,7 @@ impl Request {
             _ if self.smooth && (l2 == 0.0 || spec.tol < 1e-6) => SolverKind::Newton,
             // The Hessian is small: a handful of Newton steps beats passes in the dual, and features on any scale do not matter.
             _ if self.smooth && (d + 1) * self.n_outputs() <= 700 => SolverKind::Newton,
-            _ if self.smooth && newton_pays(x, self.n_outputs(), l2, false) => SolverKind::Newton,
+            LossKind::Logistic if newton_pays(x, self.n_outputs(), l2) => SolverKind::Newton,
             LossKind::Huber => SolverKind::Newton,
             _ if l2 == 0.0 => SolverKind::Sgd,
             _ => SolverKind::Dual,

@@ -140,7 +140,7 @@ fn finished<F: Number>(
 }
 
 /// Newton's method on each column.
-fn one_by_one<F: Number, L: OfMargin<f64> + OfMargin<f32>>(
+fn one_by_one<F: Number, L: OfMargin<f64>>(
     job: &mut Job<'_, '_>,
     task: &ColumnTask<'_>,
     loss: L,
