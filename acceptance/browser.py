@@ -1,83 +1,87 @@
-"""Chromium without a window, driven by the WebDriver protocol: pages are opened, clicked and photographed.
+"""Chromium without a window, driven by Playwright: pages are opened, clicked and photographed.
 
     python3 acceptance/browser.py          installs what is missing and says which version there is
 
-Debian's packages `chromium` and `chromium-driver` are used, of the version below if the mirrors still have it, else of the one that they offer: security updates replace it. Installing them again
-does nothing. Where they cannot be installed, `Browser.find` gives the reason in place of a browser.
+Debian's package `chromium` is used, of the version below if the mirrors still have it, else of the one that they offer: security updates replace it. Playwright's npm package is one of those that the
+page of `lineal serve` is built and checked with (`page/package.json`). Installing them again does nothing. Where they cannot be installed, `Browser.find` gives the reason in place of a browser.
 """
 
-import base64
+import fcntl
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
-import tempfile
 import time
-import urllib.request
+from pathlib import Path
 
 VERSION = "148.0.7778.167-1~deb12u1"
-PACKAGES = ("chromium", "chromium-driver")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--hide-scrollbars",
-]
-
-
-def installed():
-    return shutil.which("chromium") and shutil.which("chromedriver")
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parent / "page"
+MODULES = PAGE / "node_modules"
+# What the checks need of the page's packages.
+NEEDED = ("axe-core/axe.min.js", "playwright-core/index.js")
 
 
 def install(tries=3):
-    """Nothing if both programs are there, else apt-get; the reason where that fails."""
-    if installed():
+    """Nothing if all is there, else apt-get and npm; the reason where that fails."""
+    return install_chromium(tries) or install_packages()
+
+
+def install_chromium(tries):
+    if shutil.which("chromium"):
         return None
     if not shutil.which("apt-get") or os.geteuid() != 0:
-        return "chromium and chromedriver are not there, and apt-get as root neither"
+        return "chromium is not there, and apt-get as root neither"
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     reason = ""
     for attempt in range(tries):
         if attempt > 0:
             time.sleep(5 * attempt)
         subprocess.run(["apt-get", "-qq", "update"], env=env, capture_output=True)
-        for wanted in ([f"{name}={VERSION}" for name in PACKAGES], list(PACKAGES)):
-            done = subprocess.run(["apt-get", "-qq", "install", "-y", "--no-install-recommends", *wanted], env=env, capture_output=True, text=True)
-            if done.returncode == 0 and installed():
+        for wanted in (f"chromium={VERSION}", "chromium"):
+            done = subprocess.run(["apt-get", "-qq", "install", "-y", "--no-install-recommends", wanted], env=env, capture_output=True, text=True)
+            if done.returncode == 0 and shutil.which("chromium"):
                 return None
             reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
     return f"apt-get could not install chromium: {reason}"
+
+
+def install_packages():
+    """The packages of the page, by npm."""
+
+    def are_there():
+        return all((MODULES / name).exists() for name in NEEDED)
+
+    if not shutil.which("node"):
+        return "node is not there, which runs Playwright"
+    if are_there():
+        return None
+    if not shutil.which("npm"):
+        return "playwright-core is not there, and npm neither"
+    # Groups run side by side; one of them installs.
+    with open(PAGE / "package.json") as once:
+        fcntl.flock(once, fcntl.LOCK_EX)
+        if are_there():
+            return None
+        done = subprocess.run(["npm", "--prefix", str(PAGE), "ci", "--no-audit", "--no-fund", "--silent"], capture_output=True, text=True)
+    return None if done.returncode == 0 else f"npm could not install playwright-core: {done.stderr.strip()[-200:]}"
+
+
+def axe():
+    """The text of axe-core."""
+    return (MODULES / NEEDED[0]).read_text()
 
 
 class Browser:
     """A running Chromium. Close it, or use it as a context."""
 
     def __init__(self, width=1200, height=900, dark=False):
-        self.folder = tempfile.TemporaryDirectory(prefix="lineal-browser-")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.driver = subprocess.Popen(["chromedriver", f"--port={self.port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        args = [*FLAGS, f"--window-size={width},{height}", f"--user-data-dir={self.folder.name}"]
-        options = {"args": args, "binary": shutil.which("chromium")}
-        try:
-            self.wait()
-            answer = self.send("POST", "/session", {"capabilities": {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}}})
-            self.session = f"/session/{answer['sessionId']}"
-            self.resize(width, height)
-            media = {"media": "screen", "features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]}
-            self.cdp("Emulation.setEmulatedMedia", media)
-        except Exception:
-            self.driver.terminate()
-            raise
+        options = {"binary": shutil.which("chromium"), "width": width, "height": height, "dark": dark}
+        # Nothing of this goes through a proxy.
+        env = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+        self.driver = subprocess.Popen(["node", HERE / "browser.mjs", json.dumps(options)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
+        self.version = self.heard()
 
     @staticmethod
     def find():
@@ -88,48 +92,28 @@ class Browser:
         return self
 
     def __exit__(self, *_):
-        try:
-            self.send("DELETE", self.session)
-        finally:
-            self.driver.terminate()
-            self.driver.wait()
-            self.folder.cleanup()
+        self.driver.stdin.close()
+        self.driver.wait(60)
 
-    def wait(self, seconds=60):
-        end = time.monotonic() + seconds
-        while True:
-            try:
-                if self.send("GET", "/status")["ready"]:
-                    return
-            except OSError:
-                pass
-            if time.monotonic() > end:
-                raise RuntimeError("chromedriver does not answer")
-            time.sleep(0.2)
+    def heard(self):
+        answer = json.loads(self.driver.stdout.readline() or '{"error": "the browser ended"}')
+        if "error" in answer:
+            raise RuntimeError(answer["error"])
+        return answer["value"]
 
-    def send(self, method, path, body=None):
-        data = None if body is None else json.dumps(body).encode()
-        headers = {"Content-Type": "application/json"}
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data=data, method=method, headers=headers)
-        # Nothing of this goes through a proxy.
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        try:
-            with opener.open(request, timeout=120) as answer:
-                return json.load(answer)["value"]
-        except urllib.error.HTTPError as error:
-            raise RuntimeError(f"{method} {path}: {error.read().decode()[:500]}") from error
-
-    def cdp(self, command, parameters):
-        return self.send("POST", f"{self.session}/goog/cdp/execute", {"cmd": command, "params": parameters})
+    def ask(self, what, **more):
+        self.driver.stdin.write(json.dumps({"what": what, **more}) + "\n")
+        self.driver.stdin.flush()
+        return self.heard()
 
     def resize(self, width, height):
-        self.cdp("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        self.ask("resize", width=width, height=height)
 
     def open(self, path):
         self.visit(f"file://{path}")
 
     def visit(self, url):
-        self.send("POST", f"{self.session}/url", {"url": url})
+        self.ask("visit", url=url)
 
     def until(self, script, *args, seconds=30):
         """Waits for a script to return something true, and returns that."""
@@ -144,33 +128,40 @@ class Browser:
 
     def choose(self, selector, path):
         """Chooses a file in a field."""
-        found = self.send("POST", f"{self.session}/element", {"using": "css selector", "value": selector})
-        element = next(iter(found.values()))
-        self.send("POST", f"{self.session}/element/{element}/value", {"text": str(path)})
+        self.ask("choose", selector=selector, path=str(path))
 
     def press(self, *keys):
-        """Presses keys, one after the other."""
-        actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
-        self.send("POST", f"{self.session}/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
+        """Presses keys, one after the other, by Playwright's names: `ArrowRight`, `Control+Enter`."""
+        self.ask("press", keys=keys)
+
+    def type(self, text):
+        """Types a text where the focus is."""
+        self.ask("type", text=text)
+
+    def hover(self, selector):
+        """Rests the mouse on something."""
+        self.ask("hover", selector=selector)
+
+    def tree(self):
+        """What a screen reader is told of the page, as YAML."""
+        return self.ask("tree")
 
     def js(self, script, *args):
         """What a script returns."""
-        return self.send("POST", f"{self.session}/execute/sync", {"script": script, "args": list(args)})
+        return self.ask("js", script=script, args=args)
 
     def errors(self):
-        """What the page complained about."""
-        log = self.send("POST", f"{self.session}/se/log", {"type": "browser"})
-        return [entry["message"] for entry in log if entry["level"] == "SEVERE"]
+        """What the page complained about since the last time."""
+        return self.ask("errors")
 
     def screenshot(self, path, whole=True):
         """The whole page, or what is seen of it."""
-        image = self.cdp("Page.captureScreenshot", {"captureBeyondViewport": whole, "format": "png"})["data"]
-        with open(path, "wb") as out:
-            out.write(base64.b64decode(image))
+        self.ask("screenshot", path=str(path), whole=whole)
 
 
 if __name__ == "__main__":
     why = install()
     if why:
         sys.exit(why)
-    print(subprocess.run(["chromium", "--version", "--no-sandbox"], capture_output=True, text=True).stdout.strip())
+    with Browser() as found:
+        print(f"Chromium {found.version}")

@@ -1,21 +1,16 @@
 """The page of `lineal serve` in Chromium: a model of every task, tried and looked into, in light and dark, on a phone and on a screen; and what axe-core says of it."""
 
 import base64
-import fcntl
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import urllib.request
 from pathlib import Path
 
-from browser import Browser
+from browser import Browser, axe
 from test_reports import OUTSIDE, table
-
-PAGE = Path(__file__).resolve().parent.parent / "page"
-AXE = PAGE / "node_modules" / "axe-core" / "axe.min.js"
 
 CHUNKS = "the DT B-NP\nold JJ I-NP\ndog NN I-NP\nbarks VB B-VP\nin IN B-PP\nParis NNP B-NP\n. . O\n\nthe DT B-NP\ncat NN I-NP\nsleeps VB B-VP\n. . O\n\n"
 TREES = "1\tthe\t_\tDET\t_\t_\t2\tdet\t_\t_\n2\tdog\t_\tNOUN\t_\t_\t3\tnsubj\t_\t_\n3\tbarks\t_\tVERB\t_\t_\t0\troot\t_\t_\n4\tin\t_\tADP\t_\t_\t5\tcase\t_\t_\n5\tParis\t_\tPROPN\t_\t_\t3\tobl\t_\t_\n\n1\tcats\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tsleep\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
@@ -36,8 +31,8 @@ def picture(path, mask):
             labels.write(bytes([0 if left else 255]))
 
 
-def models(program):
-    """A model of each task, by name."""
+def models(program, reports=False):
+    """A model of each task, by name, with the page of its training if that is wanted."""
     folder = Path(program.folder.name)
     for kind in ("two", "three", "number"):
         table(folder / f"{kind}.csv", 300, kind, 1)
@@ -74,7 +69,8 @@ def models(program):
     made = []
     for name, (data, *more) in flags.items():
         path = folder / f"{name}.lineal"
-        program.output("train", folder / data, "-o", path, *more, "--quiet")
+        report = ["--report", folder / f"{name}-train.html"] if reports else []
+        program.output("train", folder / data, "-o", path, *more, *report, "--quiet")
         made.append(path)
     return made
 
@@ -96,21 +92,6 @@ class Server:
         self.process.wait(60)
 
 
-def axe():
-    """The text of axe-core, which comes with what the page is built from; or why there is none."""
-    if not AXE.exists():
-        if not shutil.which("npm"):
-            return None, "axe-core is not there, and npm neither"
-        # Groups run side by side; one of them installs.
-        with open(PAGE / "package.json") as once:
-            fcntl.flock(once, fcntl.LOCK_EX)
-            if not AXE.exists():
-                done = subprocess.run(["npm", "--prefix", str(PAGE), "ci", "--no-audit", "--no-fund", "--silent"], capture_output=True, text=True)
-                if done.returncode != 0:
-                    return None, f"npm could not install axe-core: {done.stderr.strip()[-200:]}"
-    return AXE.read_text(), None
-
-
 # What axe-core finds to be serious or worse, with where it is.
 FAULTS = """
 return axe.run(document, {resultTypes: ['violations']}).then(function (found) {
@@ -129,12 +110,12 @@ SHOWN = {
     "chunks": ["Labels", "Token by token", "alternatives"],
     "arcs": ["Dependency tree", "Word by word", "heads by probability"],
     "phrases": ["Tree", "In brackets"],
-    "ranks": ["Order", "rank"],
+    "ranks": ["Order", "rank", "Scores"],
     "graphs": ["Labels of nodes"],
     "records": ["Answer"],
-    "images": ["Shares", "Mean confidence"],
+    "images": ["Shares", "Mean confidence", "Why a pixel has its label"],
 }
-EXAMPLES = {"graphs": GRAPH, "records": RECORD, "news": "cheap pills for the winner, please report to the meeting"}
+EXAMPLES = {"records": RECORD, "news": "cheap pills for the winner, please report to the meeting"}
 PICTURES = {("news", "try"): "serve-try", ("two", "inside"): "serve-inside", ("arcs", "try"): "serve-arcs", ("two", "labelled"): "serve-labelled"}
 
 
@@ -144,9 +125,7 @@ def page(checks, program, _):
     if why:
         checks.not_run(f"the page of the server in a browser: {why}")
         return
-    script, why = axe()
-    if why:
-        checks.not_run(f"what axe-core finds: {why}")
+    script = axe()
     folder = Path(program.folder.name)
     pictures = os.environ.get("LINEAL_PICTURES")
     with Server(program, models(program)) as server:
@@ -172,10 +151,9 @@ def page(checks, program, _):
                         checks.that(outside == [], f"{where}, {view}: nothing sticks out", str(outside[:3]))
                         errors = browser.errors()
                         checks.that(errors == [], f"{where}, {view}: no error", str(errors[:3]))
-                        if script:
-                            browser.js(script + "\nreturn 1;")
-                            faults = browser.js(FAULTS)
-                            checks.that(faults == [], f"{where}, {view}: no serious fault", str(faults))
+                        browser.js(script + "\nreturn 1;")
+                        faults = browser.js(FAULTS)
+                        checks.that(faults == [], f"{where}, {view}: no serious fault", str(faults))
                         elsewhere = browser.js("return performance.getEntriesByType('resource').map(e => e.name).filter(n => !n.startsWith(location.origin) && !n.startsWith('data:'))")
                         checks.that(elsewhere == [], f"{where}, {view}: nothing comes from elsewhere", str(elsewhere))
                 if not dark and width == 1200:
@@ -273,9 +251,43 @@ def more(checks, browser, server, folder):
     last = browser.js("var s = document.querySelector('#rival'); s.selectedIndex = s.options.length - 1; s.dispatchEvent(new Event('change')); return s.value")
     head = browser.until("return [...document.querySelectorAll('h2')].map(e => e.textContent).find(t => t.endsWith('and not ' + arguments[0]))", last)
     checks.that(bool(head), "a rival can be chosen", str(head))
+    keyboard(checks, browser, server)
+    # Alternatives show where the mouse rests.
+    browser.visit(f"{server.url}/#chunks/try")
+    browser.until("return document.querySelector('h1').textContent === 'chunks' && document.querySelector('button.primary')")
+    browser.js("document.querySelector('button.primary').click()")
+    browser.until("return document.querySelector('.span')")
+    shown = "return [...document.querySelectorAll('.hint')].filter(e => e.checkVisibility()).map(e => e.innerText)"
+    checks.that(browser.js(shown) == [], "alternatives are not in the way")
+    browser.hover(".span")
+    found = browser.js(shown)
+    checks.that(len(found) == 1 and "B-NP" in found[0] and "0." in found[0], "alternatives of a span, with their probabilities", str(found))
+    # A word without its part of speech is not passed on to a parser that was trained with them.
+    browser.visit(f"{server.url}/#arcs/try")
+    browser.until("return document.querySelector('h1').textContent === 'arcs' && document.querySelector('button.primary')")
+    browser.js("document.querySelector('#example').value = 'the dog/NOUN'; document.querySelector('button.primary').click()")
+    told = browser.until("var w = document.querySelector('.warn'); return w && w.textContent")
+    checks.that("the has no part of speech" in told, "a word without its part of speech is told", told)
+    # Any pixel is explained where it is clicked.
+    browser.visit(f"{server.url}/#images/try")
+    browser.until("return document.querySelector('h1').textContent === 'images' && document.querySelector('button.primary')")
+    browser.choose("#example", folder / "a.png")
+    browser.js("document.querySelector('button.primary').click()")
+    browser.until("return document.querySelector('#pixel-x')")
+    browser.js("var c = document.querySelector('.result canvas'), b = c.getBoundingClientRect(); c.dispatchEvent(new MouseEvent('click', {clientX: b.left + b.width * 20.5 / 24, clientY: b.top + b.height * 3.5 / 16, bubbles: true}))")
+    found = browser.until("return document.querySelector('#pixel-x').value === '20' && document.querySelector('#pixel-y').value === '3' && document.querySelector('.result').innerText")
+    checks.that("Label 255, ahead of 0" in found, "a pixel is explained where it is clicked", found[-300:])
+    # A file can be dropped.
+    browser.visit(f"{server.url}/#two/inside")
+    browser.until("return document.querySelector('h1').textContent === 'two' && document.querySelector('#labelled')")
+    browser.js("var t = new DataTransfer(); t.items.add(new File([arguments[0]], 'two.csv')); document.querySelector('#labelled').closest('section').dispatchEvent(new DragEvent('drop', {dataTransfer: t, bubbles: true, cancelable: true}))", (folder / "two.csv").read_text())
+    found = browser.until("return [...document.querySelectorAll('.views h2')].map(e => e.textContent).find(t => t === 'Confusion matrix')")
+    checks.that(bool(found), "a labelled file is dropped")
     # Keys go from tab to tab.
+    browser.visit(f"{server.url}/#three/try")
+    browser.until("return document.querySelector('h1').textContent === 'three' && document.querySelector('#view').dataset.ready")
     browser.js("document.querySelector('[role=tab][aria-selected=true]').focus()")
-    browser.press("\ue014")
+    browser.press("ArrowRight")
     browser.until("return location.hash === '#three/inside' && document.querySelector('#search')")
     checks.that(True, "arrow keys change the view")
     # Features can be searched.
@@ -294,7 +306,35 @@ def more(checks, browser, server, folder):
         shown = json.loads(subprocess.run([server.process.args[0], "inspect", folder / f"{name}.lineal", "--json"], capture_output=True, text=True).stdout)["curve"]
         # Least squares are solved at once, without a pass.
         checks.that(curve == shown and len(curve) <= 200 and (len(curve) > 0) == (name != "number") and all("seconds" not in point for point in curve), f"{name}: the file keeps its curve", str(curve)[:200])
-    checks.that(browser.errors() == [], "no error in all this")
+    errors = browser.errors()
+    checks.that(errors == [], "no error in all this", str(errors[:3]))
+
+
+# How a screen reader names what each view has.
+TREE = ["heading \"news\"", "combobox \"Model\"", "tab \"Try\" [selected]", "tab \"Look inside\"", "tabpanel \"Try\"", "textbox \"Text\"", "button \"Predict\"", "heading \"Class\"", "img \"", "combobox \"Against\""]
+
+
+def keyboard(checks, browser, server):
+    """A prediction without a mouse, and what a screen reader is told of it."""
+    browser.visit("about:blank")
+    browser.visit(f"{server.url}/#news/try")
+    browser.until("return document.querySelector('#view') && document.querySelector('#view').dataset.ready")
+    reached = []
+    for _ in range(12):
+        browser.press("Tab")
+        reached.append(browser.js("var e = document.activeElement; return e.id || e.getAttribute('role') || e.className || e.tagName"))
+        if reached[-1] == "example":
+            break
+    checks.that(reached[0] == "skip" and reached[-1] == "example", "the tabulator comes to the text, by a link over the head of the page", str(reached))
+    browser.press("Control+a")
+    browser.type("the election and the storm")
+    browser.press("Control+Enter")
+    browser.until("return document.querySelector('.result').dataset.done")
+    head = browser.js("return document.querySelector('.result .big').textContent")
+    checks.that(head == "news", "Ctrl+Enter predicts what was typed", head)
+    tree = browser.tree()
+    missing = [part for part in TREE if part not in tree]
+    checks.that(missing == [], "a screen reader is told what everything is", f"not {missing} in {tree[:1500]}")
 
 
 def token(checks, program, folder):
@@ -314,9 +354,7 @@ def playground(checks, program, _):
     if why:
         checks.not_run(f"the playground in a browser: {why}")
         return
-    script, why = axe()
-    if why:
-        checks.not_run(f"what axe-core finds: {why}")
+    script = axe()
     pictures = os.environ.get("LINEAL_PICTURES")
     with Server(program, []) as server:
         for dark, width in ((False, 1200), (True, 400), (False, 400), (True, 1200)):
@@ -343,10 +381,9 @@ def well(checks, browser, where, script):
     """Nothing sticks out, and axe-core finds nothing serious."""
     outside = browser.js(OUTSIDE)
     checks.that(outside == [], f"{where}: nothing sticks out", str(outside[:3]))
-    if script:
-        browser.js(script + "\nreturn 1;")
-        faults = browser.js(FAULTS)
-        checks.that(faults == [], f"{where}: no serious fault", str(faults))
+    browser.js(script + "\nreturn 1;")
+    faults = browser.js(FAULTS)
+    checks.that(faults == [], f"{where}: no serious fault", str(faults))
 
 
 def again(browser):

@@ -166,7 +166,7 @@ def dask_ml(client, X, y):
 
 
 def gblinear(client, X, y):
-    import xgboost
+    import xgboost.dask
 
     data = xgboost.dask.DaskDMatrix(client, X, y)
     settings = {"booster": "gblinear", "objective": "binary:logistic", "updater": "coord_descent", "lambda": 1.0, "alpha": 0.0, "nthread": 1}

@@ -1,9 +1,9 @@
 // The answer of each task, drawn.
 
-import type { Json, Served } from "./api";
+import { explain, type Json, type Served } from "./api";
 import { bars, diverging } from "./charts";
 import { colour, el, rough, section, signed, table } from "./dom";
-import { arcs, tree } from "./trees";
+import { arcs, tree, wordsOf } from "./trees";
 
 export interface Shown {
   model: Served;
@@ -44,7 +44,7 @@ function rows({ model, prediction, reasons, rival, choose }: Shown): Node {
     const names = model.task === "multilabel" ? (prediction.labels as string[]) : [prediction.label as string];
     const what = model.input.proba ? "probability" : "score";
     const headline = names.length > 0 ? names.join(", ") : "no label";
-    out.append(section(model.task === "multilabel" ? "Labels" : "Class", el("p", { class: "big" }, headline), bars(best, what, model.input.proba), el("p", { class: "note" }, `The best ${best.length} of ${model.input.classes?.length ?? best.length}, by ${what}.`)));
+    out.append(section(model.task === "multilabel" ? "Labels" : "Class", el("p", { class: "big" }, headline), bars(best, what, model.input.proba, names), el("p", { class: "note" }, `The best ${best.length} of ${model.input.classes?.length ?? best.length}, by ${what}.`)));
   }
   for (const reason of reasons) {
     const title = reason.label === undefined ? "Why this number" : reason.against ? `Why ${reason.label} and not ${reason.against}` : `Why ${reason.label}`;
@@ -52,6 +52,7 @@ function rows({ model, prediction, reasons, rival, choose }: Shown): Node {
     if (reason.rest?.features > 0) features.push([`the other ${reason.rest.features}`, reason.rest.contribution]);
     if (reason.bias) features.push(["bias", reason.bias]);
     const words = ((reason.words ?? []) as Json[]).map((cell) => lit(cell));
+    if (words.length > 0) words.push(legend(reason));
     const lead = el("p", { class: "note" }, `It leads by ${rough(reason.lead)}: what the features above add up to.`);
     out.append(section(title, model.task === "classify" && (model.input.classes?.length ?? 0) > 2 && rivals(model, reason, rival, choose), ...words, diverging(features), lead));
   }
@@ -64,8 +65,14 @@ function rivals(model: Served, reason: Json, rival: string | undefined, choose: 
   return el("p", { class: "rival" }, el("label", { for: "rival" }, "Against "), select);
 }
 
+/** What the two colours mean. */
+function legend({ label, against }: Json): HTMLElement {
+  const [plus, minus] = label === undefined ? ["raises the number", "lowers it"] : [`speaks for ${label}`, against ? `speaks for ${against}` : `speaks against ${label}`];
+  return el("p", { class: "keys squares" }, el("span", {}, el("i", { style: "background: var(--c2)" }), plus), el("span", {}, el("i", { style: "background: var(--c4)" }), minus));
+}
+
 /** A text whose words are coloured by what they added. */
-function lit(cell: Json): Node {
+function lit(cell: Json): HTMLElement {
   const parts = cell.parts as [string, number][];
   const most = Math.max(1e-300, ...parts.map(([, amount]) => Math.abs(amount)));
   const marks = parts.map(([text, amount]) => {
@@ -90,13 +97,44 @@ function tags({ model, prediction, reasons }: Shown): Node {
     let end = i + 1;
     while (end < tokens.length && type !== "O" && /^[IE]-/.test(labels[end]) && kind(labels[end]) === type) end++;
     const words = tokens.slice(i, end).join(" ");
-    const about = proba ? tokens.slice(i, end).map((word, k) => `${word}: ${best(proba[i + k])}`).join("\n") : type;
-    line.append(type === "O" ? el("span", { title: about, class: "plain" }, words) : el("span", { class: "span", style: `--tone: ${colour(types.indexOf(type))}`, title: about, tabindex: 0 }, words, el("small", {}, type)), " ");
+    const about = proba && alternatives(tokens.slice(i, end), proba.slice(i, end));
+    const sure = proba && Math.min(...labels.slice(i, end).map((label, k) => (proba[i + k] as Record<string, number>)[label] ?? 0));
+    if (type === "O") line.append(hinted(el("span", { class: "plain" }, words), about), " ");
+    else line.append(hinted(el("span", { class: "span", style: `--tone: ${colour(types.indexOf(type))}` }, words, el("small", {}, sure === undefined ? type : `${type} ${sure.toFixed(2)}`)), about), " ");
     i = end;
   }
   const cells = tokens.map((word, i) => [word, labels[i], proba ? best(proba[i]) : "", why(reasons.find((reason) => reason.token === i + 1))]);
   const sure = prediction.probability === undefined ? null : el("p", { class: "note" }, `Probability of the whole: ${rough(prediction.probability)}`);
   return el("div", {}, section("Labels", line, sure), section("Token by token", table(["token", "label", "alternatives", "what decided"], cells, [], "words")));
+}
+
+/** For each word its three likeliest labels, with bars. */
+function alternatives(words: string[], proba: Json[]): Node[] {
+  return words.map((word, k) => {
+    const all = Object.entries(proba[k] as Record<string, number>).sort((a, b) => b[1] - a[1]).slice(0, 3);
+    const rows = all.map(([label, p]) => el("span", { class: "alternative" }, el("span", {}, label), el("i", { style: `--share: ${p}` }), el("span", {}, p.toFixed(3))));
+    return el("span", { class: "word-of-hint" }, el("b", {}, word), ...rows);
+  });
+}
+
+let n_hints = 0;
+
+/** Something that says more where the mouse rests on it, or the focus is. */
+function hinted(element: HTMLElement, about: Node[] | undefined): HTMLElement {
+  if (!about) return element;
+  const hint = el("span", { class: "hint", role: "tooltip", id: `hint-${n_hints++}` }, ...about);
+  element.append(hint);
+  element.tabIndex = 0;
+  element.setAttribute("aria-describedby", hint.id);
+  // It does not reach over the edge of the window.
+  const place = (): void => {
+    hint.style.left = "0";
+    const over = hint.getBoundingClientRect().right - document.documentElement.clientWidth + 12;
+    if (over > 0) hint.style.left = `${-over}px`;
+  };
+  element.addEventListener("mouseenter", place);
+  element.addEventListener("focus", place);
+  return element;
 }
 
 const kind = (label: string): string => label.replace(/^[BIESLU]-/, "");
@@ -121,7 +159,7 @@ function texts(prediction: Json): Node {
   let at = 0;
   for (const span of spans) {
     const sure = span.probability === undefined ? span.label : `${span.label} ${rough(span.probability)}`;
-    line.append(text.slice(at, span.start).join(""), el("span", { class: "span", style: `--tone: ${colour(types.indexOf(span.label))}`, title: sure, tabindex: 0 }, text.slice(span.start, span.end).join(""), el("small", {}, span.label)));
+    line.append(text.slice(at, span.start).join(""), el("span", { class: "span", style: `--tone: ${colour(types.indexOf(span.label))}`, title: sure, tabindex: 0 }, text.slice(span.start, span.end).join(""), el("small", {}, span.probability === undefined ? span.label : `${span.label} ${Number(span.probability).toFixed(2)}`)));
     at = span.end;
   }
   line.append(text.slice(at).join(""));
@@ -144,7 +182,21 @@ function why2(reason: Json | undefined): string {
 }
 
 function constituency({ prediction, reasons }: Shown): Node {
-  return el("div", {}, section("Tree", el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Tree" }, tree(prediction.tree as string)), el("details", {}, el("summary", {}, "In brackets"), el("pre", { tabindex: 0 }, prediction.tree))), reasonsOf(reasons));
+  return el("div", {}, section("Tree", el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Tree" }, tree(prediction.tree as string)), el("details", {}, el("summary", {}, "In brackets"), el("pre", { tabindex: 0 }, prediction.tree))), reasonsOf(reasons, (reason) => ofPhrase(reason, wordsOf(prediction.tree as string))));
+}
+
+/** `NP “the old dog”: probability 0.98, ahead of ADJP “old dog” by 1.5`. */
+function ofPhrase(reason: Json, words: string[]): string {
+  const say = ({ label, start, end }: Json): string => {
+    const text = words.slice(start - 1, end);
+    return `${label} “${text.length > 6 ? [...text.slice(0, 3), "…", ...text.slice(-2)].join(" ") : text.join(" ")}”`;
+  };
+  const phrase = reason.phrase as Json | undefined;
+  if (!phrase || phrase.label === undefined) return headline(reason);
+  const others = ([reason.against ?? []].flat() as Json[]).filter((other) => other.label !== undefined);
+  const first = others.slice(0, 2).map(say).join(" and ") + (others.length > 2 ? ` and ${others.length - 2} more` : "");
+  const sure = reason.proba === undefined || reason.proba === null ? "" : `: probability ${rough(reason.proba)}`;
+  return `${say(phrase)}${sure}${first ? `, ahead of ${first}` : typeof reason.lead === "number" ? ", ahead" : ""}${typeof reason.lead === "number" ? ` by ${rough(reason.lead)}` : ""}`;
 }
 
 function ranking({ prediction, reasons, example }: Shown): Node {
@@ -154,18 +206,56 @@ function ranking({ prediction, reasons, example }: Shown): Node {
   const cells = order.map((d, i) => {
     const reason = reasons.find((reason) => reason.document === d);
     const first = (reason?.reasons as Json[] | undefined)?.slice(0, 2) ?? [];
-    return [String(i + 1), String(d), rough(scores[d - 1]), JSON.stringify(documents[d - 1]).slice(0, 120), first.map((r) => `${r.feature} ${signed(r.lead)}`).join(", ")];
+    const text = JSON.stringify(documents[d - 1]);
+    return [String(i + 1), `line ${d}`, text.length > 90 ? `${text.slice(0, 89)}…` : text, first.map((r) => `feature ${r.feature} ${signed(r.lead)}`).join(", ")];
   });
-  return section("Order", table(["rank", "document", "score", "", "above the next by"], cells, [true, true, true]));
+  const best = order.map((d): [string, number] => [`line ${d}`, scores[d - 1]]);
+  return el("div", {}, section("Order", table(["rank", "document", "features", "ahead of the next by"], cells, [true])), section("Scores", bars(best.slice(0, 30), "score", false)));
 }
 
-function mask({ prediction, example, model }: Shown): Node {
+function mask({ prediction, example, model, reasons }: Shown): Node {
   const data = (example as Json).data as string;
-  const canvas = el("canvas", { width: prediction.width, height: prediction.height, role: "img", "aria-label": "The image with its labels as colours" });
+  const size = { width: prediction.width, height: prediction.height, class: "picture" };
+  const canvas = el("canvas", { ...size, role: "img", "aria-label": "The image with its labels as colours" });
   void paint(canvas, data, prediction.mask as string);
   const shares = Object.entries(prediction.shares as Record<string, number>).sort((a, b) => b[1] - a[1]);
   const sure = prediction.confidence === undefined ? null : el("p", { class: "note" }, `Mean confidence ${rough(prediction.confidence)}`);
-  return el("div", { class: "grid" }, section("Labels", canvas, el("p", { class: "keys" }, ...(model.input.classes ?? []).map((label, i) => el("span", {}, el("i", { style: `background: ${i === 0 ? "transparent" : PAINT[(i - 1) % PAINT.length]}` }), label)))), section("Shares", bars(shares, "share", true), sure));
+  const keys = el("p", { class: "keys squares" }, ...(model.input.classes ?? []).map((label, i) => el("span", {}, el("i", { style: `background: ${i === 0 ? "var(--card)" : PAINT[(i - 1) % PAINT.length]}` }), label)));
+  return el("div", {}, el("div", { class: "grid" }, section("Labels", canvas, keys), section("Shares", bars(shares, "share", true), sure)), pixel(model, example, prediction, reasons, canvas));
+}
+
+/** Why a pixel has its label: the least sure one first, then any that is clicked or named. */
+function pixel(model: Served, example: unknown, { width, height }: Json, reasons: Json[], canvas: HTMLCanvasElement): Node {
+  const shown = el("div", { "aria-live": "polite" });
+  const field = (name: string, most: number): HTMLInputElement => el("input", { type: "number", id: `pixel-${name}`, min: 0, max: most - 1, value: 0 });
+  const [x, y] = [field("x", width), field("y", height)];
+  const show = (reason: Json | undefined): void => {
+    if (!reason) return shown.replaceChildren(el("p", { class: "note" }, "No pixel can be explained."));
+    [x.value, y.value] = [String(reason.node % width), String(Math.floor(reason.node / width))];
+    const list = (reason.reasons as Json[]).map((r): [string, number] => [`${r.feature} (${r.part})`, r.amount as number]);
+    if (reason.rest) list.push(["all others", reason.rest as number]);
+    const lead = `Label ${reason.label}${reason.against === null ? "" : `, ahead of ${reason.against} by ${rough(reason.lead)}`}${reason.confidence === undefined ? "" : `; confidence ${rough(reason.confidence)}`}`;
+    shown.replaceChildren(el("p", {}, lead), diverging(list, "adds", 760));
+  };
+  const ask = async (px: number, py: number): Promise<void> => {
+    try {
+      show((await explain(model.name, { images: [example], pixel: [px, py], top: 10 }))[0]);
+    } catch (error) {
+      shown.replaceChildren(el("p", { class: "warn", role: "alert" }, error instanceof Error ? error.message : String(error)));
+    }
+  };
+  canvas.addEventListener("click", (event) => {
+    const box = canvas.getBoundingClientRect();
+    const at = (far: number, size: number, n: number): number => Math.max(0, Math.min(n - 1, Math.floor((far / size) * n)));
+    void ask(at(event.clientX - box.left, box.width, width), at(event.clientY - box.top, box.height, height));
+  });
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    void ask(Number(x.value), Number(y.value));
+  };
+  show(reasons[0]);
+  const fields = el("form", { class: "actions", submit }, el("label", { for: "pixel-x" }, "Column"), x, el("label", { for: "pixel-y" }, "Row"), y, el("button", {}, "Explain"));
+  return section("Why a pixel has its label", el("p", { class: "note" }, "The least sure pixel first. Click on the image, or name another one."), fields, shown);
 }
 
 const PAINT = ["rgb(230 60 60)", "rgb(50 120 220)", "rgb(60 170 80)", "rgb(240 170 40)", "rgb(150 90 200)", "rgb(40 180 190)", "rgb(220 100 170)", "rgb(130 110 70)"];
@@ -214,13 +304,13 @@ function declared({ prediction, reasons }: Shown): Node {
 }
 
 /** Reasons of any structure: what was decided, and a bar for each weight that spoke for or against it. */
-function reasonsOf(reasons: Json[]): Node {
+function reasonsOf(reasons: Json[], head: (reason: Json) => string = headline): Node {
   if (reasons.length === 0) return document.createTextNode("");
   const items = reasons.slice(0, 50).map((reason, i) => {
     const list = ((reason.reasons ?? []) as Json[]).map((r): [string, number] => [String(r.feature ?? r.what ?? "") + (r.part ? ` (${r.part})` : ""), (r.amount ?? r.lead ?? (r.for_label ?? 0) - (r.for_against ?? 0)) as number]);
     if (reason.rest) list.push(["all others", reason.rest as number]);
     const shown = list.filter(([, amount]) => amount !== 0);
-    return el("details", i === 0 ? { open: true } : {}, el("summary", {}, headline(reason)), shown.length > 0 ? diverging(shown) : el("p", { class: "note" }, "No weight speaks for or against it."));
+    return el("details", i === 0 ? { open: true } : {}, el("summary", {}, head(reason)), shown.length > 0 ? diverging(shown, "adds", 760) : el("p", { class: "note" }, "No weight speaks for or against it."));
   });
   return section("What decided", ...items);
 }

@@ -5,7 +5,7 @@ import { el, section } from "./dom";
 
 export async function calls(model: Served): Promise<Node> {
   const document = await openapi();
-  const out = el("div", {}, el("p", { class: "note" }, "Described for programs at ", el("a", { href: "openapi.json" }, "/openapi.json"), ", in OpenAPI ", document.openapi, "."));
+  const out = el("div", {}, el("p", { class: "note above" }, "Described for programs at ", el("a", { href: "openapi.json" }, "/openapi.json"), ", in OpenAPI ", document.openapi, "."));
   for (const [path, methods] of Object.entries(document.paths as Record<string, Json>)) {
     for (const [method, about] of Object.entries(methods)) {
       if (method === "parameters") continue;
@@ -16,7 +16,7 @@ export async function calls(model: Served): Promise<Node> {
 }
 
 function operation(model: Served, path: string, method: string, about: Json, document: Json): Node {
-  const block = section(about.summary, el("p", {}, el("code", {}, `${method.toUpperCase()} ${path}`)));
+  const block = section((about.summary as string).replaceAll("`", ""), el("p", {}, el("code", {}, `${method.toUpperCase()} ${path}`)));
   const schema = about.requestBody?.content?.["application/json"]?.schema?.$ref?.split("/").pop();
   const properties = document.components.schemas[schema]?.properties as Record<string, Json> | undefined;
   if (properties) {

@@ -10,53 +10,79 @@ function figure(chart: SVGSVGElement | HTMLElement, name: string): HTMLElement {
   // Plot names the groups of its marks, which have no role to bear a name.
   chart.querySelectorAll("g[aria-label]").forEach((group) => group.removeAttribute("aria-label"));
   chart.setAttribute("role", "img");
+  // Not larger than it was drawn: its letters are those of the page.
+  for (const drawing of [chart, ...chart.querySelectorAll("svg")]) {
+    if (drawing.hasAttribute("width")) (drawing as SVGSVGElement).style.maxWidth = `${drawing.getAttribute("width")}px`;
+  }
   chart.setAttribute("aria-label", name);
   return el("figure", { class: "chart" }, chart);
 }
 
-const room = (names: string[]): number => Math.min(220, 14 + 7 * Math.max(4, ...names.map((name) => Math.min(name.length, 28))));
-const short = (name: string): string => (name.length > 28 ? `${name.slice(0, 27)}…` : name);
+/** As wide as it may be, or as the window is: letters keep their size on a phone. */
+const wide = (most: number): number => Math.max(260, Math.min(most, document.documentElement.clientWidth - 76));
+/** Room for names, at most 0.45 of a chart, and names that fit into it. */
+const room = (names: string[], width: number): number => Math.min(0.45 * width, 14 + 7 * Math.max(4, ...names.map((name) => name.length)));
+const fitting = (room: number) => {
+  const most = Math.max(6, Math.floor((room - 14) / 7));
+  return (name: string): string => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
+};
+/** Pixels that the number beside a bar takes. */
+const NUMBER = 62;
 
-/** Names with values from 0 on. */
-export function bars(values: [string, number][], what: string, isShare: boolean): HTMLElement {
-  const all = values.map(([name, value], i) => ({ name: `${i}`, label: short(name), value }));
+/** Names with values from 0 on; those that were chosen stand out. */
+export function bars(values: [string, number][], what: string, isShare: boolean, chosen: string[] = values.slice(0, 1).map(([name]) => name)): HTMLElement {
+  const width = wide(460);
+  const marginLeft = room(values.map(([name]) => name), width);
+  const short = fitting(marginLeft);
+  const all = values.map(([name, value], i) => ({ name: `${i}`, label: short(name), value, chosen: chosen.includes(name) }));
+  const [least, most] = [Math.min(0, ...all.map((d) => d.value)), Math.max(0, ...all.map((d) => d.value))];
   const chart = Plot.plot({
-    width: 460,
+    width,
     height: 56 + 24 * all.length,
     marginTop: 8,
     marginBottom: 46,
-    marginLeft: room(values.map(([name]) => name)),
-    marginRight: 56,
+    marginLeft: marginLeft + (least < 0 ? NUMBER : 0),
+    marginRight: NUMBER,
     style: STYLE,
-    x: { label: what, labelOffset: 40, ...(isShare ? { domain: [0, 1] } : {}), ticks: 4, nice: true },
-    y: { label: null, domain: all.map((d) => d.name), tickFormat: (name: string) => all[Number(name)].label },
+    x: { label: what, labelOffset: 40, ...(isShare ? { domain: [0, 1] } : { domain: [least, most || (least < 0 ? 0 : 1)] }), ticks: width < 400 ? 2 : 4 },
+    y: { label: null, domain: all.map((d) => d.name), tickFormat: (name: string) => all[Number(name)].label, tickSize: 0, tickPadding: 6 + (least < 0 ? NUMBER : 0) },
     marks: [
-      Plot.barX(all, { y: "name", x: "value", fill: (_, i) => (i === 0 ? "var(--c0)" : "var(--soft)"), insetTop: 3, insetBottom: 3, rx: 2 }),
-      Plot.text(all, { y: "name", x: "value", text: (d) => rough(d.value), textAnchor: "start", dx: 4, fill: "var(--ink)" }),
+      Plot.barX(all, { y: "name", x: "value", fill: (d) => (d.chosen ? "var(--c0)" : "var(--soft)"), insetTop: 3, insetBottom: 3, rx: 2 }),
+      ...beside(all, (d) => rough(d.value)),
       Plot.ruleX([0], { stroke: "var(--line)" }),
     ],
   });
   return figure(chart, values.map(([name, value]) => `${name} ${rough(value)}`).join(", "));
 }
 
-/** Names with values for and against. */
-export function diverging(values: [string, number][]): HTMLElement {
+/** Numbers at the ends of bars. */
+function beside<D extends { value: number }>(all: D[], text: (d: D) => string): Plot.Markish[] {
+  const on = (of: D[], textAnchor: "start" | "end", dx: number): Plot.Markish => Plot.text(of, { y: "name", x: "value", text, textAnchor, dx, fill: "var(--ink)" });
+  return [on(all.filter((d) => d.value >= 0), "start", 4), on(all.filter((d) => d.value < 0), "end", -4)];
+}
+
+/** Names with values for and against; `what` they are. */
+export function diverging(values: [string, number][], what = "adds", widest = 460): HTMLElement {
+  const width = wide(widest);
+  const names = room(values.map(([name]) => name), width);
+  const short = fitting(names);
   const all = values.map(([name, value], i) => ({ name: `${i}`, label: short(name), value }));
   const most = Math.max(1e-12, ...all.map((d) => Math.abs(d.value)));
+  // A side without a bar needs no room.
+  const [left, right] = [all.some((d) => d.value < 0), all.some((d) => d.value > 0)];
   const chart = Plot.plot({
-    width: 460,
+    width,
     height: 56 + 22 * all.length,
     marginTop: 8,
     marginBottom: 46,
-    marginLeft: room(values.map(([name]) => name)),
-    marginRight: 16,
+    marginLeft: names + (left ? NUMBER : 8),
+    marginRight: right ? NUMBER : 8,
     style: STYLE,
-    x: { label: "adds", labelOffset: 40, domain: [-1.3 * most, 1.3 * most], ticks: 4 },
-    y: { label: null, domain: all.map((d) => d.name), tickFormat: (name: string) => all[Number(name)].label },
+    x: { label: what, labelOffset: 40, domain: [left ? -most : 0, right ? most : 0], ticks: width < 400 ? 2 : 4 },
+    y: { label: null, domain: all.map((d) => d.name), tickFormat: (name: string) => all[Number(name)].label, tickSize: 0, tickPadding: left ? NUMBER : 8 },
     marks: [
       Plot.barX(all, { y: "name", x: "value", fill: (d) => (d.value > 0 ? "var(--c2)" : "var(--c4)"), insetTop: 3, insetBottom: 3, rx: 2 }),
-      Plot.text(all.filter((d) => d.value >= 0), { y: "name", x: "value", text: (d) => signed(d.value), textAnchor: "start", dx: 4, fill: "var(--ink)" }),
-      Plot.text(all.filter((d) => d.value < 0), { y: "name", x: "value", text: (d) => signed(d.value), textAnchor: "end", dx: -4, fill: "var(--ink)" }),
+      ...beside(all, (d) => signed(d.value)),
       Plot.ruleX([0], { stroke: "var(--soft)" }),
     ],
   });
@@ -68,13 +94,13 @@ export function lines(points: { x: number; y: number; name: string }[], labels: 
   const names = [...new Set(points.map((point) => point.name))];
   const scale = labels.unit ? { domain: [0, 1] } : {};
   const chart = Plot.plot({
-    width: 460,
+    width: wide(460),
     height: 300,
     marginLeft: 56,
     marginBottom: 46,
     style: STYLE,
     x: { label: labels.x, labelOffset: 40, ...scale },
-    y: { label: labels.y, ...scale, ...(labels.log ? { type: "log" as const } : {}), grid: true },
+    y: { label: labels.y, ...scale, ...(labels.log ? { type: "log" as const, ticks: 5, tickFormat: (value: number) => (Number.isInteger(Math.round(1e9 * Math.log10(value)) / 1e9) ? value.toExponential(0).replace("e+", "e") : "") } : {}), grid: true },
     color: { domain: names, range: ["var(--c0)", "var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)"], legend: names.length > 1 },
     marks: [
       ...(labels.diagonal ? [Plot.line([[0, 0], [1, 1]], { stroke: "var(--soft)", strokeDasharray: "3 3" })] : []),

@@ -33,7 +33,7 @@ export function rough(x: number): string {
   return String(Number(x.toPrecision(4)));
 }
 
-export const signed = (x: number): string => (x > 0 ? "+" : "") + rough(x);
+export const signed = (x: number): string => (x > 0 ? "+" : "") + rough(x).replace("-", "−");
 
 /** A table with a head. */
 export function table(heads: string[], rows: (string | Node)[][], numeric: boolean[] = [], kindOf = ""): HTMLElement {
@@ -47,3 +47,6 @@ const COLOURS = ["--c0", "--c1", "--c2", "--c3", "--c4"];
 
 /** A colour for the i-th of many. */
 export const colour = (i: number): string => `var(${COLOURS[i % COLOURS.length]})`;
+
+/** As the beginning of a sentence. */
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

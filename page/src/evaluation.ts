@@ -45,13 +45,13 @@ type Show = (request: () => Promise<Json>) => Promise<void>;
 function ofFile(model: Served, show: Show, result: Node): Node {
   const [what, names] = FILES[model.task] ?? ["labelled examples", ".jsonl"];
   const hasColumns = model.input.form === "rows" || model.input.form === "texts";
-  const label = el("input", { id: "label", placeholder: "by its name", size: 12 });
+  const label = el("input", { id: "label", placeholder: "found by name", size: 12 });
   const field = el("input", { type: "file", id: "labelled" });
   const run = (file: File | undefined): void => {
     if (file) void show(async () => ({ file: { name: file.name, data: await read(file) }, ...(label.value ? { label: label.value } : {}) }));
   };
   field.addEventListener("change", () => run(field.files?.[0]));
-  const choice = el("div", { class: "actions" }, hasColumns && el("label", { for: "label" }, "Column with the truth"), hasColumns && label, el("label", { for: "labelled" }, "File"), field);
+  const choice = el("div", { class: "actions" }, hasColumns && el("label", { for: "label" }, "Label column"), hasColumns && label, el("label", { for: "labelled" }, "File"), field);
   const block = section("On labelled data", el("p", { class: "note" }, `Drop a file here, or choose one: ${what} (${names}). It goes to this server only.`), choice, result);
   droppable(block, (files) => run(files[0]));
   return block;

@@ -2,7 +2,7 @@
 
 import { describe, trainingView, type Json, type Served } from "./api";
 import { diverging } from "./charts";
-import { el, rough, section } from "./dom";
+import { capital, el, rough, section } from "./dom";
 import { evaluation } from "./evaluation";
 import { blocks } from "./report";
 
@@ -11,10 +11,10 @@ const SEARCHED = 2000;
 
 export async function inside(model: Served): Promise<Node> {
   const about = await describe(model.name, SEARCHED);
-  const facts = (about.facts as [string, string][]).map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value)));
+  const facts = (about.facts as [string, string][]).filter(([name]) => name !== "certificate").map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value)));
   const out = el("div", {});
   out.append(
-    section("Certificate", el("p", {}, about.certificate), el("p", { class: "note" }, inWords(about))),
+    section("Certificate", el("p", {}, capital(String(about.certificate))), el("p", { class: "note" }, inWords(about))),
     section("What it is", el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "What it is" }, el("table", {}, ...facts))),
   );
   const training = el("div", { class: "views" });
@@ -45,7 +45,7 @@ function weightsOf(about: Json): Node | null {
     const part = search.value.toLowerCase();
     const found = all[choice.selectedIndex].features.filter(([name]) => name.toLowerCase().includes(part));
     const count = found.length > 20 ? `The largest 20 of ${found.length}` : `${found.length}`;
-    shown.replaceChildren(found.length > 0 ? diverging(found.slice(0, 20)) : "", el("p", { class: "note" }, `${count} among the ${all[choice.selectedIndex].features.length} features that weigh most.`));
+    shown.replaceChildren(found.length > 0 ? diverging(found.slice(0, 20), "weight", 720) : "", el("p", { class: "note" }, `${count} among the ${all[choice.selectedIndex].features.length} features that weigh most.`));
   };
   search.addEventListener("input", update);
   choice.addEventListener("change", update);

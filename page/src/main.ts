@@ -15,12 +15,40 @@ const VIEWS: [string, string, (model: Served) => Promise<Node>][] = [
   ["api", "API", calls],
 ];
 
+/** What a model of each task does, in words. */
+const TASKS: Record<string, string> = {
+  classify: "Predicts one class",
+  multilabel: "Predicts any number of labels",
+  regress: "Predicts a number",
+  tag: "Labels each token of a sentence",
+  dependency: "Finds the dependency tree of a sentence",
+  constituency: "Finds the phrases of a sentence",
+  rank: "Puts documents in order",
+  segment: "Labels the nodes of a graph",
+  declared: "Predicts a declared structure",
+};
+
+function doing({ task, input }: Served): string {
+  const words = task === "segment" && input.form === "images" ? "Labels each pixel of an image" : (TASKS[task] ?? task);
+  const n = input.classes?.length ?? 0;
+  const names = { classify: "classes", multilabel: "labels", tag: "labels", dependency: "relations", constituency: "phrase labels", segment: "labels" }[task];
+  return n > 0 && names ? `${words} (${n} ${names})` : words;
+}
+
 const main = document.querySelector("main")!;
 let models: Served[] = [];
 
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** The model and the view that the address names. */
 function place(): [Served, number] {
-  const [name, view] = location.hash.slice(1).split("/").map(decodeURIComponent);
+  const [name, view] = location.hash.slice(1).split("/").map(decoded);
   const model = models.find((model) => model.name === name) ?? models[0];
   return [model, Math.max(0, VIEWS.findIndex(([key]) => key === view))];
 }
@@ -43,7 +71,7 @@ async function show(): Promise<void> {
   const focused = document.activeElement?.getAttribute("role") === "tab";
   main.replaceChildren(
     el("h1", {}, model.name),
-    el("p", { class: "lead" }, `A model of the task ${model.task}, version ${model.version}, loaded ${new Date(model.loaded).toLocaleString()}`),
+    el("p", { class: "lead" }, `${doing(model)} · version ${model.version}, loaded ${new Date(model.loaded).toLocaleString()}`),
     el("div", { class: "bar-of-tabs" }, models.length > 1 && choice, el("div", { role: "tablist", "aria-label": "Views" }, ...VIEWS.map(tab))),
     view,
     el("footer", {}, "Served by lineal. Nothing on this page leaves the server."),

@@ -43,13 +43,23 @@ export function paint(canvas: HTMLCanvasElement, points: Point[], found: Json | 
   }
   for (const [x, y, name] of points) {
     context.beginPath();
-    context.arc(px(x), py(y), 3.6, 0, 2 * Math.PI);
+    mark(context, CLASSES.indexOf(name), px(x), py(y));
     context.fillStyle = tone(name, 1);
     context.fill();
     context.strokeStyle = "rgba(255, 255, 255, 0.8)";
     context.lineWidth = 1;
     context.stroke();
   }
+}
+
+/** A shape for each class: colours alone do not tell all eyes apart. */
+function mark(context: CanvasRenderingContext2D, k: number, x: number, y: number): void {
+  const [r, d] = [3.6, 4.4];
+  if (k === 1) context.rect(x - r + 0.4, y - r + 0.4, 2 * r - 0.8, 2 * r - 0.8);
+  else if (k === 2) [[0, -d], [d, r], [-d, r]].forEach(([dx, dy], i) => (i === 0 ? context.moveTo(x + dx, y + dy) : context.lineTo(x + dx, y + dy)));
+  else if (k === 3) [[0, -d - 0.6], [d + 0.6, 0], [0, d + 0.6], [-d - 0.6, 0]].forEach(([dx, dy], i) => (i === 0 ? context.moveTo(x + dx, y + dy) : context.lineTo(x + dx, y + dy)));
+  else context.arc(x, y, r, 0, 2 * Math.PI);
+  context.closePath();
 }
 
 /** Where in the plane an event is, to three digits. */

@@ -4,7 +4,7 @@ import { playground, type Json } from "./api";
 import { arborescence } from "./arborescence";
 import { lines as curve } from "./charts";
 import { codes } from "./codes";
-import { el, rough, section } from "./dom";
+import { capital, el, rough, section } from "./dom";
 import { lattice } from "./lattice";
 import { FRAME, paint, placeOf, SIDE, SQUARES } from "./plane";
 import { CLASSES, type Point, SETS } from "./sets";
@@ -264,7 +264,7 @@ function panel(learner: Learner, at: number): Panel {
       const found = await playground(request);
       if (mine !== asked) return;
       paint(canvas, points, found);
-      told.replaceChildren(el("p", {}, `${found.wrong} of ${points.length} wrong. ${found.certificate}`), progress((found.report.curve ?? []) as Json[]), el("details", {}, el("summary", {}, "The same by the program"), el("pre", { tabindex: 0 }, found.command)));
+      told.replaceChildren(el("p", {}, `${found.wrong} of ${points.length} wrong. ${capital(String(found.certificate))}`), progress((found.report.curve ?? []) as Json[]), el("details", {}, el("summary", {}, "The same by the program"), el("pre", { tabindex: 0 }, found.command)));
       drawing.replaceChildren(surface < 0 ? "" : found.surface ? surfaceOf(found.surface, scoresOf(learner.strategy, found.classes as string[])[surface] ?? "") : el("p", { class: "note" }, "No loss surface: it is drawn for joint, one-vs-all and one-vs-one, without a map, where there is such a score."));
     } catch (error) {
       if (mine !== asked) return;
@@ -283,5 +283,8 @@ function progress(passes: Json[]): Node {
   const points = objective.length > 1 ? objective : of("gap_estimate", "gap");
   if (points.length < 2) return document.createTextNode("");
   const { name } = points[0];
-  return curve(points, { x: "pass", y: name, log: name === "gap", title: `${name} by pass, from ${rough(points[0].y)} to ${rough(points[points.length - 1].y)}` });
+  // What falls by a factor of many is seen on a log scale only.
+  const values = points.map((point) => point.y);
+  const log = name === "gap" || Math.max(...values) > 30 * Math.min(...values);
+  return curve(points, { x: "pass", y: name, log, title: `${name} by pass, from ${rough(points[0].y)} to ${rough(points[points.length - 1].y)}` });
 }

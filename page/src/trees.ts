@@ -71,6 +71,12 @@ export function brackets(text: string): Branch {
   return read();
 }
 
+/** The words of a bracketed tree, in their order. */
+export function wordsOf(text: string): string[] {
+  const of = (branch: Branch): string[] => branch.below.flatMap((child) => (typeof child === "string" ? [child] : of(child)));
+  return of(brackets(text));
+}
+
 /** Phrases above their words. */
 export function tree(text: string): SVGSVGElement {
   const root = brackets(text);
@@ -101,7 +107,9 @@ export function tree(text: string): SVGSVGElement {
       return draw(child, level + 1);
     });
     const middle = (children[0][0] + children[children.length - 1][0]) / 2;
-    for (const [cx, cy] of children) marks.push(svg("path", { d: `M${middle} ${row(own) + 4}L${cx} ${cy}`, class: "arc" }));
+    // Along a beam below the phrase, and straight down: a line to a word far below does not cross the names of other phrases.
+    const beam = row(own) + 11;
+    for (const [cx, cy] of children) marks.push(svg("path", { d: `M${middle} ${row(own) + 5}V${beam}H${cx}V${cy}`, class: "arc" }));
     marks.push(label(middle, row(own), branch.label, "relation"));
     return [middle, row(own) - 13];
   };

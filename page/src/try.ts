@@ -89,6 +89,8 @@ function entryOf(model: Served): Entry {
       return json("Features by index, or a list of numbers", first ?? {});
     case "sentences":
       return sentence(model, first);
+    case "queries":
+      return query(first);
     default:
       return json("Example as JSON", first ?? {});
   }
@@ -107,7 +109,36 @@ function text(label: string, value: string, make: (value: string) => unknown): E
 
 function json(label: string, value: unknown): Entry {
   const [field, node] = area(label, JSON.stringify(value, null, 1), 10);
-  return { node, example: async () => JSON.parse(field.value) };
+  return { node, example: async () => parsed(field.value, "The example") };
+}
+
+function parsed(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${what} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Documents, one per line. */
+function query(first: unknown): Entry {
+  const documents = ((first as Json | undefined)?.documents ?? []) as unknown[];
+  const lines = documents.map((document) => JSON.stringify(document)).join("\n");
+  return text("Documents to put in order, one per line: as JSON, or as 1:0.5 2:3", lines, (value) => {
+    const all = value.split("\n").map((line) => line.trim()).filter(Boolean);
+    return { documents: all.map((line, i) => (/^\d+:/.test(line) ? pairs(line, i) : parsed(line, `Line ${i + 1}`))) };
+  });
+}
+
+/** `1:0.5 2:3`, as LETOR writes features. */
+function pairs(line: string, at: number): Json {
+  return Object.fromEntries(
+    line.split(/\s+/).map((pair) => {
+      const [index, value] = pair.split(":");
+      if (value === undefined || value === "" || !Number.isFinite(Number(value))) throw new Error(`Line ${at + 1}: ${pair} is not a feature and its value, as 1:0.5`);
+      return [index, Number(value)];
+    }),
+  );
 }
 
 /** Words, or a line of cells for each token where the model wants more than words. */
@@ -118,8 +149,9 @@ function sentence(model: Served, first: unknown): Entry {
     const cells = rows.every(Array.isArray);
     if (!cells) return json("Sentence as JSON", first);
     const lines = rows.map((row) => row.join("\t")).join("\n");
-    const names = columns.map((column) => column.name).join(", ");
-    return text(`One token per line: columns ${names}, between blanks`, lines, (value) => value.split("\n").filter((line) => line.trim()).map((line) => line.trim().split(/\s+/)));
+    // CoNLL has no names for its columns: they are counted.
+    const names = columns.map((column, i) => (i === 0 ? "word" : /^\d+$/.test(column.name) ? `column ${column.name}` : column.name)).join(", ");
+    return text(`One token per line: ${names}, between blanks`, lines, (value) => value.split("\n").filter((line) => line.trim()).map((line) => line.trim().split(/\s+/)));
   }
   if (first && typeof first === "object" && !Array.isArray(first)) {
     const [, tags] = Object.entries(first as Record<string, string[]>).find(([key]) => key !== "tokens") ?? ["", []];
@@ -127,8 +159,10 @@ function sentence(model: Served, first: unknown): Entry {
     const words = ((first as Json).tokens as string[]).map((word, i) => `${word}/${(tags as string[])[i]}`).join(" ");
     return text(`Words with their parts of speech (${key}), as dog/NOUN`, words, (value) => {
       const pairs = value.trim().split(/\s+/).map((pair) => pair.split(/\/(?=[^/]*$)/));
-      const all = pairs.every((pair) => pair.length === 2);
-      return all ? { tokens: pairs.map((pair) => pair[0]), [key]: pairs.map((pair) => pair[1]) } : pairs.map((pair) => pair.join("/"));
+      // Without its part of speech a word would be taken for one that has none, and the tree would be a bad one.
+      const bare = pairs.find((pair) => pair.length !== 2 || !pair[0] || !pair[1]);
+      if (bare) throw new Error(`${bare.join("/") || "The sentence"} has no part of speech: this model was trained with them, so write each word as dog/NOUN`);
+      return { tokens: pairs.map((pair) => pair[0]), [key]: pairs.map((pair) => pair[1]) };
     });
   }
   const isText = typeof first === "string";

@@ -1,4 +1,4 @@
-"""Linear models whose prediction is an argmax: scikit-learn's manners, and a proof with every fit.
+"""Linear models whose prediction is an argmax: scikit-learn's interface, and a proof with every fit.
 
 >>> from lineal import LogisticRegression
 >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
@@ -7,6 +7,7 @@
 """
 
 from . import crf, tune
+from ._declared import DeclaredStructure
 from ._lineal import __version__
 from ._load import load
 from ._logistic import LogisticRegression
@@ -19,12 +20,15 @@ from ._multiclass import (
     OneVsRestClassifier,
     OutputCodeClassifier,
 )
+from ._parsers import ConstituencyParser, DependencyParser
+from ._ranker import Ranker
 from ._regression import HuberRegressor, LinearRegression, Ridge
 from ._report import Certificate, Report
+from ._segmenter import Segmenter
 from ._sgd import PassiveAggressiveClassifier, Perceptron, SGDClassifier, SGDRegressor
-from ._structured import ConstituencyParser, DeclaredStructure, DependencyParser, Ranker, Segmenter, Tagger
 from ._svm import CrammerSinger, LinearSVC, LinearSVR, WestonWatkins
 from ._table import TableClassifier, TableRegressor
+from ._tagger import Tagger
 from ._text import HashingVectorizer, TextClassifier, TfidfVectorizer
 
 __all__ = [

@@ -12,6 +12,7 @@ import logging
 import os
 import struct
 import time
+from dataclasses import dataclass
 from typing import Any, Callable, Protocol, Sequence
 
 import numpy as np
@@ -36,8 +37,8 @@ class Transport(Protocol):
         """The same, added up by the tree."""
         ...
 
-    def keep(self, function: Callable, plan: Plan, n_bytes: int) -> dict[str, Any]:
-        """Makes a shard of every partition; tells where they are and what they take."""
+    def keep(self, function: Callable, plan: Any, n_bytes: int, tell: Callable[[dict[str, Any]], None]) -> None:
+        """Makes a shard of every partition. Before that it tells where they will be and what they will take."""
         ...
 
     def ask(self, question: Question) -> Sum:
@@ -67,16 +68,18 @@ class Here:
                 out.append(function(read(), *args))
             except ValueError as why:
                 raise ValueError(f"partition {number} ({self.names[number]}): {why}") from None
+            except (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError) as why:
+                raise RuntimeError(in_partition(number, self.names[number], why)) from why
         return out
 
     def reduce(self, name: str, function: Callable, add: Callable, *args: Any) -> Any:
         """The same, added up by the tree."""
         return tree(self.map(name, function, *args), add)
 
-    def keep(self, function: Callable, plan: Plan, n_bytes: int) -> dict[str, Any]:
+    def keep(self, function: Callable, plan: Any, n_bytes: int, tell: Callable[[dict[str, Any]], None]) -> None:
         """Makes the shards."""
+        tell({"workers": 0, "kept": True, "bytes_per_worker": n_bytes})
         self._shards = self.map("shard", function, plan)
-        return {"workers": 0, "kept": True, "bytes_per_worker": n_bytes}
 
     def ask(self, question: Question) -> Sum:
         """The sum of what all shards answer."""
@@ -189,40 +192,75 @@ def survey(transport: Transport, kind: Kind, class_weight: Any = None, columnwis
     return plan, facts
 
 
-def run(transport: Transport, plan: Plan, facts: Facts, spec: dict[str, Any], *, checkpoint: Any = None, on_pass: Any = None, verbose: Any = 0) -> tuple[Any, dict[str, Any]]:
+@dataclass
+class Drive:
+    """A run: partitions become shards, a solver asks them, and what that cost is told."""
+
+    transport: Transport
+    build: Callable
+    plan: Any
+    n_bytes: int
+    """What all shards take, about."""
+    dim: int
+    """Weights."""
+    same: Any
+    """What a checkpoint must agree with, beside the partitions."""
+    ask: Callable[[str, np.ndarray, "np.ndarray | None"], Question]
+    train: Callable[[Callable, Callable], Any]
+    """The solver, which is given what asks and what is called after each pass."""
+
+    def run(self, checkpoint: Any, on_pass: Any, verbose: Any) -> tuple[Any, dict[str, Any]]:
+        """The model, and what it cost."""
+        started, transport = time.monotonic(), self.transport
+        about: dict[str, Any] = {}
+
+        def tell(where: dict[str, Any]) -> None:
+            about.update(where, partitions=len(transport.names), bytes=self.n_bytes, bytes_per_vector=8 * self.dim, bytes_of_driver=25 * 8 * self.dim)
+            told = memory_in_words(about)
+            log.info(told)
+            if verbose:
+                print(told)
+
+        log_file = None
+        asked, seconds = 0, []
+        try:
+            transport.keep(self.build, self.plan, self.n_bytes, tell)
+            ask: Callable[[Question], Sum] = transport.ask
+            if checkpoint is not None:
+                log_file = Checkpoint(checkpoint, json.dumps([self.same, list(transport.names)]))
+                ask = log_file.around(ask)
+
+            def question(kind: str, w: np.ndarray, v: np.ndarray | None) -> Sum:
+                nonlocal asked
+                asked += 1
+                before = time.monotonic()
+                value, vector = ask(self.ask(kind, w, v))
+                seconds.append(time.monotonic() - before)
+                return value, aligned(vector)
+
+            def after(number: int, objective: float | None, gap: float | None, loss: float | None) -> None:
+                event = {"pass": number, "asked": asked, "objective": objective, "gap": gap, "loss": loss, "bytes": asked * about["bytes_per_vector"], "seconds": time.monotonic() - started}
+                transport.tell(event)
+                log.info("pass %d: objective %s, gap %s, loss %s, %d questions", number, objective, gap, loss, asked)
+                if on_pass is not None:
+                    on_pass(number, objective, gap)
+
+            model = self.train(question, after)
+        finally:
+            transport.close()
+            if log_file is not None:
+                about["replayed"] = log_file.n_replayed
+                log_file.close()
+        about.update(questions=asked, seconds=time.monotonic() - started, seconds_per_question=float(np.median(seconds)) if seconds else None)
+        return model, about
+
+
+def run(
+    transport: Transport, plan: Plan, facts: Facts, spec: dict[str, Any], *, rounds: int = 0, checkpoint: Any = None, on_pass: Any = None, verbose: Any = 0
+) -> tuple[Any, dict[str, Any]]:
     """Trains, and tells what it cost."""
-    started = time.monotonic()
     said = json.dumps({"standardize": "never", "precision": "f64", **spec})
     n_classes = 0 if plan.classes is None else len(plan.classes)
-    about = transport.keep(build, plan, facts.n_bytes)
-    about.update(partitions=len(transport.names), bytes=facts.n_bytes, bytes_per_vector=8 * plan.dim, bytes_of_driver=25 * 8 * plan.dim)
-    told = memory_in_words(about)
-    log.info(told)
-    if verbose:
-        print(told)
-    ask: Callable[[Question], Sum] = transport.ask
-    log_file = None
-    if checkpoint is not None:
-        same = json.dumps([said, plan.n_rows, plan.n_features, plan.total.hex(), plan.longest.hex(), [str(c) for c in plan.classes] if n_classes else [], list(transport.names)])
-        log_file = Checkpoint(checkpoint, same)
-        ask = log_file.around(ask)
-    asked, seconds = 0, []
-
-    def question(kind: str, w: np.ndarray, v: np.ndarray | None) -> Sum:
-        nonlocal asked
-        asked += 1
-        before = time.monotonic()
-        value, vector = ask(Question(kind, w, v, said, n_classes, plan.total))
-        seconds.append(time.monotonic() - before)
-        return value, aligned(vector)
-
-    def after(number: int, objective: float, gap: float | None) -> None:
-        event = {"pass": number, "asked": asked, "objective": objective, "gap": gap, "bytes": asked * about["bytes_per_vector"], "seconds": time.monotonic() - started}
-        transport.tell(event)
-        log.info("pass %d: objective %.9g, gap %s, %d questions", number, objective, gap, asked)
-        if on_pass is not None:
-            on_pass(number, objective, gap)
-
     rows = {
         "n_rows": plan.n_rows,
         "total_weight": plan.total,
@@ -231,17 +269,21 @@ def run(transport: Transport, plan: Plan, facts: Facts, spec: dict[str, Any], *,
         "classes": [] if plan.classes is None else names_of(plan.classes),
         "names": plan.names,
         "facts": (plan.longest, plan.least_share) if plan.least_share > 0 else None,
-        "text": plan.text,
+        "text": None if plan.text is None else aligned(plan.text),
+        "rounds": rounds,
     }
-    try:
-        model = _lineal.train_distributed(rows, said, question, after)
-    finally:
-        transport.close()
-        if log_file is not None:
-            about["replayed"] = log_file.n_replayed
-            log_file.close()
-    about.update(questions=asked, seconds=time.monotonic() - started, seconds_per_question=float(np.median(seconds)) if seconds else None)
-    return model, about
+    same = [said, plan.n_rows, plan.n_features, plan.total.hex(), plan.longest.hex(), [str(c) for c in plan.classes] if n_classes else [], rounds, facts.digest]
+    drive = Drive(
+        transport=transport, build=build, plan=plan, n_bytes=facts.n_bytes, dim=plan.dim, same=same,
+        ask=lambda kind, w, v: Question(kind, w, v, said, n_classes, plan.total),
+        train=lambda question, after: _lineal.train_distributed(rows, said, question, after),
+    )  # fmt: skip
+    return drive.run(checkpoint, on_pass, verbose)
+
+
+def in_partition(number: int, name: str, why: BaseException, failed: str = "could not be made") -> str:
+    """What to say of an error that somebody else's code raised while a partition was made, or answered."""
+    return f"partition {number} ({name}) {failed}: {type(why).__name__}: {why}"
 
 
 def megabytes(n_bytes: float) -> str:

@@ -6,6 +6,7 @@ again; what is sent to all (weights, a vocabulary) is the argument of a task. Ev
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 import warnings
@@ -15,11 +16,14 @@ from typing import Any, Callable, Sequence
 import distributed
 from dask import delayed
 
-from ._cluster import megabytes
-from ._shards import WIDTH, Plan, Question, Sum, add_sums, answer, levels, tree
+from ._cluster import in_partition, megabytes
+from ._shards import WIDTH, Question, Sum, add_sums, answer, levels, tree
 
 LOOK = 1.0
 """Seconds between two looks at what is done."""
+
+MAKING = ("look", "count", "observe", "name", "shard", "read")
+"""Tasks that make something of a partition; the others answer for what was made."""
 
 ATTEMPTS = 3
 """How often a pass is begun again after the scheduler forgot its keys."""
@@ -43,7 +47,7 @@ def answered(shard: Any, question: Question) -> Sum:
     return answer(shard, question, distributed.get_worker().state.nthreads)
 
 
-def streamed(raw: Any, build: Callable, number: int, name: str, plan: Plan, question: Question) -> Sum:
+def streamed(raw: Any, build: Callable, number: int, name: str, plan: Any, question: Question) -> Sum:
     """The answer of a shard that is made for this pass only."""
     return answered(each(build, number, name, raw, (plan,)), question)
 
@@ -53,10 +57,10 @@ def added(start: int, add: Callable, *sums: Any) -> Any:
     return tree(sums, add, start)
 
 
-def read(source: Any, number: int, limit: int) -> Any:
+def read(source: Any, number: int, limit: int, method: str = "read") -> Any:
     """Reads a partition, if it can fit."""
     fits(number, source.name, source.n_bytes(), limit)
-    return source.read()
+    return getattr(source, method)()
 
 
 def fits(number: int, name: str, n_bytes: int, limit: int) -> None:
@@ -88,18 +92,18 @@ class Cluster:
         leaves = self._compute(name, function, args)
         return self._root(leaves, name, add)
 
-    def keep(self, function: Callable, plan: Plan, n_bytes: int) -> dict[str, Any]:
+    def keep(self, function: Callable, plan: Any, n_bytes: int, tell: Callable[[dict[str, Any]], None]) -> None:
         """Makes shards where there is memory for all of them; else they are made anew in every pass."""
         limits = self.limits()
         n_workers = len(limits)
         room = sum(limits) if all(limits) else None
         kept = self._keep if self._keep != "auto" else room is None or 1.5 * n_bytes + 4 * 8 * plan.dim * n_workers <= 0.6 * room
+        share = n_bytes / max(n_workers, 1) if kept else n_bytes / max(len(self.names), 1)
+        tell({"workers": n_workers, "kept": bool(kept), "bytes_per_worker": int(share + 3 * 8 * plan.dim), "least_memory": min(limits) if all(limits) else 0})
         self._made = (function, self._hold(plan, "plan"))
         if kept:
             self._shards = self._compute("shard", function, (self._made[1],))
             self._wait(self._shards, "shards to be read")
-        share = n_bytes / max(n_workers, 1) if kept else n_bytes / max(len(self.names), 1)
-        return {"workers": n_workers, "kept": bool(kept), "bytes_per_worker": int(share + 3 * 8 * plan.dim)}
 
     def ask(self, question: Question) -> Sum:
         """The sum of what all shards answer."""
@@ -191,20 +195,32 @@ class Cluster:
             elif time.monotonic() - since > self.timeout:
                 missing = [number for number, future in enumerate(parts) if future.status != "finished"]
                 names = ", ".join(f"{number} ({self.names[number]})" for number in missing[:3])
-                workers = len(self.client.scheduler_info(n_workers=-1)["workers"])
+                workers = self.client.scheduler_info(n_workers=-1)["workers"]
+                paused = sum(worker["status"] == "paused" for worker in workers.values())
+                full = f", {paused} of them paused because their memory is nearly full: make partitions smaller, or give workers more memory" if paused else ""
                 rest = f"partitions {names}{' …' if len(missing) > 3 else ''}" if missing else "the sum"
-                raise TimeoutError(f"waited {self.timeout:g} s for {what} without progress: {len(missing)} of {len(parts)} partitions are missing ({rest}); there are {workers} workers")
+                raise TimeoutError(f"waited {self.timeout:g} s for {what} without progress: {len(missing)} of {len(parts)} partitions are missing ({rest}); there are {len(workers)} workers{full}")
 
     def _fail(self, future: Any) -> None:
         if future.status == "cancelled":
             raise CancelledError(future.key)
         error = future.exception(timeout=self.timeout)
         if isinstance(error, distributed.scheduler.KilledWorker):
-            number = str(error.task).rsplit("-", 1)[-1]
-            named = f"partition {number} ({self.names[int(number)]})" if number.isdigit() and int(number) < len(self.names) else str(error.task)
+            found = self._partition_of(error.task)
+            named = str(error.task) if found is None else f"partition {found[1]} ({self.names[found[1]]})"
             limits = self.limits()
             raise MemoryError(
                 f"{named}: every worker that was given it ended, the last one {error.last_worker.address}. It may need more memory than the "
                 f"{megabytes(min(limits)) if limits else 'memory'} of a worker: make partitions smaller, or give workers more memory"
             ) from error
+        found = self._partition_of(future.key)
+        if found is not None and isinstance(error, (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError)):
+            name, number = found
+            failed = "could not be made" if name in MAKING else "could not answer"
+            raise RuntimeError(in_partition(number, self.names[number], error, failed)) from error
         raise error
+
+    def _partition_of(self, key: Any) -> tuple[str, int] | None:
+        """What is done with which partition by the task of a key; nothing of a task that adds up."""
+        found = re.fullmatch(r"lineal-([a-z]+)-[0-9a-f]+-(\d+)", str(key))
+        return (found[1], int(found[2])) if found and int(found[2]) < len(self.names) else None

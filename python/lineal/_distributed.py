@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _cluster, _logistic, _multiclass, _regression, _svm, _text
+from . import _cluster, _logistic, _multiclass, _regression, _svm, _tagger, _tagging, _text
 from ._base import choice, number, passes, progress, seed_of
 from ._shards import Kind, Plan
 
@@ -28,20 +28,22 @@ class OnCluster:
     def _columnwise(self) -> bool:
         return False
 
-    def _run(self, transport: Any, libsvm: bool, checkpoint: Any) -> Any:
+    def _run(self, transport: Any, libsvm: bool, checkpoint: Any, rounds: int = 0) -> Any:
         """Fits to the partitions of a transport."""
         me: Any = self
-        kind, verbose = Kind(self._kind.target, self._kind.text, libsvm), getattr(me, "verbose", 0)
+        kind, verbose = Kind(self._kind.target, self._kind.text, libsvm, digest=checkpoint is not None), getattr(me, "verbose", 0)
         try:
             plan, facts = _cluster.survey(transport, kind, getattr(me, "class_weight", None), self._columnwise(), self._text_limits())
             spec = self._spec(plan)
-            model, about = _cluster.run(transport, plan, facts, spec, checkpoint=checkpoint, on_pass=progress(verbose), verbose=verbose)
+            model, about = _cluster.run(transport, plan, facts, spec, rounds=rounds, checkpoint=checkpoint, on_pass=progress(verbose), verbose=verbose)
         finally:
             transport.close()
         if plan.classes is not None:
             me.classes_ = plan.classes
         if plan.text is None:
             me.n_features_in_ = plan.n_features
+            if libsvm:
+                me._first_column = plan.shift
             if plan.names is not None:
                 me.feature_names_in_ = np.asarray(plan.names, dtype=object)
         self._take(model, plan, spec)
@@ -87,7 +89,8 @@ class LinearSVC(OnCluster, _svm.LinearSVC):
         if not isinstance(plan, Plan):
             return _svm.LinearSVC._spec(self, plan)
         if self.loss != "squared_hinge" or self.multi_class != "ovr" or self.intercept_scaling != 1:
-            raise ValueError("LinearSVC on a cluster must have loss='squared_hinge', multi_class='ovr' and intercept_scaling=1")
+            why = ": the hinge loss has no gradient where a margin is 1, which sums over machines need" if self.loss == "hinge" else ""
+            raise ValueError(f"LinearSVC on a cluster must have loss='squared_hinge', multi_class='ovr' and intercept_scaling=1{why}")
         if plan.factors is not None and plan.n_outputs > 1:
             raise ValueError("class_weight of more than two classes counts in each class's own problem only, which one pass over a cluster cannot do: give sample_weight")
         spec = _svm.LinearSVC._spec(self, plan.total)
@@ -176,3 +179,23 @@ class TextClassifier(OnCluster, _text.TextClassifier):
     def predict_proba(self, X: Any) -> Any:
         """There are none: probabilities need rows that training does not see."""
         raise AttributeError("TextClassifier on a cluster has no probabilities: they need rows that training does not see")
+
+
+class Tagger(_tagger.Tagger):
+    """``lineal.Tagger`` on partitions of sentences, by ``algorithm='crf'``."""
+
+    def __init__(self, algorithm="crf", *, C=1.0, tol=1e-2, max_iter=None, scheme=None, features=None, verbose=0, n_jobs=None):
+        super().__init__(algorithm, C=C, tol=tol, scheme=scheme, features=features, verbose=verbose, n_jobs=n_jobs)
+        del self.epochs, self.random_state
+        self.max_iter = max_iter
+
+    def _run(self, transport: Any, form: Any, checkpoint: Any, rounds: int = 0) -> Any:
+        """Fits to the partitions of a transport."""
+        if self.algorithm != "crf":
+            raise ValueError(f"Tagger on a cluster must have algorithm='crf', not {self.algorithm!r}: single steps of a perceptron or of passive–aggressive updates cannot be added up")
+        spec = {"task": "tag", "tag": self._tag_spec(), "loss": "logistic", "penalty": {"c": number(self, "C")}, "tol": number(self, "tol"), "max_passes": passes(self.max_iter, self)}
+        model, about = _tagging.run(transport, form, spec, rounds=rounds, checkpoint=checkpoint, on_pass=progress(self.verbose), verbose=self.verbose)
+        self._keep(model)
+        self._after_load()
+        self.report_["cluster"] = about
+        return self

@@ -60,24 +60,28 @@ def load(path: Any) -> Any:
     Names of classes that are whole numbers become whole numbers. Rows of numbers are predicted by arrays, text by ``TextClassifier``, tables with columns of other kinds by ``TableClassifier`` and
     ``TableRegressor``; taggers, parsers, segmenters, rankers and declared structures are those of their own classes.
     """
-    from . import _structured
+    from ._declared import DeclaredStructure
     from ._multiclass import MultilabelClassifier
+    from ._parsers import ConstituencyParser, DependencyParser
+    from ._ranker import Ranker
+    from ._segmenter import Segmenter
     from ._table import TableClassifier, TableRegressor
+    from ._tagger import Tagger
     from ._text import TextClassifier
 
     path = readable(path)
     any_model = _lineal.Structured.load(path)
     kinds: dict[str, Any] = {
-        "tag": _structured.Tagger,
-        "dependency": _structured.DependencyParser,
-        "constituency": _structured.ConstituencyParser,
-        "segment": _structured.Segmenter,
-        "declared": _structured.DeclaredStructure,
+        "tag": Tagger,
+        "dependency": DependencyParser,
+        "constituency": ConstituencyParser,
+        "segment": Segmenter,
+        "declared": DeclaredStructure,
     }
     if any_model.task in kinds:
         return kinds[any_model.task]._of(any_model)
     if any_model.task == "rank":
-        return _structured.Ranker.load(path)
+        return Ranker.load(path)
     model = _lineal.Model.load(path)
     classes, told = model.classes, model.input
     out: Any

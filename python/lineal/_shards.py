@@ -5,6 +5,7 @@ Nothing here knows a cluster. Partitions have numbers from 0; sums over them are
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from dataclasses import dataclass, field
@@ -74,6 +75,8 @@ class Kind:
     text: bool = False
     libsvm: bool = False
     """Whether each partition knows the columns that it has entries in, and no more."""
+    digest: bool = False
+    """Whether a digest of the rows is wanted, for a checkpoint."""
 
 
 @dataclass
@@ -94,6 +97,8 @@ class Facts:
     names: list[str] | None = None
     dtype: str = "f8"
     n_words: int = 0
+    digest: str = ""
+    """Of all rows, where it was asked for; of several partitions one after the other."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +141,9 @@ def matrix(X: Any) -> tuple[Any, list[str] | None]:
     X = np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"a partition must have rows and columns; its shape is {X.shape}")
+    if X.dtype.kind in "mMc":
+        # NumPy would make numbers of them.
+        raise ValueError(f"features must be numbers; they are {X.dtype}")
     try:
         X = np.require(X, dtype=X.dtype if X.dtype in (np.float32, np.float64) else np.float64, requirements=["C", "A"])
     except (TypeError, ValueError) as why:
@@ -163,6 +171,15 @@ def _is_indicator(y: Any) -> bool:
     return issparse(y) or (hasattr(y, "ndim") and y.ndim == 2)
 
 
+def _is_missing(y: np.ndarray) -> np.ndarray:
+    """Where there is no value: ``None``, ``NaN`` or pandas' ``NA``."""
+    if y.dtype.kind == "f":
+        return np.isnan(y)
+    if y.dtype != object:
+        return np.zeros(len(y), dtype=bool)
+    return np.array([one is None or type(one).__name__ == "NAType" or (isinstance(one, float) and one != one) for one in y], dtype=bool)
+
+
 def _texts(X: Any) -> list[str]:
     texts = list(X)
     for at, text in enumerate(texts):
@@ -174,7 +191,7 @@ def _texts(X: Any) -> list[str]:
 def look(raw: tuple[Any, Any, Any], kind: Kind) -> Facts:
     """Facts of a partition: ``(X, y, weights)`` as it was read."""
     X, y, given = raw
-    facts = Facts()
+    facts, target = Facts(), y
     if kind.text:
         texts = _texts(X)
         facts.n_rows, facts.n_bytes = len(texts), sum(map(len, texts))
@@ -200,25 +217,46 @@ def look(raw: tuple[Any, Any, Any], kind: Kind) -> Facts:
             dense = np.asarray(y.toarray() if issparse(y) else y)
             if not np.isin(dense, (0, 1)).all():
                 raise ValueError("y must be an indicator matrix of zeros and ones, or lists of labels")
-            facts.values, facts.counts, n = dense.shape[1], weights @ dense, len(dense)
+            facts.values, facts.counts, n, target = dense.shape[1], weights @ dense, len(dense), dense
         else:
-            rows = _lists(y)
+            target = rows = _lists(y)
             flat = [label for row in rows for label in set(row)]
             facts.values, where = np.unique(np.asarray(flat), return_inverse=True) if flat else (np.array([]), np.array([], dtype=int))
             facts.counts, n = np.bincount(where, weights=np.repeat(weights, [len(set(row)) for row in rows]), minlength=len(facts.values)), len(rows)
     else:
-        y = np.asarray(y).ravel()
+        y = np.asarray(y)
+        if y.ndim == 2 and y.shape[1] > 1:
+            raise ValueError(f"y must have one value for each row; it has {y.shape[1]} columns")
+        target = y = y.ravel()
         n = len(y)
         if n != facts.n_rows:
             raise ValueError(f"{facts.n_rows} rows and {n} values of y")
         if kind.target == "classes":
+            if _is_missing(y).any():
+                raise ValueError(f"y has missing values: the first is that of row {int(_is_missing(y).argmax())}; leave out rows that have no class")
             facts.values, where = np.unique(y.astype(str) if y.dtype == object else y, return_inverse=True)
             facts.counts = np.bincount(where, weights=weights, minlength=len(facts.values))
         elif not np.isfinite(y.astype(np.float64)).all():
             raise ValueError("y must be finite numbers: some are not")
     if n != facts.n_rows:
         raise ValueError(f"{facts.n_rows} rows and {n} values of y")
+    if kind.digest:
+        facts.digest = _digest(texts if kind.text else X, target, weights)
     return facts
+
+
+def _digest(*parts: Any) -> str:
+    """Of the values of arrays, sparse matrices and lists."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        for array in [part.data, part.indices, part.indptr] if issparse(part) else [part]:
+            if isinstance(array, np.ndarray) and array.dtype != object:
+                digest.update(f"{array.dtype.str}{array.shape}".encode())
+                digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+            else:
+                said = repr(list(array)).encode("utf-8", "surrogatepass")
+                digest.update(b"%d " % len(said) + said)
+    return digest.hexdigest()
 
 
 def count(raw: tuple[Any, Any, Any], spec: str) -> Any:
@@ -244,7 +282,8 @@ class Counts:
 
 
 def _counts(*parts: Any) -> Counts:
-    return Counts(_lineal.TextCounts.from_parts(*parts))
+    # They come out of a message, in which arrays begin anywhere.
+    return Counts(_lineal.TextCounts.from_parts(*aligned(parts)))
 
 
 @dataclass
@@ -255,6 +294,13 @@ class Shard:
     y: Any
     weights: Any
     n_leaves: int
+
+    def answer(self, question: Question, n_threads: int) -> Sum:
+        """What its rows add to the mean loss and to its vector."""
+        x, y, weights, w, v = map(aligned, (self.x, self.y, self.weights, question.w, question.v))
+        # Steps follow each other, so that a shard's rows are one leaf.
+        n_leaves = 1 if question.kind == "steps" else self.n_leaves
+        return _lineal.shard_answer(x, y, question.n_classes, question.spec, weights, question.total, n_leaves, question.kind, w, v, n_threads)
 
     def __sizeof__(self) -> int:
         arrays = [*(self.x[1:] if isinstance(self.x, tuple) else [self.x]), *(self.y if isinstance(self.y, tuple) else [self.y]), self.weights]
@@ -311,7 +357,7 @@ def _encoder(spec: str, parts: Any) -> Any:
     held = _ENCODERS.get(id(parts[0]))
     if held is None or held[0] is not parts[0]:
         _ENCODERS.clear()
-        held = _ENCODERS[id(parts[0])] = (parts[0], _lineal.TextEncoder.from_parts(spec, *parts))
+        held = _ENCODERS[id(parts[0])] = (parts[0], _lineal.TextEncoder.from_parts(spec, *aligned(tuple(parts))))
     return held[1]
 
 
@@ -332,12 +378,9 @@ class Question:
         return self.w.nbytes + (0 if self.v is None else self.v.nbytes)
 
 
-def answer(shard: Shard | None, question: Question, n_threads: int = 1) -> Sum:
-    """What a shard adds to the mean loss and to its vector."""
-    if shard is None:
-        return 0.0, np.zeros(len(question.w))
-    x, y, weights, w, v = map(aligned, (shard.x, shard.y, shard.weights, question.w, question.v))
-    return _lineal.shard_answer(x, y, question.n_classes, question.spec, weights, question.total, shard.n_leaves, question.kind, w, v, n_threads)
+def answer(shard: Any, question: Question, n_threads: int = 1) -> Sum:
+    """What a shard adds to the mean loss and to its vector; a partition without rows has none."""
+    return (0.0, np.zeros(len(question.w))) if shard is None else shard.answer(question, n_threads)
 
 
 def agree(all_facts: list[Facts], kind: Kind, name: Callable[[int], str]) -> Facts:
@@ -348,11 +391,13 @@ def agree(all_facts: list[Facts], kind: Kind, name: Callable[[int], str]) -> Fac
             widths.setdefault((facts.n_features, tuple(facts.names or ())), number)
     if len(widths) > 1 and not kind.libsvm:
         (first, a), (second, b) = list(widths.items())[:2]
-        raise ValueError(f"{name(a)} has {first[0]} features and {name(b)} has {second[0]}: all partitions must have the same columns")
+        said = [f"{one[0]} features" if first[0] != second[0] else f"the columns {', '.join(map(repr, one[1][:20]))}" for one in (first, second)]
+        raise ValueError(f"{name(a)} has {said[0]} and {name(b)} has {said[1]}: all partitions must have the same columns, in the same order")
 
     def both(a: Facts, b: Facts) -> Facts:
-        if a.values is None or b.values is None:
-            values, counts = (a.values, a.counts) if b.values is None else (b.values, b.counts)
+        # Partitions without rows know nothing of the type of classes.
+        if a.values is None or b.values is None or not (a.n_rows and b.n_rows):
+            values, counts = (a.values, a.counts) if b.values is None or not b.n_rows else (b.values, b.counts)
         elif isinstance(a.values, int) or isinstance(b.values, int):
             if a.values != b.values:
                 raise ValueError(f"indicator matrices of {a.values} and of {b.values} labels")
@@ -373,6 +418,7 @@ def agree(all_facts: list[Facts], kind: Kind, name: Callable[[int], str]) -> Fac
             names=a.names or b.names,
             dtype=max(a.dtype, b.dtype),
             n_words=a.n_words + b.n_words,
+            digest=a.digest + b.digest,
         )
 
     return tree(all_facts, both)

@@ -29,6 +29,8 @@ def expand(pattern: Any) -> list[str]:
         import fsspec
 
         fs, _, found = fsspec.get_fs_token_paths(path)
+        if not found:
+            raise FileNotFoundError(f"no file matches {path}")
         return [fs.unstrip_protocol(one) for one in sorted(found)]
     if os.path.isdir(path):
         path = os.path.join(glob.escape(path), "**", "*")
@@ -53,6 +55,18 @@ def _size(path: str) -> int:
         fs, _, (one,) = fsspec.get_fs_token_paths(path)
         return int(fs.size(one))
     return os.path.getsize(path)
+
+
+SEQUENCES = {"conll": "conll", "iob": "conll", "iob2": "conll", "bio": "conll", "txt": "conll", "conllu": "conllu", "crfsuite": "crfsuite", "jsonl": "jsonl", "ndjson": "jsonl"}
+"""Formats of sequences, by the end of the name."""
+
+
+def sequence_format_of(path: str) -> str:
+    """By the end of the name."""
+    end = path.rsplit(".", 1)[-1].lower()
+    if end not in SEQUENCES:
+        raise ValueError(f"{path}: a file of sequences must end in .conll, .iob, .bio, .txt, .conllu, .crfsuite or .jsonl, so that it is known how to read it")
+    return SEQUENCES[end]
 
 
 def format_of(path: str) -> str:
@@ -120,23 +134,88 @@ class Source:
 
             X, y = load_svmlight_file(io.BytesIO(self._lines()), zero_based=True, dtype=np.float32)
             return X, y, None
-        return self._cut(self._frame())
+        if self.form == "parquet":
+            return self._cut(self._frame_of_parquet()) if self.text else self._columns_of_parquet()
+        lines = self._lines()
+        if not lines.strip():
+            # A file, or a block of one, without any line.
+            return [] if self.text else np.empty((0, 0)), np.empty(0), None
+        return self._cut(self._frame(lines))
 
-    def _frame(self) -> Any:
+    def _columns_of_parquet(self) -> tuple[Any, Any, Any]:
+        """Row groups as one matrix, filled column by column: a frame would take twice the memory on its way to one."""
+        import pandas as pd
+        import pyarrow as pa
+
+        table = self._table()
+        self._check(table.column_names)
+        y = None if self.y is None else _target(table.column(self.y).to_pandas())
+        weights = None if self.weights is None else table.column(self.weights).to_numpy()
+        # What pandas wrote as its index is not a column.
+        index = (table.schema.pandas_metadata or {}).get("index_columns", [])
+        others = [name for name in table.column_names if name not in (self.y, self.weights) and name not in index]
+        names = others if self.columns is None else list(self.columns)
+        for name in names:
+            kind = table.schema.field(name).type
+            # NumPy would make numbers of dates and times, too.
+            if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind)):
+                raise ValueError(f"column {name!r} must be of numbers; it is {kind}: name the columns that are features (columns=)")
+        single = all(pa.types.is_float32(table.schema.field(name).type) for name in names)
+        X = np.empty((table.num_rows, len(names)), dtype=np.float32 if single else np.float64)
+        for at, name in enumerate(names):
+            try:
+                X[:, at] = table.column(name).to_numpy()
+            except (TypeError, ValueError) as why:
+                raise ValueError(f"column {name!r} must be of numbers: {why}") from None
+        del table
+        pa.default_memory_pool().release_unused()
+        return pd.DataFrame(X, columns=names, copy=False), y, weights
+
+    def read_text(self) -> tuple[bytes, None, None]:
+        """The text of the sequences that belong to the span."""
+        if self.form == "jsonl":
+            return self._lines(), None, None
+        start, end = self._boundary(self.span[0]), self._boundary(self.span[1])
+        with _open(self.path) as file:
+            file.seek(start)
+            return file.read(end - start), None, None
+
+    def _boundary(self, at: int) -> int:
+        """Where the first sequence begins after a blank line that begins at or after a byte: a cut that falls between sequences, whatever stands there."""
+        if at == 0:
+            return 0
+        with _open(self.path) as file:
+            file.seek(at - 1)
+            at += len(file.readline()) - 1
+            blank = False
+            for line in file:
+                if blank and line.strip():
+                    break
+                blank = blank or not line.strip()
+                at += len(line)
+            return at
+
+    def _table(self) -> Any:
+        """Row groups, of the columns that are wanted."""
+        import pyarrow.parquet
+
+        wanted = None if self.columns is None else [*self.columns, *(name for name in (self.y, self.weights) if name)]
+        with _open(self.path) as file:
+            return pyarrow.parquet.ParquetFile(file).read_row_groups(list(range(*self.span)), columns=wanted, use_threads=False)
+
+    def _frame_of_parquet(self) -> Any:
+        return self._table().to_pandas(split_blocks=True, self_destruct=True)
+
+    def _frame(self, lines: bytes) -> Any:
         import pandas as pd
 
-        if self.form == "parquet":
-            import pyarrow.parquet
-
-            wanted = None if self.columns is None else [*self.columns, *(name for name in (self.y, self.weights) if name)]
-            with _open(self.path) as file:
-                found = pyarrow.parquet.ParquetFile(file).read_row_groups(list(range(*self.span)), columns=wanted, use_threads=False)
-            return found.to_pandas(split_blocks=True, self_destruct=True)
         if self.form == "jsonl":
-            return pd.read_json(io.BytesIO(self._lines()), lines=True, dtype=False if self.text else None, convert_dates=False)
-        with _open(self.path) as file:
-            header = file.readline() if self.span[0] else b""
-        return pd.read_csv(io.BytesIO(header + self._lines()))
+            return pd.read_json(io.BytesIO(lines), lines=True, dtype=False if self.text else None, convert_dates=False)
+        header = b""
+        if self.span[0]:
+            with _open(self.path) as file:
+                header = file.readline()
+        return pd.read_csv(io.BytesIO(header + lines))
 
     def _lines(self) -> bytes:
         """The lines that begin in the span."""
@@ -150,17 +229,18 @@ class Source:
             block = file.read(end - start)
             return block if block.endswith(b"\n") else block + file.readline()
 
+    def _check(self, there: list[str]) -> None:
+        for name in (self.y, self.weights, *(self.columns or ())):
+            if name is not None and name not in there:
+                raise ValueError(f"there is no column {name!r}; there are {', '.join(map(repr, there[:20]))}")
+
     def _cut(self, frame: Any) -> tuple[Any, Any, Any]:
         """A frame's columns by what they are for."""
-        for name in (self.y, self.weights, *(self.columns or ())):
-            if name is not None and name not in frame.columns:
-                raise ValueError(f"there is no column {name!r}; there are {', '.join(map(repr, frame.columns[:20]))}")
+        self._check(list(frame.columns))
         y = None if self.y is None else frame.pop(self.y)
         weights = None if self.weights is None else frame.pop(self.weights).to_numpy()
-        if y is not None and not self.text and y.dtype == object and len(y) and isinstance(y.iloc[0], (list, np.ndarray)):
-            y = [list(row) for row in y]
-        elif y is not None:
-            y = y.to_numpy()
+        if y is not None:
+            y = y.to_numpy() if self.text else _target(y)
         if self.columns is not None:
             frame = frame[list(self.columns)]
         if self.text:
@@ -171,12 +251,22 @@ class Source:
         return frame.astype(np.float32 if single else np.float64, copy=False), y, weights
 
 
+def _target(y: Any) -> Any:
+    """A column of what is to be predicted: an array, or lists of labels."""
+    if y.dtype == object and len(y) and isinstance(y.iloc[0], (list, np.ndarray)):
+        return [list(row) for row in y]
+    return y.to_numpy()
+
+
 def sources(X: Any, y: Any, weights: Any = None, *, columns: Any = None, text: bool = False, block: int = BLOCK) -> list[Source]:
     """The partitions of files. ``y`` and ``weights`` are names of columns, ``columns`` those of the features or of the text."""
     for given, name in ((y, "y"), (weights, "sample_weight")):
         if given is not None and not isinstance(given, str):
             raise ValueError(f"{name} must be the name of a column where X is files; it is {type(given).__name__}")
     columns = None if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
+    for given, name in ((y, "y"), (weights, "sample_weight")):
+        if given is not None and given in (columns or ()):
+            raise ValueError(f"columns must not have {given!r} among them, which is {name}")
     paths = expand(X)
     form = format_of(paths[0])
     found: list[Source] = []
@@ -190,6 +280,19 @@ def sources(X: Any, y: Any, weights: Any = None, *, columns: Any = None, text: b
             raise ValueError(f"{paths[0]} and {path} are of different formats")
         for span in _spans(path, form, block):
             found.append(Source(path, form, span, None if form == "libsvm" else y, weights, columns, text))
+    return found
+
+
+def sequence_sources(X: Any, y: str | None = None, *, block: int = BLOCK) -> list[Source]:
+    """The partitions of files of sequences. ``y`` is the column or the key of the label."""
+    if y is not None and not isinstance(y, str):
+        raise ValueError(f"y must be the name of a column where X is files; it is {type(y).__name__}")
+    paths, found = expand(X), []
+    form = sequence_format_of(paths[0])
+    for path in paths:
+        if sequence_format_of(path) != form:
+            raise ValueError(f"{paths[0]} and {path} are of different formats")
+        found += [Source(path, form, span, y, None, None, True) for span in _spans(path, form, block)]
     return found
 
 

@@ -214,35 +214,39 @@ class TfidfVectorizer(_Vectorizer):
 
     def fit(self, raw_documents: Any, y: Any = None) -> TfidfVectorizer:
         """Learns the vocabulary and how rare its words are."""
-        self.fit_transform(raw_documents)
+        self._learn(raw_documents, rows=False)
         return self
 
     def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
         """Learns the vocabulary, and returns the rows of the documents."""
+        return self._learn(raw_documents, rows=True)
+
+    def _learn(self, raw_documents: Any, rows: bool) -> Any:
+        """Learns the vocabulary, and returns the rows if they are asked for; else they take no memory."""
         self.__dict__.pop("peer_", None)
         try:
             spec = self._spec()
         except NotOurs as why:
             peer = self._peer(why)
-            out = peer.fit_transform(raw_documents)
+            out = peer.fit_transform(raw_documents) if rows else peer.fit(raw_documents)
             self.__dict__.pop("_encoder", None)
             self.peer_ = peer
             return out
         texts = _texts(raw_documents, decode=self._decode)
         try:
-            encoder, parts = _lineal.TextEncoder.fit(texts, json.dumps(spec), threads(self.n_jobs))
+            encoder, parts = _lineal.TextEncoder.fit(texts, json.dumps(spec), threads(self.n_jobs), rows)
         except ValueError as why:
             if str(why).startswith("token pattern"):
                 # What a token is can be said in Python's regular expressions only.
                 self.__dict__.pop("_encoder", None)
                 self.peer_ = self._peer(NotOurs(str(why)))
-                return self.peer_.fit_transform(raw_documents)
+                return self.peer_.fit_transform(raw_documents) if rows else self.peer_.fit(raw_documents)
             if "empty" in str(why) or "no " in str(why):
                 raise ValueError(f"empty vocabulary; perhaps the documents only contain stop words ({why})") from None
             raise
         self._encoder, self._spec_ = encoder, spec
         self.__dict__.pop("_names", None)
-        return _matrix(parts, self.dtype)
+        return None if parts is None else _matrix(parts, self.dtype)
 
     def transform(self, raw_documents: Any) -> Any:
         """The rows of documents."""

@@ -59,16 +59,6 @@ def _text(X: Iterable[Any], y: Iterable[Any] | None = None) -> tuple[bytes, list
     return _lineal.items_text(X, y, _pairs)
 
 
-def _names(text: bytes) -> bytes:
-    """Every attribute of a text once, as one sequence: what names the weights of a model."""
-    label = text.split(b"\n", 1)[0].split(b"\t", 1)[0]
-    # Each field once; labels among them are attributes that no model has.
-    fields = dict.fromkeys(text.replace(b"\n", b"\t").split(b"\t"))
-    names = list(dict.fromkeys(field.rpartition(b":")[0] if b":" in field else field for field in fields if field))
-    rows = [b"\t".join([label, *names[i : i + 1000]]) for i in range(0, len(names), 1000)]
-    return b"\n".join(rows) + b"\n\n"
-
-
 # Which weights there are, by all_possible_states and all_possible_transitions.
 WEIGHTS = {(False, False): "observed", (False, True): "observed-attributes", (True, False): "all-attributes", (True, True): "all"}
 
@@ -193,7 +183,7 @@ class CRF(BaseEstimator):
         spec = _spec(self.algorithm or "lbfgs", self.get_params(deep=False), sum(1 for n in lengths if n))
         model = _lineal.fit_structured(text, "crfsuite", json.dumps(spec), threads(self.n_jobs), progress(self.verbose))
         self._model = model
-        self._attribute_names = _names(text)
+        self._attribute_names = _lineal.attribute_names(text)
         self._features: dict | None = None
         self.report_, self.certificate_ = parse(model.report, model.certificate)
         self.classes_ = list(model.labels)

@@ -21,6 +21,8 @@ True
 - ``timeout``: seconds without any progress after which ``fit`` gives up, and says what it waited for.
 - ``columns``: of files, the columns that are features, or the one that is text. ``y`` and ``sample_weight`` are then names of columns; folders of ``.txt`` files have their labels from the folders' names.
 - ``block``: of files, how many bytes make a partition.
+- ``rounds``: how many rounds of stochastic steps come before L-BFGS, each partition on its own and then averaged; worth it where a pass is long because partitions are read anew. 0 by default. Newton's
+  method and ``l1_ratio`` do without.
 """
 
 from __future__ import annotations
@@ -38,9 +40,10 @@ import lineal
 from . import _cluster, _distributed
 from ._base import atomic, check_is_fitted
 from ._dask_transport import Cluster, fits, read
-from ._sources import BLOCK, Source, sources
+from ._sources import BLOCK, Source, sequence_sources, sources
+from ._tagging import LISTS
 
-__all__ = ["LinearSVC", "LogisticRegression", "MultilabelClassifier", "Ridge", "TextClassifier", "train"]
+__all__ = ["LinearSVC", "LogisticRegression", "MultilabelClassifier", "Ridge", "Tagger", "TextClassifier", "train"]
 
 
 def _is_files(X: Any) -> bool:
@@ -90,21 +93,39 @@ def _with_columns(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     return X.drop(columns=named), take[0], take[1]
 
 
+def _cut_alike(X: Any, other: Any, name: str) -> Any:
+    """An array in the chunks of ``X``, where both know how long theirs are."""
+    if not (_is_array(X) and _is_array(other)) or np.isnan([*X.chunks[0], *other.chunks[0]]).any():
+        return other
+    if other.shape[0] != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows and {name} has {other.shape[0]}")
+    return other if other.chunks[0] == X.chunks[0] else other.rechunk({0: X.chunks[0]})
+
+
+def _least_memory(client: Any, timeout: float) -> int:
+    """What each worker may have; 0 where that is not known."""
+    if client is None:
+        return 0
+    limits = Cluster(client, [], [], timeout=timeout).limits()
+    return min(limits) if all(limits) else 0
+
+
+def _reads(found: list[Source], limit: int, method: str = "read") -> list[Any]:
+    """A task for each source that reads it, if it can fit."""
+    token = dask.base.tokenize
+    return [delayed(read, pure=False)(source, number_, limit, method, dask_key_name=f"lineal-read-{token(source, limit, method)}-{number_}") for number_, source in enumerate(found)]
+
+
 def _partitions(X: Any, y: Any, sample_weight: Any, client: Any, how: dict[str, Any], text: bool) -> tuple[list[str], list[Any], bool]:
     """Names of the partitions, delayed ``(X, y, weights)`` of each, and whether columns are counted as in LIBSVM's files."""
-    limit = 0
-    if client is not None:
-        limits = Cluster(client, [], [], timeout=how["timeout"]).limits()
-        limit = min(limits) if all(limits) else 0
+    limit = _least_memory(client, how["timeout"])
     if _is_files(X):
         found = sources(X, y, sample_weight, columns=how["columns"], text=text, block=how["block"])
-        reads = [delayed(read, pure=False)(source, number_, limit, dask_key_name=f"lineal-read-{dask.base.tokenize(source, limit)}-{number_}") for number_, source in enumerate(found)]
-        return [source.name for source in found], reads, found[0].form == "libsvm"
+        if y is None and found[0].form not in ("libsvm", "text"):
+            raise ValueError("y is missing: name the column of the files that is to be predicted")
+        return [source.name for source in found], _reads(found, limit), found[0].form == "libsvm"
     X, y, sample_weight = _with_columns(X, y, sample_weight)
-    if _is_array(X) and _is_array(y) and y.chunks[0] != X.chunks[0] and not np.isnan([*X.chunks[0], *y.chunks[0]]).any():
-        y = y.rechunk({0: X.chunks[0]})
-    if _is_array(X) and _is_array(sample_weight) and sample_weight.chunks[0] != X.chunks[0]:
-        sample_weight = sample_weight.rechunk({0: X.chunks[0]})
+    y, sample_weight = _cut_alike(X, y, "y"), _cut_alike(X, sample_weight, "sample_weight")
     parts = _chunks(X, "X")
     if y is None:
         raise ValueError("y is missing")
@@ -118,6 +139,15 @@ def _partitions(X: Any, y: Any, sample_weight: Any, client: Any, how: dict[str, 
         for at, rows in enumerate(X.chunks[0]):
             fits(at, names[at], int(rows * X.shape[1] * X.dtype.itemsize), limit)
     return names, [delayed(tuple, pure=False)([x, t, w]) for x, t, w in zip(parts, *columns)], False
+
+
+def _transport(client: Any, names: list[str], parts: list[Any], keep: Any, timeout: float) -> Any:
+    """What brings questions to partitions: a client, or this process."""
+    if keep not in (True, False, "auto"):
+        raise ValueError(f"keep must be True, False or 'auto', not {keep!r}")
+    if client is None:
+        return _cluster.Here(names, [functools.partial(part.compute, scheduler="synchronous") for part in parts])
+    return Cluster(client, names, parts, timeout=timeout, keep=keep)
 
 
 class _OnDask(_distributed.OnCluster):
@@ -136,31 +166,28 @@ class _OnDask(_distributed.OnCluster):
         timeout: float = 300.0,
         columns: Any = None,
         block: int = BLOCK,
+        rounds: int = 0,
     ) -> Any:
         """Fits to partitions, or to files; see ``lineal.dask`` for what may be said beside them."""
-        if keep not in (True, False, "auto"):
-            raise ValueError(f"keep must be True, False or 'auto', not {keep!r}")
         client = _default_client(client)
         how = {"timeout": timeout, "columns": columns, "block": block}
         names, parts, libsvm = _partitions(X, y, sample_weight, client, how, self._kind.text)
-        transport: Any
-        if client is None:
-            transport = _cluster.Here(names, [functools.partial(part.compute, scheduler="synchronous") for part in parts])
-        else:
-            transport = Cluster(client, names, parts, timeout=timeout, keep=keep)
-        return self._run(transport, libsvm, checkpoint)
+        return self._run(_transport(client, names, parts, keep, timeout), libsvm, checkpoint, rounds)
 
     def _lazily(self, method: str, X: Any, width: int | None, dtype: Any) -> Any:
         """A method of ``lineal``'s estimator, partition by partition, when it is asked for."""
         me: Any = self
         check_is_fitted(me)
+        empty: Any = [] if dtype is list else np.empty((0,) if width is None else (0, width), dtype=dtype)
+        call = functools.partial(_call_on, self, method, empty=empty)
         if _is_files(X):
             import dask.array as da
 
             given = me.feature_names_in_.tolist() if hasattr(me, "feature_names_in_") else None
             found = sources(X, None, None, columns=given or (None if not self._kind.text else "text"), text=self._kind.text)
             model = delayed(self)
-            blocks = [delayed(_call_on, pure=True)(model, method, delayed(_features)(source)) for source in found]
+            n_features, shift = (None, 0) if self._kind.text else (me.n_features_in_, self.__dict__.get("_first_column", 1))
+            blocks = [delayed(_call_on, pure=True)(model, method, delayed(_features)(source, n_features, shift), empty) for source in found]
             if dtype is list:
                 import dask.bag as db
 
@@ -168,27 +195,26 @@ class _OnDask(_distributed.OnCluster):
             shape = (np.nan,) if width is None else (np.nan, width)
             return da.concatenate([da.from_delayed(block, shape=shape, dtype=dtype) for block in blocks])
         if _is_bag(X):
-            return X.map_partitions(functools.partial(_call_on, self, method))
+            return X.map_partitions(functools.partial(_call_on, self, method, empty=[]))
         if _is_array(X):
             if X.ndim == 2 and X.numblocks[1] > 1:
                 X = X.rechunk({1: -1})
             if dtype is list:
                 import dask.bag as db
 
-                return db.from_delayed([delayed(_call_on)(self, method, part) for part in X.to_delayed().ravel()])
-            one = np.empty((0,) if width is None else (0, width), dtype=dtype)
+                return db.from_delayed([delayed(call)(part) for part in X.to_delayed().ravel()])
             how: dict[str, Any] = {"drop_axis": 1} if width is None and X.ndim == 2 else {"chunks": (X.chunks[0], (width,))} if width is not None else {}
             if X.ndim == 1 and width is not None:
                 how["new_axis"] = 1
-            return X.map_blocks(functools.partial(_call_on, self, method), dtype=dtype, meta=one, **how)
+            return X.map_blocks(call, dtype=dtype, meta=empty, **how)
         if _is_frame(X):
             import pandas as pd
 
             if width is None and dtype is not list:
-                return X.map_partitions(functools.partial(_call_series, self, method), meta=pd.Series(np.empty(0, dtype=dtype)))
+                return X.map_partitions(functools.partial(_call_series, call), meta=pd.Series(np.empty(0, dtype=dtype)))
             import dask.array as da
 
-            blocks = [delayed(_call_on)(self, method, part) for part in X.to_delayed()]
+            blocks = [delayed(call)(part) for part in X.to_delayed()]
             if dtype is list:
                 import dask.bag as db
 
@@ -197,23 +223,32 @@ class _OnDask(_distributed.OnCluster):
         return None
 
 
-def _features(source: Source) -> Any:
-    return source.read()[0]
+def _features(source: Source, n_features: int | None, first_column: int) -> Any:
+    """What a block of a file has to predict of; columns of LIBSVM's files as training counted them."""
+    X = source.read()[0]
+    if source.form != "libsvm":
+        return X
+    from scipy.sparse import csr_matrix
+
+    X = X.tocoo()
+    column = X.col - first_column
+    known = (column >= 0) & (column < n_features)
+    return csr_matrix((X.data[known], (X.row[known], column[known])), shape=(X.shape[0], n_features))
 
 
-def _call_on(model: Any, method: str, X: Any) -> Any:
+def _call_on(model: Any, method: str, X: Any, empty: Any) -> Any:
     """The estimator's own method, on a partition in memory."""
-    if not len(X) if not hasattr(X, "shape") else not X.shape[0]:
-        return [] if isinstance(X, list) else np.empty(0)
-    if not hasattr(X, "shape") and not isinstance(X, list):
+    if not hasattr(X, "shape"):
+        # Partitions of bags may be iterators.
         X = list(X)
-    return getattr(model, method)(X)
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    return getattr(model, method)(X) if n else empty
 
 
-def _call_series(model: Any, method: str, X: Any) -> Any:
+def _call_series(call: Callable, X: Any) -> Any:
     import pandas as pd
 
-    return pd.Series(_call_on(model, method, X), index=X.index)
+    return pd.Series(call(X), index=X.index)
 
 
 def _lazy(own: Callable, shape: str) -> Any:
@@ -239,7 +274,7 @@ def _lazy(own: Callable, shape: str) -> Any:
 
 
 class LogisticRegression(_OnDask, _distributed.LogisticRegression):
-    """``lineal.LogisticRegression`` on partitions. ``solver='newton-cg'`` is Newton's method, ``'liblinear'`` penalises the intercept."""
+    __doc__ = _distributed.LogisticRegression.__doc__
 
     predict = _lazy(lineal.LogisticRegression.predict, "classes")
     predict_proba = _lazy(lineal.LogisticRegression.predict_proba, "each")
@@ -247,34 +282,99 @@ class LogisticRegression(_OnDask, _distributed.LogisticRegression):
 
 
 class LinearSVC(_OnDask, _distributed.LinearSVC):
-    """``lineal.LinearSVC`` on partitions, with the squared hinge loss; the hinge loss has no gradient everywhere and is refused."""
+    __doc__ = _distributed.LinearSVC.__doc__
 
     predict = _lazy(lineal.LinearSVC.predict, "classes")
     decision_function = _lazy(lineal.LinearSVC.decision_function, "scores")
 
 
 class Ridge(_OnDask, _distributed.Ridge):
-    """``lineal.Ridge`` on partitions, one number for each row, by conjugate gradients."""
+    __doc__ = _distributed.Ridge.__doc__
 
     predict = _lazy(lineal.Ridge.predict, "numbers")
 
 
 class MultilabelClassifier(_OnDask, _distributed.MultilabelClassifier):
-    """``lineal.MultilabelClassifier`` on partitions. There are no rows that training does not see, so ``threshold='auto'`` is ½."""
+    __doc__ = _distributed.MultilabelClassifier.__doc__
 
     predict = _lazy(lineal.MultilabelClassifier.predict, "labels")
     predict_proba = _lazy(lineal.MultilabelClassifier.predict_proba, "each")
 
 
 class TextClassifier(_OnDask, _distributed.TextClassifier):
-    """``lineal.TextClassifier`` on partitions of texts: bags, series, arrays, files.
-
-    The vocabulary of all texts is found first, added up by a tree. ``min_df`` and ``max_features`` bound it: each pass sends a number for every feature and class. There are no probabilities, which
-    would need rows that training does not see, and more than 200 classes are learnt one against the others, too.
-    """
+    __doc__ = _distributed.TextClassifier.__doc__
 
     predict = _lazy(lineal.TextClassifier.predict, "classes")
     decision_function = _lazy(lineal.TextClassifier.decision_function, "scores")
+
+
+class Tagger(_distributed.Tagger):
+    """``lineal.Tagger`` on partitions of sentences: bags, and files of CoNLL columns, CRFsuite attributes or JSON lines. By ``algorithm='crf'``: the others minimise nothing that could be added up.
+
+    Labels and attributes are found first and added up by a tree; they have the numbers that they would have in one file, so that features are those of one machine. ``tol`` is the same promise, too:
+    the objective is within that part of its optimum, and ``certificate_`` says what was proven.
+
+    >>> import dask.bag as db
+    >>> from lineal.dask import Tagger
+    >>> sentences = db.from_sequence([["Ada", "sings"], ["Bob", "sleeps"], ["Eve", "sings"]], npartitions=2)
+    >>> labels = db.from_sequence([["NAME", "VERB"]] * 3, npartitions=2)
+    >>> tagger = Tagger().fit(sentences, labels)
+    >>> print(tagger.predict(sentences).compute(scheduler="synchronous")[1])
+    ['NAME', 'VERB']
+    """
+
+    @atomic
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        client: Any = None,
+        checkpoint: Any = None,
+        keep: Any = "auto",
+        timeout: float = 300.0,
+        block: int = BLOCK,
+        rounds: int = 0,
+    ) -> Any:
+        """Fits to bags of sentences (lists of words, or of tuples of columns) and of the labels of their words, or to files, whose label is the column or the key ``y``; see ``lineal.dask`` for the rest."""
+        client = _default_client(client)
+        form: Any
+        if _is_files(X):
+            found = sequence_sources(X, y, block=block)
+            names, form = [source.name for source in found], (found[0].form, y, None)
+            parts = _reads(found, _least_memory(client, timeout), "read_text")
+        else:
+            names, parts, _ = _partitions(X, y, None, client, {"timeout": timeout}, True)
+            form = LISTS
+        return self._run(_transport(client, names, parts, keep, timeout), form, checkpoint, rounds)
+
+    def _lazily(self, method: str, X: Any) -> Any:
+        me: Any = self
+        check_is_fitted(me, "_model")
+        if _is_files(X):
+            import dask.bag as db
+
+            found = sequence_sources(X)
+            model = delayed(self)
+            return db.from_delayed([delayed(_tag_text)(model, method, source) for source in found])
+        if _is_bag(X):
+            return X.map_partitions(functools.partial(_call_on, self, method, empty=[]))
+        return None
+
+    def predict(self, X: Any) -> Any:
+        """The labels of the words of each sentence: lazily, partition by partition, for bags and files; at once for what is in memory."""
+        lazy = self._lazily("predict", X)
+        return super().predict(X) if lazy is None else lazy
+
+    def predict_marginals(self, X: Any) -> Any:
+        """The probability of each label at each word, lazily for bags and files."""
+        lazy = self._lazily("predict_marginals", X)
+        return super().predict_marginals(X) if lazy is None else lazy
+
+
+def _tag_text(model: Any, method: str, source: Source) -> Any:
+    """The answers for a block of a file."""
+    return getattr(model, f"_{method}_of_text")(source.read_text()[0], source.form)
 
 
 def train(client: Any, X: Any, y: Any = None, sample_weight: Any = None, *, estimator: Any = "LogisticRegression", **options: Any) -> Any:
@@ -287,11 +387,13 @@ def train(client: Any, X: Any, y: Any = None, sample_weight: Any = None, *, esti
     >>> print(round(float(model.coef_[0]), 3))
     1.905
     """
-    of_fit = {name: options.pop(name) for name in ("checkpoint", "keep", "timeout", "columns", "block") if name in options}
+    of_fit: dict[str, Any] = {name: options.pop(name) for name in ("checkpoint", "keep", "timeout", "columns", "block", "rounds") if name in options}
     if isinstance(estimator, str):
         if estimator not in __all__ or estimator == "train":
             raise ValueError(f"estimator must be one of {', '.join(name for name in __all__ if name != 'train')}, not {estimator!r}")
         estimator = globals()[estimator](**options)
     elif options:
         estimator.set_params(**options)
-    return estimator.fit(X, y, sample_weight, client=client, **of_fit)
+    if sample_weight is not None:
+        of_fit["sample_weight"] = sample_weight
+    return estimator.fit(X, y, client=client, **of_fit)

@@ -97,12 +97,12 @@ class Frame:
         found = self._results(function, *args)
         return tree([found[number] for number in sorted(found)], add)
 
-    def keep(self, function: Callable, plan: Plan, n_bytes: int) -> dict[str, Any]:
+    def keep(self, function: Callable, plan: Any, n_bytes: int, tell: Callable[[dict[str, Any]], None]) -> None:
         """Rows are where Spark has them; shards are made of them in every pass."""
         self._made = (function, plan)
         context = self._frame.sparkSession.sparkContext
         n = max(context.defaultParallelism, 1)
-        return {"workers": n, "kept": bool(self._frame.storageLevel.useMemory), "bytes_per_worker": n_bytes // n + 3 * 8 * plan.dim}
+        tell({"workers": n, "kept": bool(self._frame.storageLevel.useMemory), "bytes_per_worker": n_bytes // n + 3 * 8 * plan.dim})
 
     def ask(self, question: Question) -> Sum:
         """The sum of what all partitions answer."""
@@ -114,8 +114,9 @@ class Frame:
 
     def tell(self, event: dict[str, Any]) -> None:
         """The description of Spark's next job, which its page shows."""
+        objective = "not known" if event["objective"] is None else f"{event['objective']:.6g}"
         gap = "not known" if event["gap"] is None else f"{event['gap']:.2e}"
-        self._frame.sparkSession.sparkContext.setJobDescription(f"lineal, pass {event['pass']}: objective {event['objective']:.6g}, gap {gap}, {megabytes(event['bytes'])}")
+        self._frame.sparkSession.sparkContext.setJobDescription(f"lineal, pass {event['pass']}: objective {objective}, gap {gap}, {megabytes(event['bytes'])}")
 
     def close(self) -> None:
         """Nothing is held."""

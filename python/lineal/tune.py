@@ -27,9 +27,16 @@ __all__ = ["Search", "search"]
 LOSSES = {"log_loss": "logistic", "hinge": "hinge", "squared_hinge": "squared-hinge"}
 
 
+def _accuracy(estimator: Any, X: Any, y: Any) -> float:
+    """How a search scores."""
+    return estimator.score(X, y)
+
+
 class Search(Rows):
-    """What a search found, with the attributes of ``GridSearchCV``: ``best_params_``, ``best_score_``, ``best_index_``, ``best_estimator_``, ``cv_results_``, ``n_splits_``, ``classes_``,
-    ``multimetric_``, ``refit_time_``."""
+    """What a search found, with the attributes of ``GridSearchCV``: ``best_params_``, ``best_score_``, ``best_index_``, ``best_estimator_``, ``cv_results_``, ``n_splits_``, ``scorer_``, ``classes_``,
+    ``multimetric_``, ``refit_time_``.
+
+    ``cv_results_`` has the keys of ``GridSearchCV`` and ``passes``. Folds are trained together and scored as they go, so ``mean_fit_time`` has the time of both, and times that there are none of are NaN."""
 
     best_params_: dict[str, Any]
     best_score_: float
@@ -39,6 +46,7 @@ class Search(Rows):
     n_splits_: int
 
     multimetric_ = False
+    scorer_ = staticmethod(_accuracy)
     refit_time_: float
     classes_: np.ndarray
 
@@ -118,6 +126,7 @@ def search(
         "std_test_score": scores.std(axis=1),
         "rank_test_score": (1 + (means[None, :] > means[:, None] + 1e-15).sum(axis=1)).astype(np.int32),
         "mean_fit_time": np.array([seconds for *_, seconds in table]) / scores.shape[1],
+        **{key: np.full(len(params), np.nan) for key in ("std_fit_time", "mean_score_time", "std_score_time")},
         "passes": np.array([passes for *_, passes, _ in table]),
         **{f"split{f}_test_score": scores[:, f] for f in range(scores.shape[1])},
     }

@@ -12,6 +12,7 @@ pytest.importorskip("sklearn")
 from sklearn.datasets import load_iris  # noqa: E402
 from sklearn.feature_extraction import text as peers  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
+from sklearn.model_selection import GridSearchCV  # noqa: E402
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier  # noqa: E402
 from sklearn.neighbors import KNeighborsClassifier  # noqa: E402
 from sklearn.svm import LinearSVC  # noqa: E402
@@ -284,6 +285,11 @@ def test_search_has_gridsearchs_attributes():
     assert found.best_estimator_.score(X, y) > 0.93
     splits = np.column_stack([found.cv_results_[f"split{f}_test_score"] for f in range(5)])
     np.testing.assert_allclose(splits.mean(axis=1), found.cv_results_["mean_test_score"])
+    theirs = GridSearchCV(lineal.LogisticRegression(), {"C": [0.01, 1.0]}, cv=5).fit(X, y)
+    attributes = {name for name in dir(theirs) if name.endswith("_") and not name.startswith("_") and hasattr(theirs, name)}
+    assert attributes <= set(dir(found)), attributes - set(dir(found))
+    assert set(theirs.cv_results_) <= set(found.cv_results_)
+    assert found.scorer_(found, X, y) == found.score(X, y)
 
 
 @pytest.mark.filterwarnings("ignore")

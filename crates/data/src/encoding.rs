@@ -19,6 +19,9 @@ impl Encoding {
         let other = match name.to_ascii_lowercase().as_str() {
             "cp1252" | "ansi" => "windows-1252",
             "utf16" => "utf-16",
+            // As Python spells it.
+            "latin-1" | "latin_1" => "latin1",
+            "utf_8" | "utf-8-sig" => "utf-8",
             _ => name,
         };
         encoding_rs::Encoding::for_label(other.as_bytes()).map(Self).ok_or_else(|| {

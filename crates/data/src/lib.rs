@@ -101,7 +101,8 @@ pub use read::{read, read_text, read_text_with, read_with, table_with_column};
 pub use schema::{Column, ColumnKind, Schema, TargetKind};
 pub use sequences::{
     LeftSpans, Sequence, SequenceOptions, SequenceSchema, Sequences, SpanForm, UNLABELLED,
-    is_token_line, read_sequences, read_sequences_with, stream_sequences, words,
+    is_token_line, read_sequences, read_sequences_with, read_some_sequences, stream_sequences,
+    words,
 };
 pub use source::Source;
 pub use standardize::{ColumnScale, Standardizer, rescale_columns};

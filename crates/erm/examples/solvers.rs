@@ -4,7 +4,7 @@
 //! cargo run --release -p lineal-erm --example solvers -- train a9a.svm --loss hinge --strategy joint -C 1 --tol 1e-3
 //! ```
 //!
-//! Flags are those of `lineal train`, with a penalised bias; flags that are not read here are ignored, with their value. `--solver` is `auto`, `dual` or `newton`.
+//! Flags are those of `lineal train`, with a penalised bias; flags that are not read here are ignored, with their value. `--solver` is `auto`, `dual`, `newton` or, for the hinge by columns, `multipliers`.
 
 use lineal_erm::columns::{self, ColumnTask};
 use lineal_erm::newton::{NewtonTask, newton, newton_pays};
@@ -50,6 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let (x, y, k) = read(&std::fs::read_to_string(file)?)?;
+    let x = x.densified(1 << 24).unwrap_or(x);
     if solver == "auto" {
         let (n_outputs, l2) = (if k == 2 { 1 } else { k }, 1.0 / (c * y.len() as f64));
         let columns = loss == "logistic" && strategy != "joint" && k > 2;
@@ -100,6 +101,9 @@ fn read(text: &str) -> Result<(Matrix, Vec<u32>, usize), Box<dyn Error>> {
 
 fn run(request: &Request, x: &Matrix, y: &[u32], k: usize) -> (f64, Outcome) {
     match (request.strategy.as_str(), k, request.loss.as_str()) {
+        (_, 2, "hinge") if request.solver == "multipliers" => {
+            by_columns(request, x, y, 2, Hinge(ZeroOne))
+        }
         (_, 2, "hinge") => convex(request, x, y, Binary, &Hinge(ZeroOne)),
         (_, 2, "squared-hinge") => smooth(request, x, y, Binary, &SquaredHinge(ZeroOne)),
         (_, 2, _) => smooth(request, x, y, Binary, &Logistic(NoCost)),
@@ -173,6 +177,7 @@ where
             let config = Dual { stop: stop(request), ..Dual::default() };
             columns::dual::<f32, L>(&task, loss, &config, &on)
         }
+        "multipliers" => columns::multipliers::<f32>(&task, None, stop(request), &on),
         _ => columns::newton::<f32, L>(&task, loss, stop(request), &on),
     };
     let proof = columns::sum(&fit.certificates, &report);

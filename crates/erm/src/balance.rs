@@ -34,13 +34,13 @@ impl Balance {
         Self { how: How::Keep, error: 0.0 }
     }
 
-    /// For `n` blocks of equal width; `block(i, out)` writes one and returns its share. Where something is to be `proven`, no factor is above 1 in exact arithmetic.
+    /// For `n` blocks of equal width; `block(i, out)` writes one and returns its share (dynamic, so that losses and models share this code). Where something is to be `proven`, no factor is above 1 in exact arithmetic.
     pub(crate) fn of(
         domain: Domain,
         n: usize,
         width: usize,
         proven: bool,
-        mut block: impl FnMut(usize, &mut [f64]) -> f64,
+        block: &mut dyn FnMut(usize, &mut [f64]) -> f64,
     ) -> Self {
         let mut g = vec![0.0; width];
         // A share, a product, a sum.

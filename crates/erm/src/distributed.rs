@@ -21,13 +21,41 @@
 //!
 //! Sums come rounded. What a run stops by does not count that, [`Distributed::proven`] does: it takes 2⁻³⁶ of what was summed for lost, which is what a shard of 2¹⁶ rows can lose in f64.
 
-use crate::partial::Question;
+use crate::partial::{Question, Round};
 use crate::risk::Penalty;
 use lineal_linalg::kernels;
 use lineal_solver::{CurvedObjective, L1, Objective};
+use std::ops::ControlFlow;
 
 /// Answers a question about all shards: the value is returned, the vector overwrites the slice.
 pub type Ask<'a, E> = dyn FnMut(Question<'_>, &mut [f64]) -> Result<f64, E> + 'a;
+
+/// Asks until there is no answer. From then on every value is not a number, which ends the run of a solver.
+pub(crate) struct Asking<'r, 'a, E> {
+    ask: &'r mut Ask<'a, E>,
+    /// Why there was no answer.
+    pub(crate) failure: Option<E>,
+}
+
+impl<'r, 'a, E> Asking<'r, 'a, E> {
+    pub(crate) fn new(ask: &'r mut Ask<'a, E>) -> Self {
+        Self { ask, failure: None }
+    }
+
+    pub(crate) fn ask(&mut self, question: Question<'_>, out: &mut [f64]) -> f64 {
+        if self.failure.is_some() {
+            return f64::NAN;
+        }
+        match (self.ask)(question, out) {
+            Ok(value) => value,
+            Err(failure) => {
+                self.failure = Some(failure);
+                out.fill(f64::NAN);
+                f64::NAN
+            }
+        }
+    }
+}
 
 /// How a loss grows where scores are wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,41 +132,82 @@ pub struct Distributed<'a, E> {
     dim: usize,
     n_penalised: usize,
     penalty: Penalty,
-    ask: &'a mut Ask<'a, E>,
+    asking: Asking<'a, 'a, E>,
     at: Vec<f64>,
     best: f64,
     bound: Option<BiasBound>,
+    /// A point that was asked about before the run, its mean loss and that one's gradient.
+    known: Option<(Vec<f64>, f64, Vec<f64>)>,
     /// The gap at the point judged last, with what rounding may have cost.
     pub proven: Option<f64>,
-    /// Why there was no answer. The run then ends with a number that is none.
-    pub failure: Option<E>,
 }
 
 impl<'a, E> Distributed<'a, E> {
     /// So many weights, of which a penalty covers the first `n_penalised`.
     pub fn new(dim: usize, n_penalised: usize, penalty: Penalty, ask: &'a mut Ask<'a, E>) -> Self {
-        let (at, best, bound) = (Vec::new(), f64::INFINITY, None);
-        Self { dim, n_penalised, penalty, ask, at, best, bound, proven: None, failure: None }
+        Self {
+            dim,
+            n_penalised,
+            penalty,
+            asking: Asking::new(ask),
+            at: Vec::new(),
+            best: f64::INFINITY,
+            bound: None,
+            known: None,
+            proven: None,
+        }
+    }
+
+    /// Why there was no answer, if there was none. The run then ended with a value that is not a number.
+    pub fn take_failure(&mut self) -> Option<E> {
+        self.asking.failure.take()
+    }
+
+    /// Rounds of stochastic steps from `w`, each shard on its own and then averaged: a start for another solver. `see` is told the number of each round, from 1, and the loss on its way, and may end
+    /// the run: then no other solver should go on, and `Break` is returned. If the objective ends above the loss of the first round, or a number is not finite, `w` is left unchanged.
+    ///
+    /// Averages of runs on parts of the rows: Zinkevich et al., *Parallelized stochastic gradient descent* (2010), with restarts from the average.
+    pub fn start_by_steps(
+        &mut self,
+        rounds: usize,
+        curvature: f64,
+        w: &mut [f64],
+        see: &mut dyn FnMut(usize, f64) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let mut flow = ControlFlow::Continue(());
+        let (first, mut next, mut limit) = (w.to_vec(), vec![0.0; self.dim], f64::NAN);
+        for round in 0..rounds {
+            let how = Round { l2: self.penalty.l2, curvature, round };
+            let loss = self.asking.ask(Question::Steps { w, how }, &mut next);
+            if !loss.is_finite() || next.iter().any(|w| !w.is_finite()) {
+                w.copy_from_slice(&first);
+                return flow;
+            }
+            w.copy_from_slice(&next);
+            if round == 0 {
+                limit = loss;
+            }
+            flow = see(round + 1, loss);
+            if flow.is_break() {
+                break;
+            }
+        }
+        if limit.is_finite() {
+            let mean_loss = self.asking.ask(Question::Gradient { w }, &mut next);
+            let n = self.n_penalised;
+            let value = mean_loss + 0.5 * self.penalty.l2 * kernels::dot64(&w[..n], &w[..n]);
+            match value <= limit {
+                true => self.known = Some((w.to_vec(), mean_loss, next)),
+                false => w.copy_from_slice(&first),
+            }
+        }
+        flow
     }
 
     /// With what bounds the biases that no penalty covers: the gradient then proves a gap.
     pub fn bounded(mut self, bound: Option<BiasBound>) -> Self {
         self.bound = bound.filter(|b| b.least_share > 0.0 && b.longest_row.is_finite());
         self
-    }
-
-    fn asked(&mut self, question: Question<'_>, out: &mut [f64]) -> f64 {
-        if self.failure.is_some() {
-            return f64::NAN;
-        }
-        match (self.ask)(question, out) {
-            Ok(value) => value,
-            Err(failure) => {
-                self.failure = Some(failure);
-                out.fill(f64::NAN);
-                f64::NAN
-            }
-        }
     }
 }
 
@@ -148,7 +217,13 @@ impl<E> Objective<f64> for Distributed<'_, E> {
     }
 
     fn value_grad(&mut self, w: &[f64], grad: &mut [f64]) -> f64 {
-        let mean_loss = self.asked(Question::Gradient { w }, grad);
+        let mean_loss = match self.known.take().filter(|(at, ..)| at == w) {
+            Some((_, mean_loss, known)) => {
+                grad.copy_from_slice(&known);
+                mean_loss
+            }
+            None => self.asking.ask(Question::Gradient { w }, grad),
+        };
         let (n, l2) = (self.n_penalised, self.penalty.l2);
         kernels::axpy(l2, &w[..n], &mut grad[..n]);
         let value = mean_loss + 0.5 * l2 * kernels::dot64(&w[..n], &w[..n]);
@@ -204,7 +279,7 @@ impl<E> CurvedObjective<f64> for Distributed<'_, E> {
 
     fn hess_vec(&mut self, v: &[f64], out: &mut [f64]) {
         let at = std::mem::take(&mut self.at);
-        self.asked(Question::Product { w: &at, v }, out);
+        self.asking.ask(Question::Product { w: &at, v }, out);
         self.at = at;
         let n = self.n_penalised;
         kernels::axpy(self.penalty.l2, &v[..n], &mut out[..n]);
@@ -212,7 +287,7 @@ impl<E> CurvedObjective<f64> for Distributed<'_, E> {
 
     fn hess_diag(&mut self, out: &mut [f64]) {
         let at = std::mem::take(&mut self.at);
-        self.asked(Question::Diagonal { w: &at }, out);
+        self.asking.ask(Question::Diagonal { w: &at }, out);
         self.at = at;
         out[..self.n_penalised].iter_mut().for_each(|o| *o += self.penalty.l2);
     }

@@ -10,10 +10,14 @@ use lineal_linalg::{DenseSink, Row, dense};
 use lineal_loss::Target;
 use lineal_model::space::Real;
 use lineal_model::{Linear, Model};
+use lineal_solver::Interrupt;
+use rayon::prelude::*;
 use thiserror::Error;
 
 /// The Gram matrix must fit: 4,000² numbers are 128 MB.
 const MAX_FEATURES: usize = 4000;
+/// From so many features on, shards of the Gram matrix would take more memory than the rows: 256² numbers are half a megabyte.
+const WIDE: usize = 256;
 /// Cholesky keeps half of the digits up to here.
 const MAX_CONDITION: f64 = 1e10;
 /// QR holds all rows densely: 2 GB.
@@ -49,13 +53,18 @@ pub fn exact<S: Target<f64>>(
     }
     let (n_rows, k) = (data.n_rows(), Model::<f64>::max_parts(model));
     let share = |i| data.row_share(i);
+    let interrupt = Interrupt::current();
     let target = |i: usize, c| S::target(data.outputs()[i], c);
 
     let mut gram = vec![0.0; n * n];
-    Shards::new(n_rows, n * n, n_rows * n * n / 4).accumulate(&mut gram, &|range, gram| {
-        add_gram(&one, data, range, gram);
-        0.0
-    });
+    if n >= WIDE && n_rows > 0 && matches!(data.row(0), Row::Dense(_)) {
+        add_wide_gram(n, data, &interrupt, &mut gram);
+    } else {
+        Shards::new(n_rows, n * n, n_rows * n * n / 4).accumulate(&mut gram, &|range, gram| {
+            add_gram(&one, data, range, gram);
+            0.0
+        });
+    }
     let n_penalised = Model::<f64>::n_penalised(&one);
     for j in 0..n_penalised {
         gram[j * n + j] += l2;
@@ -71,8 +80,11 @@ pub fn exact<S: Target<f64>>(
         0.0
     });
 
-    let factored = dense::cholesky(&mut gram, n).is_ok();
     let mut w = vec![0.0; n * k];
+    let factored = dense::cholesky_while(&mut gram, n, &|| !interrupt.is_stopped()).is_ok();
+    if interrupt.is_stopped() {
+        return Ok(w);
+    }
     if factored && dense::condition_estimate(&gram, n) < MAX_CONDITION {
         let mut column = vec![0.0; n];
         for c in 0..k {
@@ -130,6 +142,34 @@ fn add_gram<Y>(one: &Linear<Real>, data: &Rows<'_, Y>, range: Shard<'_>, gram: &
     }
 }
 
+/// The same for dense rows of many features, into a matrix of which there is no second copy: threads share out its rows.
+fn add_wide_gram<Y>(n: usize, data: &Rows<'_, Y>, interrupt: &Interrupt, gram: &mut [f64]) {
+    const PART: usize = 16 * dense::GramBlock::STEP;
+    let mut block = dense::GramBlock::new(n);
+    let (mut rows, mut roots) = (Vec::new(), Vec::new());
+    for start in (0..data.n_rows()).step_by(dense::GramBlock::ROWS) {
+        let end = (start + dense::GramBlock::ROWS).min(data.n_rows());
+        rows.clear();
+        roots.clear();
+        for i in start..end {
+            if let Row::Dense(x) = data.row(i) {
+                rows.extend_from_slice(x);
+                rows.resize(rows.len() + n - x.len(), 1.0f32);
+                roots.push(data.row_share(i).sqrt());
+            }
+        }
+        block.fill(&rows, Some(&roots));
+        gram.par_chunks_mut(PART * n).enumerate().for_each(|(at, part)| {
+            if !interrupt.is_stopped() {
+                block.add_to(at * PART, part);
+            }
+        });
+        if interrupt.is_stopped() {
+            return;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,6 +184,28 @@ mod tests {
         let model = Linear::new(2, Real, Bias::None);
         let w = exact(&model, &Rows::new(&x, &y, None), 0.0).unwrap();
         assert!((w[0] - 1.0).abs() < 1e-9 && (w[1] - 1.0).abs() < 1e-9, "{w:?}");
+    }
+
+    #[test]
+    fn wide_rows_have_the_normal_equations_of_others() {
+        // Features of a few values, so that sums are exact in any order.
+        let (n_rows, n) = (70, WIDE);
+        let value = |i: usize, j: usize| ((i * 31 + j * 17 + i * j) % 5) as f32;
+        let rows: Vec<f32> = (0..n_rows).flat_map(|i| (0..n).map(move |j| value(i, j))).collect();
+        let x = Matrix::Dense(Dense::new(n_rows, n, rows).unwrap());
+        let y: Vec<f64> = (0..n_rows).map(|i| (i % 7) as f64).collect();
+        let data = Rows::new(&x, &y, None);
+        let one = Linear::new(n, Real, Bias::Free);
+        let dim = Model::<f64>::dim(&one);
+        let (mut wide, mut other) = (vec![0.0; dim * dim], vec![0.0; dim * dim]);
+        add_wide_gram(dim, &data, &Interrupt::new(), &mut wide);
+        Shards::new(n_rows, dim * dim, 1).accumulate(&mut other, &|range, gram| {
+            add_gram(&one, &data, range, gram);
+            0.0
+        });
+        for (a, b) in wide.iter().zip(&other) {
+            assert!((a - b).abs() <= 1e-12 * b.abs(), "{a} {b}");
+        }
     }
 
     #[test]

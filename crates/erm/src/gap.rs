@@ -18,10 +18,10 @@
 //! The bound holds for the optimum of the risk whatever weights it is compared with, so the best one of a run counts.
 
 use crate::balance::Balance;
-use crate::risk::{Erm, parts};
+use crate::risk::{Erm, Penalty, parts};
 use crate::rounding::{LowerBound, Proof, Sums, gamma, underflow};
 use crate::rows::Examples;
-use crate::shards::Shard;
+use crate::shards::{Shard, Shards};
 use lineal_linalg::{DenseSink, Scalar, kernels};
 use lineal_loss::DualLoss;
 use lineal_model::Model;
@@ -80,7 +80,7 @@ where
     L: DualLoss<F, M::Space>,
     D: Examples<F, M>,
 {
-    dual_point(erm, blocks, v, false).bound(erm.penalty).computed
+    dual_point(erm.parts(), blocks, v, false).bound(erm.penalty).computed
 }
 
 /// A point of the dual: what is left of it once the blocks are summed up.
@@ -112,10 +112,31 @@ impl DualPoint {
     }
 }
 
+/// What [`dual_point`] needs of a risk. The loss is dynamic, so that all losses share that code: it runs once in many passes.
+pub(crate) struct Parts<'e, F: Scalar, M: Model<F>, D> {
+    model: &'e M,
+    loss: &'e dyn DualLoss<F, M::Space>,
+    data: &'e D,
+    penalty: Penalty,
+    shards: &'e mut Shards<F>,
+}
+
+impl<F, M, L, D> Erm<'_, F, M, L, D>
+where
+    F: Scalar,
+    M: Model<F>,
+    L: DualLoss<F, M::Space>,
+{
+    pub(crate) fn parts(&mut self) -> Parts<'_, F, M, D> {
+        let Self { model, loss, data, penalty, shards, .. } = self;
+        Parts { model: *model, loss: *loss, data, penalty: *penalty, shards }
+    }
+}
+
 /// The dual point of blocks near `blocks` that respect a free bias and, for l1 alone, the constraint |v| ≤ l1. With `errors` the blocks are moved into the domain first and all
 /// errors of rounding are counted, in the arithmetic of `F`, which should then be f64.
-pub(crate) fn dual_point<F, G, M, L, D>(
-    erm: &mut Erm<'_, F, M, L, D>,
+pub(crate) fn dual_point<F, G, M, D>(
+    of: Parts<'_, F, M, D>,
     blocks: &[G],
     v: &mut [F],
     errors: bool,
@@ -124,10 +145,9 @@ where
     F: Scalar,
     G: Scalar,
     M: Model<F>,
-    L: DualLoss<F, M::Space>,
     D: Examples<F, M>,
 {
-    let (model, loss, data) = (erm.model, erm.loss, &erm.data);
+    let Parts { model, loss, data, penalty, shards } = of;
     let (width, n_penalised, n) = (model.max_parts(), model.n_penalised(), data.len());
     let given = |i: usize, out: &mut [F]| {
         let x = data.x(i);
@@ -142,7 +162,7 @@ where
         Balance::none()
     } else {
         let mut block = vec![F::ZERO; width];
-        Balance::of(loss.domain(), n, width, errors, |i, out| {
+        Balance::of(loss.domain(), n, width, errors, &mut |i, out| {
             let share = data.share(i);
             block.fill(F::ZERO);
             if share > 0.0 {
@@ -190,7 +210,7 @@ where
         sums
     };
     let sums = Sums::new();
-    erm.shards.accumulate(v, &|range, v| {
+    shards.accumulate(v, &|range, v| {
         sums.put(range.start(), conjugate(1.0, Some(v), range));
         0.0
     });
@@ -200,8 +220,8 @@ where
     let lost = if errors { part * length + underflow(n) } else { 0.0 };
     let v = &mut v[..n_penalised];
     let gain_error = part * sensitivity;
-    if erm.penalty.l2 > 0.0 {
-        let over = |v: &F| (v.abs().to_f64() - erm.penalty.l1).max(0.0);
+    if penalty.l2 > 0.0 {
+        let over = |v: &F| (v.abs().to_f64() - penalty.l1).max(0.0);
         let square: f64 = v.iter().map(|v| over(v) * over(v)).sum();
         let v_norm = square.sqrt();
         let norm_error = v_norm * gamma(n_penalised) + lost;
@@ -209,13 +229,13 @@ where
     }
     // l1 alone: the dual asks for |vⱼ| ≤ l1, and every domain is closed under scaling down.
     let largest = v.iter().fold(0.0f64, |m, v| m.max(v.abs().to_f64())) + lost;
-    let shrink = (erm.penalty.l1 / largest * (1.0 - part.min(1.0))).min(1.0);
+    let shrink = (penalty.l1 / largest * (1.0 - part.min(1.0))).min(1.0);
     if shrink == 1.0 {
         return DualPoint { gain: -sum, gain_error, v_norm: 0.0, norm_error: 0.0 };
     }
     v.iter_mut().for_each(|v| *v *= F::from_f64(shrink));
     let sums = Sums::new();
-    erm.shards.sum(&|range| {
+    shards.sum(&|range| {
         sums.put(range.start(), conjugate(shrink, None, range));
         0.0
     });
@@ -256,7 +276,7 @@ where
             return None;
         }
         let mut v = vec![0.0; self.model.dim()];
-        let bound = dual_point(self, blocks, &mut v, true).bound(self.penalty);
+        let bound = dual_point(self.parts(), blocks, &mut v, true).bound(self.penalty);
         bound.proven.is_finite().then_some(bound)
     }
 

@@ -16,7 +16,7 @@ use lineal_loss::{DualLoss, HardMargin, Hinge};
 use lineal_model::cost::Cost;
 use lineal_model::space::{Binary, Classes, OutputSpace};
 use lineal_model::{Linear, Model};
-use lineal_solver::{Dual, DualBlocks, DualStep, Monitor, Outcome, Pass, Stop, dual};
+use lineal_solver::{Dual, DualBlocks, DualStep, Interrupt, Monitor, Outcome, Pass, Stop, dual};
 use std::cell::Cell;
 use std::ops::{ControlFlow, Range};
 
@@ -84,8 +84,13 @@ pub fn margins<F: Scalar, S: Margin + OutputSpace<F, Output = u32>>(
 ) -> Vec<f64> {
     let k = Model::<F>::max_parts(model);
     let (mut scores, mut wide) = (vec![F::ZERO; k], vec![0.0; k]);
+    let interrupt = Interrupt::current();
     (0..data.n_rows())
         .map(|i| {
+            // Nobody reads them any more.
+            if interrupt.is_stopped() {
+                return 0.0;
+            }
             model.scores(data.row(i), w, &mut scores);
             wide.iter_mut().zip(&scores).for_each(|(w, s)| *w = s.to_f64());
             S::margin(&wide, data.outputs()[i])
@@ -209,7 +214,7 @@ where
         let erm = &mut *self.inner.erm;
         let mut v = vec![0.0; w.len()];
         // From below and from above: s·L − (s²/2)‖v‖² at the best s is a lower bound of the optimum whatever rounding did.
-        let (gain, v_norm) = gap::dual_point(erm, mu, &mut v, true).outward();
+        let (gain, v_norm) = gap::dual_point(erm.parts(), mu, &mut v, true).outward();
         let penalised = erm.model.n_penalised();
         if gain > 0.0 {
             self.margin_bound.set(self.margin_bound.get().min(v_norm / gain));

@@ -34,13 +34,13 @@
 //! ```
 
 use crate::risk::parts;
-use lineal_linalg::{DenseSink, Matrix, Row};
+use lineal_linalg::{DenseSink, Matrix, Row, Sink};
 use lineal_loss::{Loss, SecondOrder};
 use lineal_model::Model;
 use lineal_model::space::OutputSpace;
-use lineal_solver::Interrupt;
+use lineal_solver::{Averaging, Interrupt, Sgd, Stochastic, sgd};
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 pub use crate::distributed::{Ask, BiasBound, Distributed, Growth};
 
@@ -147,22 +147,43 @@ pub enum Question<'w> {
         /// What the Hessian is multiplied by.
         v: &'w [f64],
     },
-    /// The diagonal of the Hessian at `w`. The value is 0.
+    /// The diagonal of the Hessian at `w`. The value is 0; of structures it is the loss.
     Diagonal {
         /// The weights.
         w: &'w [f64],
     },
+    /// One pass of stochastic steps from `w` over the rows of each shard. The vector is the mean of its iterates times the share of its rows among all, so that the sum over all shards is a mean of
+    /// weights, from which the next round starts. The value is the loss on the way, before each step.
+    Steps {
+        /// The weights.
+        w: &'w [f64],
+        /// How the steps go.
+        how: Round,
+    },
+}
+
+/// How one round of stochastic steps goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Round {
+    /// The factor of ½‖w‖².
+    pub l2: f64,
+    /// What the second derivative of the loss is at most, along the scores: steps are so short that they are safe for rows of usual length. Structures have a rate of their own.
+    pub curvature: f64,
+    /// Rounds before this one: steps become shorter.
+    pub round: usize,
 }
 
 impl Question<'_> {
     /// Whether second derivatives are asked for.
     pub fn is_curved(&self) -> bool {
-        !matches!(self, Question::Gradient { .. })
+        matches!(self, Question::Product { .. } | Question::Diagonal { .. })
     }
 
     fn fits(&self, dim: usize) -> bool {
         match self {
-            Question::Gradient { w } | Question::Diagonal { w } => w.len() == dim,
+            Question::Gradient { w } | Question::Diagonal { w } | Question::Steps { w, .. } => {
+                w.len() == dim
+            }
             Question::Product { w, v } => w.len() == dim && v.len() == dim,
         }
     }
@@ -205,6 +226,9 @@ impl<'a> Partial<'a> {
                 Question::Gradient { w } => {
                     gradient(&model, &loss, (x, &*y, share.as_slice()), rows, w, out)
                 }
+                Question::Steps { w, how } => {
+                    steps(&model, &loss, (x, &*y, share.as_slice()), rows, w, how, out)
+                }
                 _ => f64::NAN,
             };
         Self::of(Box::new(per_row), false, dim, x.n_rows(), whole, first_row)
@@ -234,6 +258,7 @@ impl<'a> Partial<'a> {
                 Question::Gradient { w } => gradient(&model, &loss, data, rows, w, out),
                 Question::Product { w, v } => product(&model, &loss, data, rows, w, v, out),
                 Question::Diagonal { w } => diagonal(&model, &loss, data, rows, w, out),
+                Question::Steps { w, how } => steps(&model, &loss, data, rows, w, how, out),
             }
         };
         Self::of(Box::new(per_row), true, dim, x.n_rows(), whole, first_row)
@@ -306,12 +331,16 @@ impl<'a> Partial<'a> {
             let rows = self.whole.rows(shards.start);
             let rows = rows.start - self.first_row..rows.end - self.first_row;
             let mut value = 0.0;
-            // Some rows at a time, to be interrupted between. One sum goes through all of them.
-            for start in rows.clone().step_by(AT_ONCE) {
+            // Some rows at a time, to be interrupted between. One sum goes through all of them. Steps follow each other, and look at the interrupt themselves.
+            let at_once = match question {
+                Question::Steps { .. } => rows.len().max(1),
+                _ => AT_ONCE,
+            };
+            for start in rows.clone().step_by(at_once) {
                 if interrupt.is_stopped() {
                     break;
                 }
-                value += (self.per_row)(start..rows.end.min(start + AT_ONCE), question, out);
+                value += (self.per_row)(start..rows.end.min(start + at_once), question, out);
             }
             return value;
         };
@@ -350,6 +379,117 @@ fn shares(
     }
     let weight = |i: usize| weights.map_or(1.0, |w| f64::from(w[i]));
     Ok((0..n).map(|i| weight(i) / whole.total_weight).collect())
+}
+
+/// Some rows as examples that are drawn one by one, each scaled so that the rows are all there is.
+struct Drawn<'d, M, L, Y> {
+    model: &'d M,
+    loss: &'d L,
+    data: Data<'d, Y>,
+    rows: Range<usize>,
+    /// The number of rows over the sum of their shares.
+    scale: f64,
+}
+
+impl<M, L, Y: Copy> Stochastic<f64> for Drawn<'_, M, L, Y>
+where
+    M: for<'x> Model<f64, Input<'x> = Row<'x>>,
+    M::Space: OutputSpace<f64, Output = Y>,
+    L: Loss<f64, M::Space>,
+{
+    type Scratch = Vec<f64>;
+
+    fn dim(&self) -> usize {
+        self.model.dim()
+    }
+
+    fn n_examples(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn n_penalised(&self) -> usize {
+        self.model.n_penalised()
+    }
+
+    fn max_parts(&self) -> usize {
+        self.model.max_parts()
+    }
+
+    fn scratch(&self) -> Vec<f64> {
+        vec![0.0; self.model.max_parts()]
+    }
+
+    fn slope(
+        &self,
+        i: usize,
+        v: &[f64],
+        scale: f64,
+        s: &mut Vec<f64>,
+        g: &mut [f64],
+    ) -> (f64, usize) {
+        let (x, y, share) = self.data;
+        let i = self.rows.start + i;
+        let space = self.model.space(x.row(i));
+        let n = parts(space);
+        let (scores, g) = (&mut s[..n], &mut g[..n]);
+        self.model.scores(x.row(i), v, scores);
+        scores.iter_mut().for_each(|s| *s *= scale);
+        let weight = share[i] * self.scale;
+        let value = weight * self.loss.value_grad(space, scores, y[i], g);
+        g.iter_mut().for_each(|g| *g *= weight);
+        (value, n)
+    }
+
+    fn spread(&self, i: usize, g: &[f64], sink: &mut impl Sink<f64>) {
+        self.model.accumulate(self.data.0.row(self.rows.start + i), g, sink);
+    }
+}
+
+/// One pass of stochastic steps from `w`: adds the mean of the iterates, times the share of these rows.
+fn steps<M, L, Y: Copy>(
+    model: &M,
+    loss: &L,
+    data: Data<'_, Y>,
+    rows: Range<usize>,
+    w: &[f64],
+    how: Round,
+    out: &mut [f64],
+) -> f64
+where
+    M: for<'x> Model<f64, Input<'x> = Row<'x>>,
+    M::Space: OutputSpace<f64, Output = Y>,
+    L: Loss<f64, M::Space>,
+{
+    let (x, _, share) = data;
+    let total: f64 = share[rows.clone()].iter().sum();
+    let mut own = w.to_vec();
+    let mut value = 0.0;
+    if total > 0.0 {
+        let square = |i: usize| model.isotropy(x.row(i)).unwrap_or_else(|| x.row(i).norm_sq());
+        let mean_sq = rows.clone().map(|i| share[i] / total * square(i)).sum::<f64>();
+        let bias = f64::from(u8::from(model.n_penalised() < model.dim()));
+        let safe = 1.0 / (how.curvature * (mean_sq + bias)).max(1e-12);
+        let config = Sgd {
+            epochs: 1,
+            rate: safe / (1.0 + how.round as f64),
+            l2: how.l2,
+            average: Averaging::Rising,
+            seed: how.round as u64,
+            ..Sgd::default()
+        };
+        let scale = rows.len() as f64 / total;
+        let drawn = Drawn { model, loss, data, rows, scale };
+        match sgd(&config, &drawn, &mut own, &mut |_| ControlFlow::Continue(())) {
+            Ok(end) if own.iter().all(|w| w.is_finite()) => value = total * end.value,
+            // Steps that went astray are worse than none; who asked sees that the loss is not a number.
+            _ => {
+                own.copy_from_slice(w);
+                value = f64::NAN;
+            }
+        }
+    }
+    out.iter_mut().zip(&own).for_each(|(out, own)| *out += total * own);
+    value
 }
 
 /// Rows, outputs and shares.

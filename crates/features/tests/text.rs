@@ -116,3 +116,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_vocabulary_is_the_same_without_rows() {
+    let texts = ["the cat sat", "the dog sat on the mat", "", "a cat"];
+    let vocabulary = TextSpec { ngrams: Some((1, 2)), ..TextSpec::default() };
+    let hashed = TextSpec { hash_bits: Some(10), ..vocabulary.clone() };
+    for spec in [vocabulary, hashed] {
+        let fit = || {
+            let mut fit = TextFit::new(spec.clone()).unwrap();
+            fit.push(&texts[..2]).unwrap();
+            fit.push(&texts[2..]).unwrap();
+            fit
+        };
+        let (with, _) = fit().finish().unwrap();
+        let without = fit().finish_without_rows().unwrap();
+        assert_eq!(without.parts().bytes, with.parts().bytes);
+        assert_eq!(without.parts().idf, with.parts().idf);
+        assert_eq!(without.encode(&texts[..]).unwrap(), with.encode(&texts[..]).unwrap());
+    }
+}

@@ -364,6 +364,20 @@ impl Matrix {
         prefetch_slice(values);
     }
 
+    /// Sparse rows that are at least a third full as a matrix without gaps, whose products with weights are several times faster. `None` for other rows, and for more than `most` numbers.
+    pub fn densified(&self, most: usize) -> Option<Matrix> {
+        let (n, d) = (self.n_rows(), self.n_cols());
+        let size = n.checked_mul(d).filter(|&size| size <= most)?;
+        if !matches!(self, Matrix::Sparse(_)) || 3 * self.nnz() < size {
+            return None;
+        }
+        let mut values = vec![0.0; size];
+        for (i, row) in values.chunks_exact_mut(d.max(1)).enumerate() {
+            self.row(i).for_each(|at, value| row[at] = value);
+        }
+        Dense::new(n, d, values).ok().map(Matrix::Dense)
+    }
+
     /// A copy of some rows, in the order asked for.
     pub fn select(&self, rows: &[usize]) -> Matrix {
         match self {

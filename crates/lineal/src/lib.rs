@@ -63,6 +63,7 @@ mod error;
 mod exchange;
 mod explain;
 mod features;
+mod listener;
 mod predict;
 #[cfg(feature = "rank")]
 mod rank;
@@ -171,8 +172,9 @@ pub use structured::TagsKind;
 pub use structured::{Ask, Examples, Header, Learner, StructuredModel};
 #[cfg(feature = "tag")]
 pub use tag::{
-    Border, Notable, Ranking, Reason, SchemeKind, TagExplanation, TagFeatures, TagMetrics,
-    TagModel, TagSpec, TagWeight, Tagged, TaggedSpan, Tagger, TypeMetrics, WeightsKind, WordList,
+    AttributeCounts, Border, DistributedTagging, NameAttributes, Notable, Ranking, Reason,
+    SchemeKind, TagExplanation, TagFeatures, TagMetrics, TagModel, TagPlan, TagPlanParts, TagShard,
+    TagSpec, TagSurvey, TagWeight, Tagged, TaggedSpan, Tagger, TypeMetrics, WeightsKind, WordList,
     check_rules, least_model_bytes, parse_forbidden, read_forbidden, read_word_clusters,
     read_word_list,
 };

@@ -1,8 +1,9 @@
 //! An interrupt ends every kind of run, without a model and without another pass.
 
 use lineal::{
-    Dataset, Error, Interrupt, LossKind, Penalty, SequenceOptions, SolverKind, Source, Strategy,
-    Task, TrainSpec, Training, TuneSpec, TuneTable, Tuning, read_sequences, train,
+    Dataset, Error, FeatureSpec, Interrupt, LossKind, Penalty, ReadOptions, SequenceOptions,
+    SolverKind, Source, Strategy, Task, TrainSpec, Training, TuneSpec, TuneTable, Tuning,
+    read_features, read_sequences, train,
 };
 use std::ops::ControlFlow;
 
@@ -114,4 +115,18 @@ fn a_calibration_ends_between_folds() {
     let trained = Training::new(&data, &spec).on_fold(&mut see).run();
     assert!(matches!(trained, Err(Error::Interrupted)));
     assert_eq!(folds, 2);
+}
+
+#[test]
+fn text_is_not_read_to_its_end() {
+    let text: String = (0..50)
+        .map(|i| format!("{{\"text\": \"word{i} and more\", \"label\": \"{}\"}}\n", i % 2))
+        .collect();
+    let source = || Source::Memory { name: "a.jsonl".into(), bytes: text.clone().into() };
+    let options = ReadOptions { text: vec!["text".into()], ..ReadOptions::default() };
+    let read = || read_features(source(), &options, &FeatureSpec::default());
+    let interrupt = Interrupt::new();
+    assert!(interrupt.scope(read).is_ok());
+    interrupt.stop();
+    assert!(matches!(interrupt.scope(read), Err(Error::Interrupted)));
 }

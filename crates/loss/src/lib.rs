@@ -97,6 +97,43 @@ pub trait DualLoss<F: Scalar, S: OutputSpace<F>>: Loss<F, S> {
     fn sensitivity(&self, space: S, y: S::Output, g: &[F], off: &[f64]) -> f64;
 }
 
+/// A loss that is known at run time only: where losses are to share one copy of some code.
+impl<F: Scalar, S: OutputSpace<F>, L: Loss<F, S> + ?Sized> Loss<F, S> for &L {
+    fn value_grad(&self, space: S, scores: &mut [F], y: S::Output, grad: &mut [F]) -> f64 {
+        (**self).value_grad(space, scores, y, grad)
+    }
+}
+
+impl<F: Scalar, S: OutputSpace<F>, L: DualLoss<F, S> + ?Sized> DualLoss<F, S> for &L {
+    fn conjugate(&self, space: S, y: S::Output, g: &[F]) -> f64 {
+        (**self).conjugate(space, y, g)
+    }
+
+    fn dual_step(
+        &self,
+        space: S,
+        y: S::Output,
+        scores: &mut [F],
+        q: F,
+        g: &mut [F],
+        delta: &mut [F],
+    ) -> f64 {
+        (**self).dual_step(space, y, scores, q, g, delta)
+    }
+
+    fn domain(&self) -> Domain {
+        (**self).domain()
+    }
+
+    fn clamp(&self, space: S, y: S::Output, g: &mut [F]) {
+        (**self).clamp(space, y, g)
+    }
+
+    fn sensitivity(&self, space: S, y: S::Output, g: &[F], off: &[f64]) -> f64 {
+        (**self).sensitivity(space, y, g, off)
+    }
+}
+
 /// Flows from `gold` to the others: each at most `each`, all together at most `all`, in exact arithmetic.
 pub(crate) fn clamp_flows<F: Scalar>(g: &mut [F], gold: usize, each: F, all: F) {
     g[gold] = F::ZERO;

@@ -4,6 +4,7 @@ use crate::errors::refused;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
+use std::collections::HashSet;
 use std::io::Write;
 
 /// A name with `\` and `:` escaped. Tabs and line breaks cannot be escaped.
@@ -154,4 +155,37 @@ pub(crate) fn items_text<'py>(
     }
     out.push(b'\n');
     Ok((PyBytes::new(py, &out), lengths))
+}
+
+/// Attributes of one line of [`attribute_names`].
+const NAMES_PER_LINE: usize = 1000;
+
+/// Every attribute of a text once, as one sequence: what names the weights of a model.
+#[pyfunction]
+pub(crate) fn attribute_names<'py>(py: Python<'py>, text: &[u8]) -> Bound<'py, PyBytes> {
+    let (mut seen, mut names) = (HashSet::new(), Vec::new());
+    let mut label: &[u8] = b"?";
+    for line in text.split(|&b| b == b'\n').filter(|line| !line.is_empty()) {
+        let mut fields = line.split(|&b| b == b'\t');
+        label = fields.next().unwrap_or(label);
+        for field in fields.filter(|field| seen.insert(*field)) {
+            // The value is after the last colon; those within names are escaped, and come before it.
+            let end = field.iter().rposition(|&b| b == b':').unwrap_or(field.len());
+            names.push(&field[..end]);
+        }
+    }
+    // One attribute may come with several values.
+    seen.clear();
+    names.retain(|name| seen.insert(*name));
+    let mut out = Vec::new();
+    for names in names.chunks(NAMES_PER_LINE) {
+        out.extend(label);
+        for name in names {
+            out.push(b'\t');
+            out.extend(*name);
+        }
+        out.push(b'\n');
+    }
+    out.push(b'\n');
+    PyBytes::new(py, &out)
 }

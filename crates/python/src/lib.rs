@@ -13,6 +13,7 @@ mod shards;
 mod steps;
 mod structured;
 mod table;
+mod tag_shards;
 mod text;
 mod tune;
 
@@ -26,7 +27,7 @@ mod _lineal {
     #[pymodule_export]
     use crate::images::{explain_images, fit_images, label_images};
     #[pymodule_export]
-    use crate::items::items_text;
+    use crate::items::{attribute_names, items_text};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
@@ -37,6 +38,8 @@ mod _lineal {
     use crate::structured::{Structured, fit_ranking, fit_structured};
     #[pymodule_export]
     use crate::table::{explain_table, fit_table, table_classes, table_scores};
+    #[pymodule_export]
+    use crate::tag_shards::{TagCounts, TagPlan, TagShard, tag_survey, train_distributed_tags};
     #[pymodule_export]
     use crate::text::{TextEncoder, fit_text};
     #[pymodule_export]

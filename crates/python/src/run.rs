@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ impl Stop {
         on_pass: Option<&Py<PyAny>>,
         point: &CurvePoint,
     ) -> ControlFlow<()> {
-        if let Some(on_pass) = on_pass {
+        if let Some(on_pass) = on_pass.filter(|_| !self.is_set()) {
             let seen = (point.pass, point.objective, point.gap.or(point.gap_estimate));
             if let Err(exception) = Python::attach(|py| on_pass.call1(py, seen)) {
                 self.raise(exception);
@@ -100,31 +100,64 @@ pub(crate) fn long<R: Send>(
     n_threads: usize,
     f: impl FnOnce(&Stop) -> Result<R, Error> + Send,
 ) -> PyResult<R> {
-    let stop = Stop::default();
+    let stop = &Stop::default();
     py.detach(|| {
         std::thread::scope(|scope| {
             let (done, waiting) = channel();
-            let stop = &stop;
             scope.spawn(move || {
                 // Nobody waits only if the caller is gone.
                 let _ = done.send(guarded(n_threads, || stop.interrupt.scope(|| f(stop))));
             });
-            loop {
-                match waiting.recv_timeout(POLL) {
-                    Ok(result) => {
-                        let mut raised = stop.raised.lock().unwrap_or_else(PoisonError::into_inner);
-                        return raised.take().map_or(result, Err);
-                    }
-                    Err(RecvTimeoutError::Disconnected) => {
-                        return Err(fault(&"its thread ended without a result"));
-                    }
-                    Err(RecvTimeoutError::Timeout) => {
-                        if let Err(signal) = Python::attach(|py| py.check_signals()) {
-                            stop.raise(signal);
-                        }
-                    }
-                }
-            }
+            wait(&waiting, stop, WhenStopped::Wait)
         })
     })
+}
+
+/// A [`long`] call that borrows nothing: a signal is answered at once, and `f` ends by itself when it next looks at the flag.
+pub(crate) fn long_owned<R: Send + 'static>(
+    py: Python<'_>,
+    n_threads: usize,
+    f: impl FnOnce(&Stop) -> Result<R, Error> + Send + 'static,
+) -> PyResult<R> {
+    let stop = Arc::new(Stop::default());
+    py.detach(|| {
+        let (done, waiting) = channel();
+        let own = Arc::clone(&stop);
+        std::thread::spawn(move || {
+            // Nobody waits once a signal was answered.
+            let _ = done.send(guarded(n_threads, || own.interrupt.scope(|| f(&own))));
+        });
+        wait(&waiting, &stop, WhenStopped::Leave)
+    })
+}
+
+/// What becomes of a thread that a signal stopped.
+#[derive(Clone, Copy, PartialEq)]
+enum WhenStopped {
+    Wait,
+    Leave,
+}
+
+/// Waits for the result of a thread, and looks for signals meanwhile.
+fn wait<R>(waiting: &Receiver<PyResult<R>>, stop: &Stop, then: WhenStopped) -> PyResult<R> {
+    loop {
+        let result = match waiting.recv_timeout(POLL) {
+            Ok(result) => result,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(fault(&"its thread ended without a result"));
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                match Python::attach(|py| py.check_signals()) {
+                    Err(signal) => stop.raise(signal),
+                    Ok(()) => continue,
+                }
+                match then {
+                    WhenStopped::Wait => continue,
+                    WhenStopped::Leave => Err(exception(Error::Interrupted)),
+                }
+            }
+        };
+        let mut raised = stop.raised.lock().unwrap_or_else(PoisonError::into_inner);
+        return raised.take().map_or(result, Err);
+    }
 }

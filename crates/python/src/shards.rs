@@ -6,7 +6,7 @@ use crate::fit::{Outputs, dataset};
 use crate::model::Model;
 use crate::run::{brief, instant};
 use lineal::data::{Column, ColumnKind};
-use lineal::erm::partial::{Question, Whole};
+use lineal::erm::partial::{Question, Round, Whole};
 use lineal::text::{TextEncoder, TextParts, TextSpec};
 use lineal::{
     CurvePoint, DistributedTraining, Error, FeatureSpec, Format, ReadOptions, RowFacts, Schema,
@@ -17,11 +17,29 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyBytes;
 use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 
 /// A value and a vector.
-type Sum<'py> = (f64, Bound<'py, PyArray1<f64>>);
+pub(crate) type Sum<'py> = (f64, Bound<'py, PyArray1<f64>>);
 
-/// What the rows of a shard add to the mean loss over rows that weigh `total_weight` in all. `question` is `gradient`, `product` (with `v`) or `diagonal`. The sum is a tree over `n_leaves` parts.
+/// A question by its name: `gradient`, `product` (with `v`), `diagonal`, or `steps` (with l2, the curvature of the loss and the number of the round as `v`).
+pub(crate) fn question<'w>(
+    name: &str,
+    w: &'w [f64],
+    v: Option<&'w [f64]>,
+) -> PyResult<Question<'w>> {
+    Ok(match (name, v) {
+        ("gradient", None) => Question::Gradient { w },
+        ("product", Some(v)) => Question::Product { w, v },
+        ("diagonal", None) => Question::Diagonal { w },
+        ("steps", Some(&[l2, curvature, round])) => {
+            Question::Steps { w, how: Round { l2, curvature, round: round as usize } }
+        }
+        _ => return Err(refused(format!("{name} is not a question"))),
+    })
+}
+
+/// What the rows of a shard add to the mean loss over rows that weigh `total_weight` in all; for what may be asked see [`question`]. The sum is a tree over `n_leaves` parts.
 #[pyfunction]
 #[pyo3(signature = (x, y, n_classes, spec, weights, total_weight, n_leaves, question, w, v=None, n_threads=1))]
 pub(crate) fn shard_answer<'py>(
@@ -41,12 +59,7 @@ pub(crate) fn shard_answer<'py>(
     let spec: TrainSpec = serde_json::from_str(spec).map_err(refused)?;
     let w = w.as_slice().map_err(refused)?;
     let v = v.as_ref().map(|v| v.as_slice().map_err(refused)).transpose()?;
-    let question = match (question, v) {
-        ("gradient", None) => Question::Gradient { w },
-        ("product", Some(v)) => Question::Product { w, v },
-        ("diagonal", None) => Question::Diagonal { w },
-        _ => return Err(refused(format!("{question} is not a question"))),
-    };
+    let question = self::question(question, w, v)?;
     x.with(|x| {
         let classes = (0..n_classes).map(|c| c.to_string()).collect();
         let data = dataset(x, &y, classes, weights, None)?;
@@ -117,6 +130,8 @@ pub(crate) struct Rows {
     facts: Option<(f64, f64)>,
     /// A `TextSpec` in JSON, names, where each ends, idf.
     text: Option<TextFound>,
+    /// Rounds of stochastic steps before L-BFGS.
+    rounds: usize,
 }
 
 type TextFound = (String, Vec<u8>, Vec<u32>, Vec<f32>);
@@ -149,25 +164,16 @@ pub(crate) fn train_distributed(
         schema(rows.n_features, &rows.target, rows.classes, rows.names, text).map_err(exception)?;
     let (n_rows, total_weight) = (rows.n_rows, rows.total_weight);
     let whole = Whole { n_rows, rows_per_shard: n_rows.max(1), total_weight };
-    let mut raised: Option<PyErr> = None;
+    let raised = Raised::default();
     let done = py.detach(|| {
         instant(|| {
             let mut asked = |question: Question<'_>, out: &mut [f64]| {
-                let answer = Python::attach(|py| answered(py, &ask, question, out));
-                answer.map_err(|why| {
-                    raised.get_or_insert(why);
-                    Error::Interrupted
-                })
+                raised.unless(|py| answered(py, &ask, question, out))
             };
-            let mut see = |point: &CurvePoint| {
-                let told = on_pass.as_ref().map_or(Ok(()), |on_pass| {
-                    let seen = (point.pass, point.objective, point.gap);
-                    Python::attach(|py| on_pass.call1(py, seen).map(drop))
-                });
-                if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            };
+            let mut see = |point: &CurvePoint| raised.after_pass(on_pass.as_ref(), point);
             let mut run = DistributedTraining::new(&schema, &spec, whole)
                 .features(&features)
+                .rounds(rows.rounds)
                 .monitor(&mut see);
             if let Some((longest_row, least_share)) = rows.facts {
                 run = run.facts(RowFacts { longest_row, least_share });
@@ -175,24 +181,74 @@ pub(crate) fn train_distributed(
             run.run(&mut asked)
         })
     });
-    if let Some(why) = raised {
-        return Err(why);
-    }
+    raised.first()?;
     let (model, report) = done?;
     Model::new(model, &report)
 }
 
+/// The first exception of what a driver calls: it ends the run.
+#[derive(Default)]
+pub(crate) struct Raised(Mutex<Option<PyErr>>);
+
+impl Raised {
+    fn put(&self, why: PyErr) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+    }
+
+    fn is_any(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// The value of a call, or an error that ends the run; once something was raised, nothing is called any more.
+    pub(crate) fn unless<T>(
+        &self,
+        call: impl for<'py> FnOnce(Python<'py>) -> PyResult<T>,
+    ) -> Result<T, Error> {
+        if self.is_any() {
+            return Err(Error::Interrupted);
+        }
+        Python::attach(call).map_err(|why| {
+            self.put(why);
+            Error::Interrupted
+        })
+    }
+
+    /// Calls `on_pass(pass, objective, gap, loss)`. In rounds of stochastic steps the objective is not known.
+    pub(crate) fn after_pass(
+        &self,
+        on_pass: Option<&Py<PyAny>>,
+        point: &CurvePoint,
+    ) -> ControlFlow<()> {
+        let Some(on_pass) = on_pass else { return ControlFlow::Continue(()) };
+        let seen = (point.pass, point.objective, point.gap, point.train_loss);
+        match self.unless(|py| on_pass.call1(py, seen)) {
+            Ok(_) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    }
+
+    /// Raises it, if there is one.
+    pub(crate) fn first(self) -> PyResult<()> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+}
+
 /// Asks Python.
-fn answered(
+pub(crate) fn answered(
     py: Python<'_>,
     ask: &Py<PyAny>,
     question: Question<'_>,
     out: &mut [f64],
 ) -> PyResult<f64> {
+    let numbers;
     let (kind, w, v) = match question {
         Question::Gradient { w } => ("gradient", w, None),
         Question::Product { w, v } => ("product", w, Some(v)),
         Question::Diagonal { w } => ("diagonal", w, None),
+        Question::Steps { w, how: Round { l2, curvature, round } } => {
+            numbers = [l2, curvature, round as f64];
+            ("steps", w, Some(&numbers[..]))
+        }
     };
     let v = v.map(|v| PyArray1::from_slice(py, v));
     let answer = ask.call1(py, (kind, PyArray1::from_slice(py, w), v))?;

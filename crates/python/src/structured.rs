@@ -4,11 +4,12 @@ use crate::arrays::Features;
 use crate::errors::{exception, refused};
 use crate::reasons;
 use crate::run::{brief, long};
+use lineal::data::ErrorKind;
 use lineal::declared::Ground;
 use lineal::linalg::Matrix;
 use lineal::{
     AnyModel, Ask, BracketReadOptions, CurvePoint, Dataset, DeclaredAnswer, DeclaredData,
-    DeclaredModel, DeclaredOptions, Format, RankedRows, Report, SceneOptions, Scenes,
+    DeclaredModel, DeclaredOptions, Error, Format, RankedRows, Report, SceneOptions, Scenes,
     SequenceOptions, Source, StructuredModel, Tagged, TrainSpec, Trainable, Training,
     TreebankOptions,
 };
@@ -27,14 +28,23 @@ pub(crate) struct Structured {
 /// A kind, an attribute, labels, and their weight.
 type TagWeight = (&'static str, String, Vec<String>, f32);
 
-fn source(bytes: &[u8]) -> Source {
+pub(crate) fn source(bytes: &[u8]) -> Source {
     Source::Memory { name: "examples".into(), bytes: bytes.to_vec() }
 }
 
-fn sequences(format: &str) -> PyResult<SequenceOptions> {
+/// What was read; nothing of a text without tokens, such as a block of comments.
+pub(crate) fn some<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
+    match read {
+        Err(Error::Data(why)) if why.kind == ErrorKind::Empty => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+pub(crate) fn sequences(format: &str) -> PyResult<SequenceOptions> {
     let format = match format {
         "crfsuite" => Format::Crfsuite,
         "conll" => Format::Conll,
+        "conllu" => Format::Conllu,
         "jsonl" => Format::Jsonl,
         other => return Err(refused(format!("{other} is not a format of sequences"))),
     };
@@ -271,9 +281,11 @@ impl Structured {
         match &self.model {
             AnyModel::Tag(model) => {
                 let options = sequences(format)?;
-                let answers = brief(py, n_threads, || {
-                    model.answer(&model.read(source(text), &options)?, &ask)
-                })?;
+                let answers =
+                    brief(py, n_threads, || match some(model.read(source(text), &options))? {
+                        Some(data) => model.answer(&data, &ask),
+                        None => Ok(Vec::new()),
+                    })?;
                 for answer in &answers {
                     out.append(tagged(py, model, answer)?)?;
                 }

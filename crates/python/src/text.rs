@@ -1,8 +1,8 @@
 //! Text to sparse rows.
 
-use crate::errors::{exception, refused};
+use crate::errors::refused;
 use crate::model::Model;
-use crate::run::{brief, long};
+use crate::run::{Stop, brief, long_owned};
 use lineal::linalg::{Csr, Matrix};
 use lineal::text::{self, TextParts, TextSpec};
 use lineal::{
@@ -68,20 +68,21 @@ fn by_name(encoder: &text::TextEncoder) -> Vec<usize> {
 
 #[pymethods]
 impl TextEncoder {
-    /// Learns the vocabulary of documents, and encodes them. `spec` is a `TextSpec` in JSON.
+    /// Learns the vocabulary of documents, and encodes them, if their rows are asked for. `spec` is a `TextSpec` in JSON.
     #[staticmethod]
-    #[pyo3(signature = (texts, spec, n_threads=0))]
+    #[pyo3(signature = (texts, spec, n_threads=0, rows=true))]
     fn fit<'py>(
         py: Python<'py>,
         texts: Vec<PyBackedStr>,
         spec: &str,
         n_threads: usize,
-    ) -> PyResult<(Self, Parts<'py>)> {
+        rows: bool,
+    ) -> PyResult<(Self, Option<Parts<'py>>)> {
         let spec: TextSpec = serde_json::from_str(spec).map_err(refused)?;
-        let done = brief(py, n_threads, || Ok(text::TextEncoder::fit(spec, &texts[..])))?;
-        let (encoder, rows) = done.map_err(refused)?;
+        let done = long_owned(py, n_threads, move |stop| Ok(fit_parts(spec, &texts, rows, stop)))?;
+        let (encoder, rows) = done.map_err(refused)?.ok_or_else(|| refused("interrupted"))?;
         let encoder = brief(py, 1, || Ok(Self::new(encoder)))?;
-        let rows = parts(py, rows, encoder.columns.as_deref());
+        let rows = rows.map(|rows| parts(py, rows, encoder.columns.as_deref()));
         Ok((encoder, rows))
     }
 
@@ -143,6 +144,34 @@ impl TextEncoder {
     }
 }
 
+/// Texts that are taken in between two looks for signals.
+const PART: usize = 1024;
+
+/// An encoder, and the rows that it was learnt from if they are asked for.
+type Fitted = (text::TextEncoder, Option<Csr>);
+
+/// As [`text::TextEncoder::fit`]; nothing if it was stopped.
+fn fit_parts(
+    spec: TextSpec,
+    texts: &[PyBackedStr],
+    rows: bool,
+    stop: &Stop,
+) -> Result<Option<Fitted>, String> {
+    let said = |why: &dyn std::fmt::Display| why.to_string();
+    let mut fit = text::TextFit::new(spec).map_err(|e| said(&e))?;
+    for part in texts.chunks(PART) {
+        if stop.is_set() {
+            return Ok(None);
+        }
+        fit.push(part).map_err(|e| said(&e))?;
+    }
+    let fitted = match rows {
+        true => fit.finish().map(|(encoder, rows)| (encoder, Some(rows))),
+        false => fit.finish_without_rows().map(|encoder| (encoder, None)),
+    };
+    fitted.map(Some).map_err(|e| said(&e))
+}
+
 /// Trains a classifier of raw text as the program does. `spec` is a part of a `TrainSpec` in JSON, over what suits text.
 #[pyfunction]
 #[pyo3(signature = (texts, y, classes, spec, weights=None, n_threads=0, on_pass=None))]
@@ -166,7 +195,10 @@ pub(crate) fn fit_text(
     let spec: TrainSpec = serde_json::from_value(spec).map_err(refused)?;
     let y = y.as_slice().map_err(refused)?;
     let mut bytes = Vec::new();
-    for (text, &id) in texts.iter().zip(y) {
+    for (at, (text, &id)) in texts.iter().zip(y).enumerate() {
+        if at % PART == 0 {
+            py.check_signals()?;
+        }
         let class = classes.get(id as usize).ok_or_else(|| refused("a class has no name"))?;
         let line = serde_json::json!({ "text": &**text, "label": class });
         serde_json::to_writer(&mut bytes, &line).map_err(refused)?;
@@ -179,13 +211,17 @@ pub(crate) fn fit_text(
         ..ReadOptions::default()
     };
     let source = Source::Memory { name: "texts".into(), bytes };
-    let (mut data, features) =
-        brief(py, n_threads, || read_features(source, &options, &FeatureSpec::default()))?;
-    if let Some(weights) = weights {
-        let weights = weights.as_slice().map_err(refused)?.iter().map(|&w| w as f32).collect();
-        data = data.with_weights(weights).map_err(|why| exception(why.into()))?;
-    }
-    let (model, report) = long(py, n_threads, |stop| {
+    let weights = match &weights {
+        Some(weights) => {
+            Some(weights.as_slice().map_err(refused)?.iter().map(|&w| w as f32).collect())
+        }
+        None => None,
+    };
+    let (model, report) = long_owned(py, n_threads, move |stop| {
+        let (mut data, features) = read_features(source, &options, &FeatureSpec::default())?;
+        if let Some(weights) = weights {
+            data = data.with_weights(weights)?;
+        }
         let mut monitor = |point: &CurvePoint| stop.after_pass(on_pass.as_ref(), point);
         Training::new(&data, &spec).features(&features).monitor(&mut monitor).run()
     })?;

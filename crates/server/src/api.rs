@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, Request, State};
+use axum::extract::{FromRequestParts, Path, Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::IntoResponse;
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout_at;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-use crate::answer::Answering;
+use crate::answer::{Answering, Room};
 use crate::body::{self, Held};
 use crate::budget::Budget;
 use crate::log::Log;
@@ -67,6 +68,19 @@ impl IntoResponse for Problem {
         *response.status_mut() = self.status;
         response.extensions_mut().insert(self);
         response
+    }
+}
+
+/// The name in an address.
+struct Name(String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Name {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let not_text = |_| Problem::new(StatusCode::NOT_FOUND, "a model's name is UTF-8");
+        let Path(name) = Path::from_request_parts(parts, state).await.map_err(not_text)?;
+        Ok(Self(name))
     }
 }
 
@@ -232,7 +246,7 @@ async fn list(State(app): Shared) -> Response<Body> {
     json_response(json!({ "models": models, "playground": playground }).to_string().into_bytes())
 }
 
-async fn describe(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+async fn describe(State(app): Shared, Name(name): Name, request: Request) -> Answer {
     let model = app.model(&name)?;
     let mut top = None;
     for pair in request.uri().query().unwrap_or_default().split('&').filter(|p| !p.is_empty()) {
@@ -260,22 +274,22 @@ async fn describe(State(app): Shared, Path(name): Path<String>, request: Request
     }
 }
 
-async fn predict(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+async fn predict(State(app): Shared, Name(name): Name, request: Request) -> Answer {
     let model = app.model(&name)?;
     if is_stream(request.headers())? {
         let ask: Ask = request::from_query(request.uri().query())?;
         return Ok(stream::answer(app, name, model, request.into_body(), ask));
     }
-    answer(app, name, model, request, |model, body| model.predict(body)).await
+    answer(app, name, model, request, |model, body, room| model.predict(body, room)).await
 }
 
-async fn explain(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+async fn explain(State(app): Shared, Name(name): Name, request: Request) -> Answer {
     let model = app.model(&name)?;
     if is_stream(request.headers())? {
         let detail = "explanations are asked for in one JSON object, not in a stream";
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
     }
-    answer(app, name, model, request, |model, body| model.explain(body)).await
+    answer(app, name, model, request, |model, body, room| model.explain(body, room)).await
 }
 
 async fn playground(State(app): Shared, request: Request) -> Answer {
@@ -287,7 +301,7 @@ async fn playground(State(app): Shared, request: Request) -> Answer {
     ask_whole(app, "playground", request, train).await
 }
 
-async fn evaluate(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+async fn evaluate(State(app): Shared, Name(name): Name, request: Request) -> Answer {
     let model = app.model(&name)?;
     if is_stream(request.headers())? {
         let detail = "a labelled file comes in one JSON object, not in a stream";
@@ -303,7 +317,7 @@ async fn evaluate(State(app): Shared, Path(name): Path<String>, request: Request
     ask_whole(app, &name, request, compare).await
 }
 
-async fn views(State(app): Shared, Path(name): Path<String>) -> Answer {
+async fn views(State(app): Shared, Name(name): Name) -> Answer {
     let model = app.model(&name)?;
     let draw = move || json!({ "training": model.served.training_view() }).to_string().into_bytes();
     let drawn = app.pool.run(draw).await.map_err(|_| failed(&app, &name))?;
@@ -333,6 +347,7 @@ async fn ask_whole(
     };
     let done = timeout_at(deadline, app.pool.run(work)).await.map_err(late)?;
     let answer = done.map_err(|_| failed(&app, name))??;
+    part.force(answer.len());
     let mut response = json_response(Vec::new());
     *response.body_mut() = Held::body(answer.into_bytes(), part);
     Ok(response)
@@ -340,6 +355,11 @@ async fn ask_whole(
 
 /// Whether the body is a stream of lines. What is neither that nor JSON is refused; what curl and browsers say where nothing was said is taken for JSON.
 fn is_stream(headers: &HeaderMap) -> Result<bool, Problem> {
+    let packed = headers.get(header::CONTENT_ENCODING).map(HeaderValue::as_bytes);
+    if packed.is_some_and(|kind| !kind.eq_ignore_ascii_case(b"identity")) {
+        let detail = "packed bodies are not read; send it without a content-encoding";
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
+    }
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.unwrap_or("application/json").split(';').next().unwrap_or_default();
     match kind.trim().to_ascii_lowercase().as_str() {
@@ -353,7 +373,7 @@ fn is_stream(headers: &HeaderMap) -> Result<bool, Problem> {
     }
 }
 
-type Asked = fn(&Answering<'_>, &[u8]) -> Result<(Vec<u8>, usize), Problem>;
+type Asked = fn(&Answering<'_>, &[u8], Room<'_>) -> Result<(Vec<u8>, usize), Problem>;
 
 /// Reads the body, and asks the model.
 async fn answer(
@@ -374,13 +394,15 @@ async fn answer(
     let shown = name.clone();
     let work = move || {
         let (served, version) = (&*model.served, model.version);
-        ask(&Answering { served, name: &shown, version, most }, &body)
+        let mut room = |bytes| part.grow(bytes);
+        let found = ask(&Answering { served, name: &shown, version, most }, &body, &mut room);
+        found.map(|(out, n)| (out, n, part))
     };
     let done = timeout_at(deadline, app.pool.run(work)).await.map_err(|_| {
         let detail = "the answer took longer than a request may; send fewer examples at a time";
         Problem::new(StatusCode::GATEWAY_TIMEOUT, detail)
     })?;
-    let (out, n) = done.map_err(|_| failed(&app, &name))??;
+    let (out, n, part) = done.map_err(|_| failed(&app, &name))??;
     app.metrics.examples(&name, n);
     let mut response = json_response(Vec::new());
     *response.body_mut() = Held::body(out, part);

@@ -56,8 +56,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    pub(crate) fn body(bytes: Vec<u8>, mut part: Part) -> Body {
-        part.force(bytes.len());
+    pub(crate) fn body(bytes: Vec<u8>, part: Part) -> Body {
         Body::new(Self { bytes: Full::new(bytes.into()), _part: part })
     }
 }

@@ -21,11 +21,11 @@ impl Example {
         if let (false, Some(name)) = (request.is_null(), summary["name"].as_str()) {
             let model = Answering { served, name, version, most };
             let body = request.to_string();
-            let found = example(model.predict(body.as_bytes()));
+            let found = example(model.predict(body.as_bytes(), &mut |_| true));
             calls.extend(found.map(|answer| ("predict", request.clone(), answer)));
             let mut few = request.clone();
             few["top"] = json!(5);
-            let found = example(model.explain(few.to_string().as_bytes()));
+            let found = example(model.explain(few.to_string().as_bytes(), &mut |_| true));
             calls.extend(found.map(|answer| ("explain", few, answer)));
         }
         Self { summary, calls }
@@ -103,7 +103,7 @@ pub(crate) fn document(models: &[Example], has_token: bool) -> Value {
                 "post": {
                     "operationId": "predict", "summary": "Predict for each example",
                     "parameters": [
-                        flag("proba", "probabilities"), flag("scores", "scores of classes"), flag("min_cost", "the answer of least expected cost"),
+                        flag("proba", "probabilities"), flag("scores", "scores of classes"), flag("min_cost", "the answer of least expected cost"), flag("confidence", "how sure each label is: images, graphs, declared structures"),
                         {"name": "top", "in": "query", "description": "Of a stream: the best so many", "schema": {"type": "integer", "minimum": 1}},
                     ],
                     "requestBody": {"required": true, "content": predict_content},

@@ -60,6 +60,8 @@ pub struct Server {
 const TICK: Duration = Duration::from_millis(20);
 /// How long others may still call after that, and then how long those who have called may take to ask: each client is told with an answer that its connection ends.
 const LAST_CALL: Duration = Duration::from_secs(1);
+/// How long a call that has begun may take to arrive.
+const ON_ITS_WAY: Duration = Duration::from_millis(200);
 
 impl Server {
     /// Loads the models and starts to listen. Connections wait until [`run`](Self::run).
@@ -85,7 +87,7 @@ impl Server {
         let place = SocketAddr::new(options.host, options.port);
         let listener = {
             let _inside = runtime.enter();
-            listen(place).map_err(|e| format!("cannot listen on {place}: {e}"))?
+            listen(place).map_err(|e| deaf(place, &e))?
         };
         let address = listener.local_addr().map_err(|e| format!("{place}: {e}"))?;
         if let Some(every) = options.watch {
@@ -139,6 +141,22 @@ impl Server {
     }
 }
 
+/// Why a place cannot be listened on, and what to do about it.
+fn deaf(place: SocketAddr, error: &std::io::Error) -> String {
+    use std::io::ErrorKind;
+    let why = match error.kind() {
+        ErrorKind::AddrInUse => {
+            "another program does; choose another port, or 0 for a free one".into()
+        }
+        ErrorKind::AddrNotAvailable => format!("{} is not an address of this machine", place.ip()),
+        ErrorKind::PermissionDenied => {
+            "this user may not; ports from 1024 on are for everybody".into()
+        }
+        _ => error.to_string(),
+    };
+    format!("cannot listen on {place}: {why}")
+}
+
 fn listen(place: SocketAddr) -> std::io::Result<TcpListener> {
     let socket = match place {
         SocketAddr::V4(_) => TcpSocket::new_v4()?,
@@ -148,6 +166,26 @@ fn listen(place: SocketAddr) -> std::io::Result<TcpListener> {
     socket.set_reuseaddr(true)?;
     socket.bind(place)?;
     socket.listen(4096)
+}
+
+/// Has the system drop the first packet of every new call, and nothing else; whether it does. A client sends it again after a second, and finds the port closed.
+#[cfg(target_os = "linux")]
+fn leave_unanswered(listener: &TcpListener) -> bool {
+    use socket2::{SockFilter, SockRef};
+    // Of the flags, byte 13 of a segment: SYN without ACK is dropped, all else is let through.
+    let filter = [
+        SockFilter::new(0x30, 0, 0, 13),       // ldb [13]
+        SockFilter::new(0x54, 0, 0, 0x12),     // and #SYN|ACK
+        SockFilter::new(0x15, 0, 1, 0x02),     // jeq #SYN
+        SockFilter::new(0x06, 0, 0, 0),        // ret #0
+        SockFilter::new(0x06, 0, 0, u32::MAX), // ret #-1
+    ];
+    SockRef::from(listener).attach_filter(&filter).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn leave_unanswered(_listener: &TcpListener) -> bool {
+    false
 }
 
 struct Connections {
@@ -174,8 +212,8 @@ impl Connections {
 
     /// Takes who still calls, until nobody does or the time is over, and hangs up. Gives the time of the last call.
     ///
-    /// Whoever waits to be accepted when the listener is closed is cut off by the system. So it is closed when somebody has just been accepted, not when somebody has just been sent
-    /// away: a client that asks without a pause calls again at once, and would call into the closing.
+    /// Whoever waits to be accepted when the listener is closed is cut off by the system, and a client that asks without a pause calls again in any moment. So new calls are
+    /// left unanswered first, where the system can do that, and the listener is closed when those who had called before are all accepted.
     async fn accept_last(&self, listener: TcpListener) -> Instant {
         let mut called = Instant::now();
         let (end, mut quiet) = (called + LAST_CALL, false);
@@ -190,6 +228,24 @@ impl Connections {
                 Err(_) => quiet = self.n_open() == 0,
             }
         }
+        if leave_unanswered(&listener) {
+            // What is on its way arrives within a tick on this machine, and soon from others.
+            let rest = if quiet { TICK } else { ON_ITS_WAY };
+            let end = Instant::now() + LAST_CALL;
+            while Instant::now() < end
+                && let Ok(accepted) = timeout(rest, listener.accept()).await
+            {
+                match accepted {
+                    Ok((stream, _)) => {
+                        self.take(stream);
+                        called = Instant::now();
+                    }
+                    Err(_) => sleep(TICK).await,
+                }
+            }
+            return called;
+        }
+        // Elsewhere it is closed when somebody has just been accepted: then it is least likely that somebody calls.
         let mut last = Vec::new();
         if !quiet && let Ok(Ok((stream, _))) = timeout(TICK, listener.accept()).await {
             last.push(stream);

@@ -182,12 +182,14 @@ fn is_ready(address: SocketAddr) -> bool {
 
 #[test]
 fn no_request_is_lost_when_the_server_ends() {
-    // A connection that was accepted while the server ended used to be closed before its request was read.
-    for stays_open in [false, true, false, true, false, true] {
+    // A connection that was accepted while the server ended used to be closed before its request was read; and whoever called in the moment of closing was cut off.
+    for (stays_open, n_clients) in
+        [(false, 1), (true, 1), (false, 4), (true, 4), (false, 16), (true, 16)]
+    {
         let server = Running::start(|_| {});
         let address = server.address;
         let (answered, told) = std::sync::mpsc::channel();
-        let client = std::thread::spawn(move || {
+        let client = move |answered: std::sync::mpsc::Sender<()>| {
             let mut kept = None;
             // Until nobody listens any more.
             while let Some(mut stream) = kept.take().or_else(|| TcpStream::connect(address).ok()) {
@@ -199,7 +201,13 @@ fn no_request_is_lost_when_the_server_ends() {
                 kept = open.1.then_some(stream);
                 let _ = answered.send(());
             }
-        });
+        };
+        let clients: Vec<_> = (0..n_clients)
+            .map(|_| {
+                let answered = answered.clone();
+                std::thread::spawn(move || client(answered))
+            })
+            .collect();
         told.iter().take(20).for_each(drop);
         // Somebody who has called, and speaks late.
         let mut late = TcpStream::connect(address).unwrap();
@@ -207,7 +215,7 @@ fn no_request_is_lost_when_the_server_ends() {
         while is_ready(address) {}
         assert_eq!(ask_on(&mut late, r#"{"texts": ["late"]}"#), (200, false));
         server.end();
-        client.join().unwrap();
+        clients.into_iter().for_each(|client| client.join().unwrap());
     }
 }
 
@@ -301,6 +309,16 @@ fn what_cannot_be_served_is_told_at_the_start() {
     let echo = Arc::new(move |_: &str, _: &[u8]| {
         Ok(Box::new(Echo { gate: gate.clone() }) as Box<dyn Served>)
     });
+    // A port that is taken, and an address that this machine does not have.
+    let first = Server::start(&options(path.clone(), None), echo.clone()).unwrap();
+    let mut taken = options(path.clone(), None);
+    taken.port = first.address().port();
+    let why = Server::start(&taken, echo.clone()).err().unwrap().to_string();
+    assert!(why.contains("another program does"), "{why}");
+    taken.host = [192, 0, 2, 1].into();
+    let why = Server::start(&taken, echo.clone()).err().unwrap().to_string();
+    assert!(why.contains("192.0.2.1 is not an address of this machine"), "{why}");
+    drop(first);
     let (certificate, key) = (file("localhost.pem"), file("localhost.pem"));
     let tls = Some(TlsFiles { certificate, key });
     let why = Server::start(&options(path, tls), echo).err().unwrap();

@@ -73,7 +73,7 @@ numbers become numeric features, scaled for training; other columns become categ
 --categorical, --text and --ignore correct it.
 
 If DATA is -, standard input is read; .gz and .zst files are decompressed. The format follows from the name: .csv, \
-.tsv, .jsonl, .svm or .libsvm, .ft, .vw, .idx (or say --format).
+.tsv, .jsonl, .parquet, .svm or .libsvm, .ft, .vw, .idx (or say --format).
 
 Exit codes: 0 done; 1 the data or the request is wrong; 2 usage; 3 did not converge, with \
 --require-convergence; 130 interrupted.";

@@ -34,7 +34,7 @@ pub struct FileArgs {
     #[arg(
         long_help = "Format of the data, if the file's name does not show it: libsvm (or svmlight), csv, tsv, \
         jsonl, fasttext, vw, idx; with --task tag conll, conllu, crfsuite, jsonl (sentences: plain texts to predict); with --task dependency conllu; with --task constituency brackets, sentences; with \
-        --task rank letor (or svmrank), csv, tsv, jsonl. Names that tell: .svm .libsvm .csv .tsv .jsonl .ndjson \
+        --task rank letor (or svmrank), csv, tsv, jsonl. Names that tell: .svm .libsvm .csv .tsv .jsonl .ndjson .parquet \
         .ft .fasttext .vw .idx -ubyte .conll .conllu .crfsuite .mrg .ptb .penn .brackets .letor, with or without .gz or .zst"
     )]
     pub format: Option<Format>,

@@ -23,9 +23,9 @@ Examples:
   curl localhost:8080/v1/models/news/predict -d '{\"texts\": [\"where is my invoice?\"], \"top\": 3}'
   curl -T - -X POST -H 'content-type: application/x-ndjson' 'localhost:8080/v1/models/news/predict?proba' < texts.jsonl
 
-A model is called as its file, without .lineal, or NAME with NAME=FILE. Answers are those of `lineal predict --output jsonl` and `lineal explain --output jsonl`. A file that is \
+A model has the name of its file, without .lineal, or NAME with NAME=FILE. Answers are those of `lineal predict --output jsonl` and `lineal explain --output jsonl`. A file that is \
 replaced is loaded and takes over between two requests; one that cannot be loaded is logged and counted, and the model before it goes on. kill (SIGTERM) and Ctrl-C end the server \
-when the requests that have come are answered. GET /openapi.json describes the API, /metrics is for Prometheus, /healthz and /readyz for who watches over it.
+when the requests that have come are answered. GET /openapi.json describes the API, /metrics is for Prometheus, /healthz and /readyz are for health checks.
 
 Exit codes: 0 ended as asked; 1 it could not start; 2 usage.";
 
@@ -46,11 +46,12 @@ pub struct ServeArgs {
         long,
         value_name = "ADDRESS",
         default_value = "127.0.0.1",
+        value_parser = host,
         help_heading = "Where and for whom"
     )]
     pub host: IpAddr,
 
-    /// Requests must bring the first line of this file as Authorization: Bearer …
+    /// Requests must send the first line of this file as Authorization: Bearer …
     #[arg(long, value_name = "FILE", help_heading = "Where and for whom")]
     pub token_file: Option<PathBuf>,
 
@@ -67,7 +68,7 @@ pub struct ServeArgs {
     )]
     pub key: Option<PathBuf>,
 
-    /// Web pages of this origin may call, as https://example.org; * is any; can be given several times
+    /// Web pages of this origin may call, such as https://example.org; * allows any; may be given several times
     #[arg(long, value_name = "ORIGIN", help_heading = "Where and for whom")]
     pub allow_origin: Vec<String>,
 
@@ -95,11 +96,11 @@ pub struct ServeArgs {
     #[arg(long, value_name = "S", default_value = "75", value_parser = seconds, help_heading = "Limits")]
     pub idle: Duration,
 
-    /// Seconds that requests are waited for at the end
+    /// Seconds to wait for requests when the server stops
     #[arg(long, value_name = "S", default_value = "30", value_parser = seconds, help_heading = "Limits")]
     pub drain: Duration,
 
-    /// Look so often, in seconds, whether a model's file was replaced; 0 is never
+    /// Seconds between checks whether a model's file was replaced; 0 never checks
     #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = pause, help_heading = "Running and output")]
     pub watch: f64,
 
@@ -130,7 +131,7 @@ pub struct PlaygroundArgs {
     pub port: u16,
 
     /// The address to listen on
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", value_parser = host)]
     pub host: IpAddr,
 
     #[command(flatten)]
@@ -195,6 +196,17 @@ fn seconds(text: &str) -> Result<Duration, String> {
 fn pause(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().ok().filter(|s| (0.0..=1e9).contains(s));
     seconds.ok_or_else(|| "must be a number of seconds, or 0".to_owned())
+}
+
+/// An address by numbers, or this machine by its usual name.
+fn host(text: &str) -> Result<IpAddr, String> {
+    match text {
+        "localhost" => Ok(IpAddr::from([127, 0, 0, 1])),
+        _ => text.parse().map_err(|_| {
+            "give an IP address: 127.0.0.1 for this machine only, 0.0.0.0 or :: for everybody"
+                .to_owned()
+        }),
+    }
 }
 
 #[cfg(test)]

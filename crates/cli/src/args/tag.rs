@@ -22,7 +22,7 @@ Features from the columns: a list of
   window:2                           word, lower and column of the two tokens
                                      before and after, too, and their pairs
   rich                               a list that works well for chunks, entities and parts
-                                     of speech well
+                                     of speech
 NAME@2 also uses NAME of the two tokens on either side.
 [default: word,lower,shape,prefix:1-4,suffix:1-4,caps,digits,window:2 and each
 other column; of CoNLL-U the form alone]";

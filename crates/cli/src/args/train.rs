@@ -173,7 +173,7 @@ pub struct TrainArgs {
         ("exact", "closed form; needs the squared loss"),
         ("gd", "gradient descent; needs a smooth loss; searches its step unless --rate gives it"),
         ("sgd", "stochastic gradient descent, also mini-batch; any loss"),
-        ("newton", "Newton's method; needs a smooth loss"),
+        ("newton", "Newton's method; needs a smooth loss, or the hinge loss with few features (two classes, or one-vs-all)"),
         ("lbfgs", "L-BFGS, and OWL-QN with --l1; needs a smooth loss"),
         ("dual", "dual coordinate ascent; any loss, needs l2 > 0"),
     ]))]

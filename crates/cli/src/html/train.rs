@@ -154,7 +154,7 @@ pub(super) fn curves(task: Task, curve: &[CurvePoint], best_pass: Option<usize>)
             "A proven bound on the distance from the optimum.",
         ),
         false => (
-            "Duality gap, as it seems",
+            "Duality gap, estimated",
             by_pass("gap", vec![line("gap", |p| p.gap_estimate)], true),
             "What is left to gain by the solver's own count; the certificate proves what it came to.",
         ),

@@ -1,6 +1,6 @@
 //! What a request to a model must have, for people, for the page and for the examples of the API's description.
 
-use lineal::data::{Column, ColumnKind};
+use lineal::data::{Column, ColumnKind, FeatureNames};
 use lineal::{AnyModel, Format, SceneSchema, Schema, SequenceSchema, StructuredModel, TagsKind};
 use lineal_server::Form;
 use serde_json::{Map, Value, json};
@@ -72,10 +72,10 @@ pub fn describe(model: &AnyModel) -> Value {
             (parsed_tokens(gold, "tags"), Value::Null, model.labels().to_vec(), model.has_proba())
         }
         AnyModel::Segment(model) => {
-            let example = match form {
+            let example = match model.schema() {
                 // One white pixel.
-                Form::Images => json!("UDUKMSAxCjI1NQr/"),
-                _ => json!({"nodes": [], "edges": []}),
+                SceneSchema::Images(_) => json!("UDUKMSAxCjI1NQr/"),
+                SceneSchema::Graphs(schema) => graph(&schema.nodes, &schema.edges),
             };
             (example, Value::Null, model.labels().to_vec(), false)
         }
@@ -88,13 +88,29 @@ pub fn describe(model: &AnyModel) -> Value {
         about.insert("classes".into(), json!(classes));
     }
     about.insert("proba".into(), json!(proba));
-    let is_sendable = !example.is_null() && !matches!(model, AnyModel::Segment(_));
-    if is_sendable {
+    // A page shows an image of its user's.
+    if !example.is_null() && form != Form::Images {
         let mut request = Map::new();
         request.insert(form.key().to_owned(), json!([example]));
         about.insert("example".into(), request.into());
     }
     about.into()
+}
+
+/// Two nodes that an edge joins, each with a feature.
+fn graph(nodes: &FeatureNames, edges: &FeatureNames) -> Value {
+    let features = |names: &FeatureNames, at: usize| match names {
+        FeatureNames::Numbered(n) => json!(vec![1; *n]),
+        FeatureNames::Named(names) => match names.get(at % names.len().max(1)) {
+            Some(name) => json!({ name: 1 }),
+            None => json!({}),
+        },
+    };
+    let edge = match edges.len() {
+        0 => json!([0, 1]),
+        _ => json!([0, 1, features(edges, 0)]),
+    };
+    json!({"nodes": [features(nodes, 0), features(nodes, 1)], "edges": [edge]})
 }
 
 /// The columns of a table with what they hold.

@@ -40,7 +40,9 @@ impl Places {
         let Some(of_data) = found else {
             return Fault::request("", in_fields(&error.to_string()));
         };
-        let detail = in_fields(&of_data.message);
+        // Of the file that the request became.
+        let message = of_data.message.trim_end_matches("; each line must hold one whole object");
+        let detail = in_fields(message);
         let Some(line) = of_data.line.map(|line| line.saturating_sub(1)) else {
             return Fault::request(format!("/{}", self.form.key()), detail);
         };

@@ -164,10 +164,18 @@ fn cells(
         }
         _ => return Err(here("must be a text, a list of tokens, or an object with lists")),
     };
-    match tokens.is_empty() {
-        true => Err(here("the sentence has no token")),
-        false => Ok(tokens),
+    match tokens.len() {
+        0 => Err(here("the sentence has no token")),
+        1..=TOKENS => Ok(tokens),
+        n => Err(here(&too_long(n))),
     }
+}
+
+/// Tokens of a sentence: each takes kilobytes where there are probabilities, so that more would take gigabytes.
+const TOKENS: usize = 50_000;
+
+fn too_long(n: usize) -> String {
+    format!("the sentence has {n} tokens, and may have {TOKENS}; split it")
 }
 
 fn cell(value: Value) -> Result<String, String> {
@@ -186,8 +194,10 @@ fn texts(examples: &Examples<'_>) -> Result<File, Fault> {
             Some(b'"') => {
                 let text: String = serde_json::from_str(value)
                     .map_err(|e| Fault::request(place(examples, i), e.to_string()))?;
-                if words(&text).next().is_none() {
-                    return Err(Fault::request(place(examples, i), "the text has no word"));
+                match words(&text).count() {
+                    0 => return Err(Fault::request(place(examples, i), "the text has no word")),
+                    1..=TOKENS => {}
+                    n => return Err(Fault::request(place(examples, i), too_long(n))),
                 }
                 bytes.extend(json!({ "text": text }).to_string().bytes());
             }
@@ -305,8 +315,9 @@ fn attributes(examples: &Examples<'_>) -> Result<File, Fault> {
         let Value::Array(tokens) = value else {
             return Err(here("must be a list of tokens, each with its attributes"));
         };
-        if tokens.is_empty() {
-            return Err(here("the sentence has no token"));
+        if tokens.is_empty() || tokens.len() > TOKENS {
+            let none = "the sentence has no token".to_owned();
+            return Err(here(&if tokens.is_empty() { none } else { too_long(tokens.len()) }));
         }
         let line = |(t, token): (usize, &Value)| -> Result<Vec<Option<String>>, (String, String)> {
             let wrong = |why: String| (format!("/{t}"), why);

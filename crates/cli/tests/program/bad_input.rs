@@ -151,7 +151,8 @@ fn contradictory_requests() {
     let train =
         |flags: &[&str]| world.run(&[&["train", "a.svm", "-o", "m.lineal"], flags].concat());
     train(&["--solver", "exact", "--loss", "hinge"]).failed(1, &["exact", "squared"]);
-    train(&["--solver", "newton", "--loss", "hinge"]).failed(1, &["newton", "hinge"]);
+    train(&["--solver", "newton", "--loss", "perceptron"]).failed(1, &["newton", "perceptron"]);
+    train(&["--solver", "newton", "--loss", "hinge", "--l2", "0"]).failed(1, &["newton", "hinge"]);
     train(&["--solver", "dual", "--l2", "0"]).failed(1, &["dual", "l2"]);
     train(&["--solver", "dual", "--l1", "0.1"]).failed(1, &["l1", "lbfgs"]);
     train(&["--class-weight", "7=2"]).failed(1, &["7"]);

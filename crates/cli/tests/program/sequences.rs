@@ -207,6 +207,18 @@ fn tune_searches_for_sequences() {
     world.run(&["eval", "t.lineal", "train.conll"]).done();
 }
 
+#[test]
+fn tune_and_compare_train_the_learner_that_they_name() {
+    // Enough sequences for `train` to choose a learner by itself.
+    let world = World::new();
+    world.file("train.conll", cities(120));
+    let tune = ["tune", "train.conll", "--task", "tag", "--folds", "2", "--losses", "hinge"];
+    world.run(&[&tune[..], &["-o", "t.lineal"]].concat()).done().says(&["chose hinge, C "]);
+    let told = world.run(&["inspect", "t.lineal", "--json"]).done().json();
+    assert_eq!(told["loss"], "hinge");
+    assert_eq!(told["stages"], Value::Null, "{told}");
+}
+
 /// Texts with spans, as Prodigy keeps them.
 fn texts(n: usize, form: fn(usize, usize, &str) -> Value, key: &str) -> String {
     let cities = ["Bath", "New York", "Orléans", "Santa Fe"];

@@ -33,6 +33,9 @@ fn what_is_wrong_is_told_with_its_place() {
         ),
         (r#"{"rows": [[1, "red"], [1]]}"#, 422, json!("/rows/1")),
         (r#"{"rows": [3]}"#, 422, json!("/rows/0")),
+        (r#"{"rows": [{"weight": 1e400, "colour": "red"}]}"#, 422, json!("/rows/0")),
+        (r#"{"rows": [{"weight": 1, "colour": "\ud800"}]}"#, 422, json!("/rows/0")),
+        (r#"{"rows": [{"weight": 1, "weight": 2, "colour": "red"}]}"#, 422, json!("/rows/0")),
         (r#"{"texts": ["a"]}"#, 422, json!("/texts")),
         (r#"{"rows": [], "prob": true}"#, 422, json!("/prob")),
         (r#"{"rows": [[1, "red"]], "top": "all"}"#, 422, json!("/top")),
@@ -45,13 +48,16 @@ fn what_is_wrong_is_told_with_its_place() {
         let problem = answer.json();
         assert_eq!(problem["pointer"], pointer, "{body} {problem}");
         let detail = problem["detail"].as_str().unwrap();
-        assert!(!detail.contains("--") && !detail.contains("request.jsonl"), "{detail}");
+        let inner = ["--", "request.jsonl", "each line"];
+        assert!(inner.iter().all(|word| !detail.contains(word)), "{detail}");
     }
     for (method, path, status) in [
         ("POST", "/v1/models/x/predict", 404),
         ("GET", "/v1/models/x", 404),
         ("GET", "/v1/models/m?top=0", 400),
         ("GET", "/nothing", 404),
+        ("GET", "/v1/models/%ff%fe", 404),
+        ("POST", "/v1/models/%ff/predict", 404),
         ("GET", PATH, 405),
         ("DELETE", "/v1/models/m", 405),
         ("POST", "/", 405),
@@ -62,6 +68,15 @@ fn what_is_wrong_is_told_with_its_place() {
     }
     let answer = server.send("POST", PATH, &["content-type: image/png"], ROW.as_bytes());
     assert_eq!(answer.status, 415, "{answer:?}");
+    let answer = server.send("POST", PATH, &["content-encoding: gzip"], ROW.as_bytes());
+    assert_eq!(answer.status, 415, "{answer:?}");
+    let answer = server.send("POST", PATH, &["content-encoding: identity"], ROW.as_bytes());
+    assert_eq!(answer.status, 200, "{answer:?}");
+    // Deeper than any stack: read, and found to be something else than a row.
+    let deep = format!("{{\"rows\": [{}{}]}}", "[".repeat(100_000), "]".repeat(100_000));
+    assert_eq!(server.send("POST", PATH, &[], deep.as_bytes()).status, 422);
+    // What can be asked of an address, for who asks it wrongly.
+    assert!(server.send("OPTIONS", PATH, &[], b"").head.contains("allow: POST"));
     // No list is no fault: nothing was asked, and nothing is answered.
     assert_eq!(server.post(PATH, &json!({"rows": []})).json()["predictions"], json!([]));
     server.end();
@@ -106,7 +121,16 @@ fn a_token_keeps_strangers_out_and_origins_are_let_in() {
     world.run(&["serve", "m.lineal", "x=m.lineal", "m=m.lineal"]).failed(2, &["NAME=FILE"]);
     world.file("garbage.lineal", "no model");
     world.run(&["serve", "garbage.lineal"]).failed(1, &["garbage.lineal"]);
-    let flags = ["m.lineal", "--token-file", "token", "--allow-origin", "http://a.example"];
+    world.run(&["serve", "m.lineal", "--host", "here"]).failed(2, &["give an IP address"]);
+    let flags = [
+        "m.lineal",
+        "--host",
+        "localhost",
+        "--token-file",
+        "token",
+        "--allow-origin",
+        "http://a.example",
+    ];
     let server = Serving::start(&world, &[&flags[..], &["--log", "errors"]].concat());
     for (header, status) in [
         ("x: y", 401),
@@ -175,6 +199,31 @@ fn limits_on_bodies_rows_time_and_memory() {
     assert_eq!(http::read(&mut slow).status, 408);
     while server.metric("lineal_memory_bytes") > 0.0 {}
     drop(head);
+    server.end();
+}
+
+/// More than a block of examples: the answer is one list, places are those of the whole, and the answer counts as memory while it grows.
+#[test]
+fn large_requests_are_answered_in_blocks() {
+    let (_world, server) = serving(&["--max-memory", "2MB"]);
+    let request = |last: &str, more: &str| {
+        let row = format!("[150.{}, \"red\"]", "0".repeat(120));
+        let rows = vec![row; 9_999].join(",");
+        format!("{{\"rows\": [{rows},[{last}, \"red\"]]{more}}}")
+    };
+    let answer = server.send("POST", PATH, &[], request("150", "").as_bytes());
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let found = answer.json();
+    let found = found["predictions"].as_array().unwrap();
+    let one = &server.send("POST", PATH, &[], ROW.as_bytes()).json()["predictions"][0];
+    assert!(found.len() == 10_000 && found.iter().all(|prediction| prediction == one));
+    let answer = server.send("POST", PATH, &[], request("\"heavy\"", "").as_bytes());
+    assert_eq!((answer.status, &answer.json()["pointer"]), (422, &json!("/rows/9999/weight")));
+    let large = request("150", ", \"proba\": true, \"scores\": true");
+    let answer = server.send("POST", PATH, &[], large.as_bytes());
+    assert_eq!(answer.status, 503, "{}", answer.head);
+    assert!(answer.body.contains("the answer is larger"), "{}", answer.body);
+    while server.metric("lineal_memory_bytes") > 0.0 {}
     server.end();
 }
 

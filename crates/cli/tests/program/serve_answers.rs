@@ -282,6 +282,15 @@ fn every_task_answers_as_the_program_does() {
             assert_eq!(answer.status, 200, "{}: {example} {answer:?}", case.name);
         }
     }
+    // A sentence that would take gigabytes is refused.
+    let long = json!({"sentences": [["a"], vec!["a"; 50_001]]});
+    for name in ["chunks", "arcs", "phrases"] {
+        let answer = server.post(&format!("/v1/models/{name}/predict"), &long);
+        assert_eq!(answer.status, 422, "{name}");
+        let problem = answer.json();
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.contains("50001"), "{name}: {problem}");
+    }
     let list = server.get("/v1/models").json();
     assert_eq!(list["models"].as_array().unwrap().len(), cases.len());
     let described = server.get("/openapi.json").json();

@@ -359,7 +359,9 @@ fn a_first_row_of_data_and_objects_within_objects_are_read() {
     run.says(&["user.age", "numeric", "user.plan.name", "categorical, 2 values: free, paid"]);
     world.file("latin.csv", [&b"town,label\n"[..], &b"caf\xe9,a\nbar,b\n".repeat(5)].concat());
     world.run(&["train", "latin.csv", "-o", "l.lineal"]).failed(1, &["--encoding latin1"]);
-    world.run(&["train", "latin.csv", "-o", "l.lineal", "--encoding", "latin1", "-q"]).done();
+    for name in ["latin1", "latin-1", "Latin-1", "iso-8859-1"] {
+        world.run(&["train", "latin.csv", "-o", "l.lineal", "--encoding", name, "-q"]).done();
+    }
     // Tokyo in Shift-JIS, and UTF-16 without a mark.
     let rows = b"\x93\x8c\x8b\x9e,a\nbar,b\n".repeat(5);
     world.file("japanese.csv", [&b"town,label\n"[..], &rows].concat());

@@ -375,6 +375,13 @@ fn partial_labels_warm_starts_and_sizes() {
     world
         .run(&[&TRAIN[..], &["--max-size", "10B"]].concat())
         .failed(1, &["--max-size 10 bytes is too small", "5 labels"]);
+    let features = [&train[..], &["--max-size", "2kB"]].concat();
+    world.run(&features).failed(1, &["--max-size 2,000 bytes is too small", "the templates"]);
+    // The names that `inspect` shows make room for weights.
+    let max = (size / 2).to_string();
+    world.run(&[&train[..], &["--max-size", &max]].concat()).done().says(&["made smaller: "]);
+    assert!(world.bytes("m.lineal").len() <= size / 2);
+    world.run(&["inspect", "m.lineal"]).done();
 }
 
 #[test]

@@ -53,14 +53,23 @@ pub fn read_sequences(
     source: impl Into<Source>,
     options: &SequenceOptions,
 ) -> Result<Sequences, Error> {
-    let walk = Walk::new(source.into(), options, None)?;
-    let schema = walk.learn(options)?;
-    let mut data = walk.read(options, schema, true)?;
-    data.schema.labels = data.labels.clone();
+    let data = read_some_sequences(source, options)?;
     if data.schema.labels.is_empty() {
         let message = "no position has a label; nothing can be learnt";
         return Err(Error::new(ErrorKind::Label, &data.source, message));
     }
+    Ok(data)
+}
+
+/// As [`read_sequences`], for some of many sequences: there may be no label among them.
+pub fn read_some_sequences(
+    source: impl Into<Source>,
+    options: &SequenceOptions,
+) -> Result<Sequences, Error> {
+    let walk = Walk::new(source.into(), options, None)?;
+    let schema = walk.learn(options)?;
+    let mut data = walk.read(options, schema, true)?;
+    data.schema.labels = data.labels.clone();
     Ok(data)
 }
 

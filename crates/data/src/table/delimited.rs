@@ -180,7 +180,7 @@ impl<'a> DelimitedRows<'a> {
             n => format!(" (the row spans {n} lines: is a quote left open?)"),
         };
         let message = format!(
-            "{}, but the first row has {}{spans}; add or remove what is missing or too much, and put \
+            "{}, but the first row has {}{spans}; give each row the same number of fields, and put \
              cells that hold the separator in quotes",
             count(record.n_cells(), "field"),
             self.names.len()

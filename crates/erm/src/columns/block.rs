@@ -171,6 +171,11 @@ where
         &w[..if self.task.bias == Bias::Free { bias.start } else { bias.end }]
     }
 
+    /// The rows that have dual variables, in their order.
+    pub(super) fn all_rows(&self) -> impl Iterator<Item = u32> {
+        self.rows.iter().copied()
+    }
+
     /// The rows that take part; none any more once the run is interrupted.
     fn rows(&self) -> impl Iterator<Item = &u32> {
         self.rows.iter().take_while(|_| !self.interrupt.is_stopped())

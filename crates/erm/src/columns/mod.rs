@@ -8,10 +8,12 @@
 
 mod block;
 mod compact_features;
+mod multipliers;
 mod newton;
 mod singleton_features;
 mod tree;
 
+pub use multipliers::{MOST_FEATURES, multipliers, multipliers_fit, multipliers_pay};
 pub use newton::{newton, newton_fits, newton_pays};
 pub use tree::{ColumnScale, NodePenalty, Outputs, TreeFit, TreeTask, cut, dual_tree};
 
@@ -67,6 +69,13 @@ impl ColumnTask<'_> {
             .filter(|&(_, &kind)| takes_part[kind as usize])
             .map(|(i, _)| i)
             .collect()
+    }
+
+    /// How much each row counts, in parts of all.
+    fn shares(&self) -> Vec<f64> {
+        let weight = |i: usize| self.weights.map_or(1.0, |w| f64::from(w[i]));
+        let all = total((0..self.x.n_rows()).map(weight));
+        (0..self.x.n_rows()).map(|i| weight(i) / all).collect()
     }
 
     /// Columns of each block.
@@ -209,8 +218,6 @@ struct Scales<F> {
 impl<F: Scalar> Scales<F> {
     fn new(task: &ColumnTask<'_>) -> Self {
         let n = task.x.n_rows();
-        let weight = |i: usize| task.weights.map_or(1.0, |w| f64::from(w[i]));
-        let total = total((0..n).map(weight));
         let norms: Vec<f64> = (0..n).map(|i| task.x.row(i).norm_sq()).collect();
         let mean = norms.iter().sum::<f64>() / n.max(1) as f64;
         let beta_sq = match task.bias {
@@ -218,7 +225,7 @@ impl<F: Scalar> Scales<F> {
             Bias::Penalised => 1.0,
             Bias::None => 0.0,
         };
-        let shares: Vec<f64> = (0..n).map(|i| weight(i) / total).collect();
+        let shares = task.shares();
         let of = |(share, norm): (&f64, f64)| {
             [F::from_f64(share / task.l2), F::from_f64(norm + beta_sq)]
         };

@@ -16,7 +16,6 @@
 //! Buffers of a column: scores, changes of scores and slopes (rows), H (dim²).
 
 use super::{BlockPass, ColumnFit, ColumnTask, OnBlock, certify};
-use crate::rounding::total;
 use lineal_linalg::{Matrix, Row, Scalar, dense, kernels};
 use lineal_loss::OfMargin;
 use lineal_model::Bias;
@@ -28,8 +27,10 @@ use std::ops::ControlFlow;
 const ROWS: usize = 256;
 /// Steps of a line search, at most: it is Newton's method in one dimension.
 const SEARCH: usize = 12;
+/// The part of the slope along a ray that may be left.
+const FLAT: f64 = 0.03;
 /// Rows that have fewer entries than this part of all features are added to a Hessian entry by entry.
-const SPARSE: usize = 6;
+pub(super) const SPARSE: usize = 6;
 
 /// The most features whose Hessian is formed.
 const MOST_FEATURES: usize = 1000;
@@ -62,28 +63,12 @@ pub fn newton<F: Scalar, L: OfMargin<f64>>(
     stop: Stop,
     monitor: &OnBlock<'_>,
 ) -> ColumnFit<F> {
-    assert!(task.l2 > 0.0, "a column needs l2 > 0");
-    assert_eq!(task.x.n_rows(), task.kinds.len(), "as many kinds as rows");
-    assert_eq!(task.space.len(), task.report.len(), "a factor for each column");
-    let weight = |i: usize| task.weights.map_or(1.0, |w| f64::from(w[i]));
-    let all = total((0..task.x.n_rows()).map(weight));
-    let shares: Vec<f64> = (0..task.x.n_rows()).map(|i| weight(i) / all).collect();
-    let n_columns = task.space.len();
-    let problem = Problem { task, loss, stop, shares: &shares, interrupt: Interrupt::current() };
-    let start = problem.start();
-    let solve = |column: usize| {
-        let see = |pass: usize, gap: f64, done: bool| {
-            monitor(BlockPass { block: column, n_blocks: n_columns, pass, gap, done })
-        };
-        problem.solve(column, start.as_deref(), &see)
-    };
-    let columns: Vec<Solved> = (0..n_columns).into_par_iter().map(solve).collect();
-    let mut w = vec![F::ZERO; problem.dim() * n_columns];
-    for (column, solved) in columns.iter().enumerate() {
-        for (row, &from) in w.chunks_exact_mut(n_columns).zip(&solved.w) {
-            row[column] = F::from_f64(from);
-        }
-    }
+    let shares = task.shares();
+    let problem = Problem::new(task, &shares, stop);
+    let start = problem.start(&loss);
+    let solve = |column: usize, see: See<'_>| problem.solve(&loss, column, start.as_deref(), see);
+    let columns: Vec<Solved> = problem.each_column(monitor, solve);
+    let w: Vec<F> = problem.side_by_side(columns.iter().map(|solved| solved.w.as_slice()));
     let stored: Vec<f64> = w.iter().map(|w| w.to_f64()).collect();
     ColumnFit {
         certificates: certify(task, loss, &stored),
@@ -94,12 +79,11 @@ pub fn newton<F: Scalar, L: OfMargin<f64>>(
 }
 
 /// What all columns share.
-struct Problem<'p, L> {
-    task: &'p ColumnTask<'p>,
-    loss: L,
-    stop: Stop,
-    shares: &'p [f64],
-    interrupt: Interrupt,
+pub(super) struct Problem<'p> {
+    pub(super) task: &'p ColumnTask<'p>,
+    pub(super) stop: Stop,
+    pub(super) shares: &'p [f64],
+    pub(super) interrupt: Interrupt,
 }
 
 struct Solved {
@@ -110,25 +94,83 @@ struct Solved {
 
 /// A row of a column's problem: its place, shareᵢ|cᵢ| and sign(cᵢ).
 #[derive(Clone, Copy)]
-struct Example {
-    row: u32,
-    weight: f64,
-    sign: f64,
+pub(super) struct Example {
+    pub(super) row: u32,
+    pub(super) weight: f64,
+    pub(super) sign: f64,
+}
+
+/// A smooth loss of the margin of each example.
+pub(super) trait Smooth {
+    /// ℓᵢ(m) and −ℓᵢ′(m) ≥ 0.
+    fn value_slope(&self, example: usize, m: f64) -> (f64, f64);
+    /// ℓᵢ″(m).
+    fn curvature(&self, example: usize, m: f64) -> f64;
+}
+
+/// The same loss for all examples.
+impl<L: OfMargin<f64>> Smooth for L {
+    fn value_slope(&self, _: usize, m: f64) -> (f64, f64) {
+        OfMargin::value_slope(self, m)
+    }
+
+    fn curvature(&self, _: usize, m: f64) -> f64 {
+        OfMargin::curvature(self, m)
+    }
 }
 
 /// Looks on a column: its passes, its gap, whether it has ended.
-type See<'s> = &'s dyn Fn(usize, f64, bool) -> ControlFlow<()>;
+pub(super) type See<'s> = &'s dyn Fn(usize, f64, bool) -> ControlFlow<()>;
 
-impl<L: OfMargin<f64>> Problem<'_, L> {
-    fn dim(&self) -> usize {
+impl<'p> Problem<'p> {
+    /// `shares` has what each row counts, in parts of all.
+    pub(super) fn new(task: &'p ColumnTask<'p>, shares: &'p [f64], stop: Stop) -> Self {
+        assert!(task.l2 > 0.0, "a column needs l2 > 0");
+        assert_eq!(task.x.n_rows(), task.kinds.len(), "as many kinds as rows");
+        assert_eq!(task.space.len(), task.report.len(), "a factor for each column");
+        Self { task, stop, shares, interrupt: Interrupt::current() }
+    }
+
+    pub(super) fn dim(&self) -> usize {
         self.task.x.n_cols() + usize::from(self.task.bias != Bias::None)
     }
 
-    fn n_penalised(&self) -> usize {
+    pub(super) fn n_penalised(&self) -> usize {
         self.task.x.n_cols() + usize::from(self.task.bias == Bias::Penalised)
     }
 
-    fn examples(&self, column: usize) -> Vec<Example> {
+    /// Solves every column, on all threads.
+    pub(super) fn each_column<T: Send>(
+        &self,
+        monitor: &OnBlock<'_>,
+        solve: impl Fn(usize, See<'_>) -> T + Sync,
+    ) -> Vec<T> {
+        let n_columns = self.task.space.len();
+        let solve = |column: usize| {
+            let see = |pass: usize, gap: f64, done: bool| {
+                monitor(BlockPass { block: column, n_blocks: n_columns, pass, gap, done })
+            };
+            solve(column, &see)
+        };
+        (0..n_columns).into_par_iter().map(solve).collect()
+    }
+
+    /// Weights of all columns, those of a feature side by side.
+    pub(super) fn side_by_side<'w, F: Scalar>(
+        &self,
+        columns: impl Iterator<Item = &'w [f64]>,
+    ) -> Vec<F> {
+        let n_columns = self.task.space.len();
+        let mut w = vec![F::ZERO; self.dim() * n_columns];
+        for (column, own) in columns.enumerate() {
+            for (row, &from) in w.chunks_exact_mut(n_columns).zip(own) {
+                row[column] = F::from_f64(from);
+            }
+        }
+        w
+    }
+
+    pub(super) fn examples(&self, column: usize) -> Vec<Example> {
         let space = self.task.space.part(column..column + 1);
         let mut examples = Vec::with_capacity(self.shares.len());
         for ((row, &kind), &share) in (0u32..).zip(self.task.kinds).zip(self.shares) {
@@ -143,7 +185,7 @@ impl<L: OfMargin<f64>> Problem<'_, L> {
     }
 
     /// The factor of the Hessian at 0, if it is that of all columns.
-    fn start(&self) -> Option<Vec<f64>> {
+    fn start(&self, loss: &impl Smooth) -> Option<Vec<f64>> {
         let n_columns = self.task.space.len();
         let mut signed = vec![0.0f64; n_columns];
         let n_kinds = self.task.kinds.iter().max().map_or(0, |&kind| kind + 1);
@@ -154,15 +196,20 @@ impl<L: OfMargin<f64>> Problem<'_, L> {
         if n_columns < 2 || !same {
             return None;
         }
-        let curvature = self.loss.curvature(0.0);
+        let curvature = loss.curvature(0, 0.0);
         let rows = (0u32..).zip(self.shares).map(|(row, share)| (row, share * curvature));
         let mut hessian = vec![0.0; self.dim() * self.dim()];
-        self.factor(rows, &mut hessian);
+        self.factor(rows, 0.0, &mut hessian);
         Some(hessian)
     }
 
-    /// Fills the lower triangle of `out` with the factor of H, from rows with their curvatures.
-    fn factor(&self, rows: impl Iterator<Item = (u32, f64)>, out: &mut [f64]) {
+    /// Fills the lower triangle of `out` with the factor of H, from rows with their curvatures, and what a free bias has beyond these.
+    pub(super) fn factor(
+        &self,
+        rows: impl Iterator<Item = (u32, f64)>,
+        free: f64,
+        out: &mut [f64],
+    ) {
         let (dim, d) = (self.dim(), self.task.x.n_cols());
         out.fill(0.0);
         let mut gathered = Gathered::new(dim, d);
@@ -172,6 +219,9 @@ impl<L: OfMargin<f64>> Problem<'_, L> {
         gathered.flush(out);
         for j in 0..self.n_penalised() {
             out[j * dim + j] += self.task.l2;
+        }
+        for j in self.n_penalised()..dim {
+            out[j * dim + j] += free;
         }
         let largest = (0..dim).map(|j| out[j * dim + j]).fold(0.0, f64::max);
         // If no row has a curvature, a free bias has a zero on the diagonal.
@@ -184,8 +234,17 @@ impl<L: OfMargin<f64>> Problem<'_, L> {
         }
     }
 
-    fn solve(&self, column: usize, start: Option<&[f64]>, see: See<'_>) -> Solved {
-        let (task, dim) = (self.task, self.dim());
+    fn solve(
+        &self,
+        loss: &impl Smooth,
+        column: usize,
+        start: Option<&[f64]>,
+        see: See<'_>,
+    ) -> Solved {
+        let dim = self.dim();
+        if self.interrupt.is_stopped() {
+            return Solved { w: vec![0.0; dim], passes: 0, converged: false };
+        }
         let examples = self.examples(column);
         let [mut w, mut grad, mut direction] = [(); 3].map(|()| vec![0.0; dim]);
         let [mut scores, mut along] = [(); 2].map(|()| vec![0.0; examples.len()]);
@@ -193,7 +252,7 @@ impl<L: OfMargin<f64>> Problem<'_, L> {
         let mut passes = 0;
         let mut last = f64::INFINITY;
         loop {
-            let value = self.value_grad(&examples, &scores, &w, &mut grad);
+            let value = self.value_grad(loss, &examples, &scores, &w, &mut grad);
             passes += 1;
             if self.interrupt.is_stopped() {
                 return Solved { w, passes, converged: false };
@@ -216,32 +275,45 @@ impl<L: OfMargin<f64>> Problem<'_, L> {
                 dense::cholesky_solve(start, dim, &mut direction);
             } else {
                 hessian.resize(dim * dim, 0.0);
-                let curved = examples.iter().zip(&scores).filter_map(|(e, score)| {
-                    let curvature = e.weight * self.loss.curvature(e.sign * score);
-                    (curvature > 0.0).then_some((e.row, curvature))
-                });
-                self.factor(curved, &mut hessian);
+                self.factor(curved(loss, &examples, &scores), 0.0, &mut hessian);
                 passes += 1;
                 dense::cholesky_solve(&hessian, dim, &mut direction);
             }
-            let listening = |_: &_| !self.interrupt.is_stopped();
-            for (along, e) in along.iter_mut().zip(&examples).take_while(listening) {
-                *along = score(task.x.row(e.row as usize), &direction, task.x.n_cols());
+            self.scores(&examples, &direction, &mut along);
+            if self.interrupt.is_stopped() {
+                return Solved { w, passes, converged: false };
             }
-            let t = self.search(&examples, &scores, &along, &w, &direction);
+            let slope = kernels::dot64(&grad, &direction);
+            let t = self.search(loss, &examples, [&scores, &along], &w, &direction, slope);
             kernels::axpy(t, &direction, &mut w);
             kernels::axpy(t, &along, &mut scores);
         }
     }
 
+    /// The score of each example.
+    pub(super) fn scores(&self, examples: &[Example], w: &[f64], out: &mut [f64]) {
+        let x = self.task.x;
+        let listening = |_: &_| !self.interrupt.is_stopped();
+        for (out, e) in out.iter_mut().zip(examples).take_while(listening) {
+            *out = score(x.row(e.row as usize), w, x.n_cols());
+        }
+    }
+
     /// P at the weights whose scores these are, and its gradient.
-    fn value_grad(&self, examples: &[Example], scores: &[f64], w: &[f64], grad: &mut [f64]) -> f64 {
+    pub(super) fn value_grad(
+        &self,
+        loss: &impl Smooth,
+        examples: &[Example],
+        scores: &[f64],
+        w: &[f64],
+        grad: &mut [f64],
+    ) -> f64 {
         let (x, d) = (self.task.x, self.task.x.n_cols());
         grad.fill(0.0);
         let (mut value, mut bias) = (0.0, 0.0);
         let listening = |_: &_| !self.interrupt.is_stopped();
-        for (e, &score) in examples.iter().zip(scores).take_while(listening) {
-            let (loss, slope) = self.loss.value_slope(e.sign * score);
+        for ((at, e), &score) in examples.iter().enumerate().zip(scores).take_while(listening) {
+            let (loss, slope) = loss.value_slope(at, e.sign * score);
             value += e.weight * loss;
             let slope = -e.sign * e.weight * slope;
             if slope != 0.0 {
@@ -264,14 +336,15 @@ impl<L: OfMargin<f64>> Problem<'_, L> {
         0.5 * kernels::dot64(&grad[..n], &grad[..n]) / self.task.l2 + 2.0 * free
     }
 
-    /// The best length of a step: the root of the slope along it, which does not fall.
-    fn search(
+    /// The best length of a step: about the root of the slope along it, which is `start` at its beginning and does not fall. 0 if there is none.
+    pub(super) fn search(
         &self,
+        loss: &impl Smooth,
         examples: &[Example],
-        scores: &[f64],
-        along: &[f64],
+        [scores, along]: [&[f64]; 2],
         w: &[f64],
         direction: &[f64],
+        start: f64,
     ) -> f64 {
         let n = self.n_penalised();
         let l2 = self.task.l2;
@@ -279,19 +352,18 @@ impl<L: OfMargin<f64>> Problem<'_, L> {
         let bend = l2 * kernels::dot64(&direction[..n], &direction[..n]);
         let slope_at = |t: f64| {
             let (mut slope, mut curvature) = (straight + t * bend, bend);
-            for ((e, &score), &along) in examples.iter().zip(scores).zip(along) {
+            for (((at, e), &score), &along) in examples.iter().enumerate().zip(scores).zip(along) {
                 let m = e.sign * (score + t * along);
-                slope -= e.weight * e.sign * along * self.loss.value_slope(m).1;
-                curvature += e.weight * along * along * self.loss.curvature(m);
+                slope -= e.weight * e.sign * along * loss.value_slope(at, m).1;
+                curvature += e.weight * along * along * loss.curvature(at, m);
             }
             (slope, curvature)
         };
-        let start = slope_at(0.0).0.abs();
         let (mut low, mut high, mut t) = (0.0, f64::INFINITY, 1.0);
         for _ in 0..SEARCH {
             let (slope, curvature) = slope_at(t);
-            if slope.abs() <= 0.01 * start {
-                break;
+            if slope.abs() <= FLAT * start.abs() {
+                return t;
             }
             if slope < 0.0 {
                 low = t;
@@ -301,12 +373,27 @@ impl<L: OfMargin<f64>> Problem<'_, L> {
             let next = t - slope / curvature;
             t = match next > low && next < high {
                 true => next,
+                // A step far too long becomes shorter fast.
+                false if low == 0.0 => 0.1 * high,
                 false if high.is_finite() => 0.5 * (low + high),
                 false => 2.0 * t,
             };
         }
-        t
+        // The value falls up to `low`; at 0 no length that was tried is known to make it smaller.
+        low
     }
+}
+
+/// Rows that have a curvature, with it.
+pub(super) fn curved<'e>(
+    loss: &'e impl Smooth,
+    examples: &'e [Example],
+    scores: &'e [f64],
+) -> impl Iterator<Item = (u32, f64)> + 'e {
+    examples.iter().enumerate().zip(scores).filter_map(|((at, e), score)| {
+        let curvature = e.weight * loss.curvature(at, e.sign * score);
+        (curvature > 0.0).then_some((e.row, curvature))
+    })
 }
 
 /// ⟨x, w⟩ with the bias, if there is one.

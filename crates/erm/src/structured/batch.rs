@@ -50,14 +50,6 @@ impl<'p, 'a, S: MaxOracle<F>, F: Scalar> Batch<'p, 'a, S, F> {
         Self { problem, penalty, shards, mean_loss: f64::INFINITY, cuts: None, failed }
     }
 
-    /// Keeps cuts from now on, for a better bound.
-    pub(crate) fn keep_cuts(&mut self) {
-        let bounded = self.problem.is_logistic() && self.problem.is_convex();
-        if bounded && self.penalty.l1 == 0.0 && self.penalty.l2 > 0.0 {
-            self.cuts = Some(Cuts::new(self.penalty.l2));
-        }
-    }
-
     /// Takes the cut at the last point in, where cuts are kept; `grad` is that of mean loss and l2.
     pub(crate) fn keep_cut(&mut self, w: &[F], grad: &[F]) {
         let l2 = self.penalty.l2;
@@ -71,17 +63,6 @@ impl<'p, 'a, S: MaxOracle<F>, F: Scalar> Batch<'p, 'a, S, F> {
     /// The bound that the cuts give, where they are kept.
     pub(crate) fn bound_of_cuts(&mut self) -> Option<f64> {
         self.cuts.as_mut().map(Cuts::bound)
-    }
-
-    /// The cuts that were kept.
-    pub(crate) fn take_cuts(&mut self) -> Option<Cuts<F>> {
-        self.cuts.take()
-    }
-
-    /// Why a value is not a number, if an example without an output is the reason.
-    pub(crate) fn failure(&self) -> Option<LearnError> {
-        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        failed.map(|(example, none)| infeasible(example)(none))
     }
 
     /// Adds `f` of each example, with its parts scored and its gradient to go into the slice.
@@ -132,29 +113,96 @@ impl<'p, 'a, S: MaxOracle<F>, F: Scalar> Batch<'p, 'a, S, F> {
         self.mean_loss + self.penalty.value(self.penalised(w))
     }
 
-    /// An estimate of the Hessian's diagonal: what a part's variance in each example amounts to, and l2 (or a little in its place). Returns the mean loss.
-    pub(crate) fn diagonal(&mut self, w: &[F], out: &mut [F]) -> f64 {
+    /// What a part's variance in each example amounts to, weight by weight. Returns the mean loss.
+    pub(crate) fn variances(&mut self, w: &[F], out: &mut [F]) -> f64 {
         let (problem, structure) = (self.problem, self.problem.structure);
-        let mean_loss = self.sum(w, out, &|i, worker, out| {
+        self.sum(w, out, &|i, worker, out| {
             let loss = problem.variances(i, worker)?;
             worker.grad.scale(F::from_f64(structure.share(i)));
             structure.accumulate(i, &worker.grad, &mut worker.s, out);
             Ok(structure.share(i) * loss)
-        });
-        let l2 = match self.penalty.l2 {
-            0.0 => LEAST_CURVATURE / problem.n() as f64,
-            l2 => l2,
-        };
-        let l2 = F::from_f64(l2);
-        // Features that are negative in some examples may leave less than nothing: then the penalty alone.
-        out.iter_mut().for_each(|d| {
-            *d += l2;
-            if *d <= F::ZERO {
-                *d = l2;
-            }
-        });
+        })
+    }
+}
+
+/// Makes variances an estimate of the Hessian's diagonal: adds l2, or a little in its place.
+pub(crate) fn with_penalty<F: Scalar>(variances: &mut [F], l2: f64, n_examples: usize) {
+    let l2 = match l2 {
+        0.0 => LEAST_CURVATURE / n_examples as f64,
+        l2 => l2,
+    };
+    let l2 = F::from_f64(l2);
+    // Features that are negative in some examples may leave less than nothing: then the penalty alone.
+    variances.iter_mut().for_each(|d| {
+        *d += l2;
+        if *d <= F::ZERO {
+            *d = l2;
+        }
+    });
+}
+
+/// The objective of examples that are here, or elsewhere.
+pub(crate) trait MeanLoss<F: Scalar>: Objective<F> {
+    /// An estimate of the Hessian's diagonal. Returns the mean loss.
+    fn diagonal(&mut self, w: &[F], out: &mut [F]) -> f64;
+    /// Keeps cuts from now on, for a better bound.
+    fn keep_cuts(&mut self);
+    /// The cuts that were kept.
+    fn take_cuts(&mut self) -> Option<Cuts<F>>;
+    /// Why a value is not a number, if an example without an output is the reason.
+    fn failure(&self) -> Option<LearnError>;
+}
+
+impl<S: MaxOracle<F>, F: Scalar> MeanLoss<F> for Batch<'_, '_, S, F> {
+    fn diagonal(&mut self, w: &[F], out: &mut [F]) -> f64 {
+        let mean_loss = self.variances(w, out);
+        with_penalty(out, self.penalty.l2, self.problem.n());
         mean_loss
     }
+
+    fn keep_cuts(&mut self) {
+        let bounded = self.problem.is_logistic() && self.problem.is_convex();
+        if bounded && self.penalty.l1 == 0.0 && self.penalty.l2 > 0.0 {
+            self.cuts = Some(Cuts::new(self.penalty.l2));
+        }
+    }
+
+    fn take_cuts(&mut self) -> Option<Cuts<F>> {
+        self.cuts.take()
+    }
+
+    fn failure(&self) -> Option<LearnError> {
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.map(|(example, none)| infeasible(example)(none))
+    }
+}
+
+/// What proves how far `w` is from the optimum: `grad` is that of mean loss and l2, where every weight is penalised and the losses are logistic.
+pub(crate) fn gap<F: Scalar>(
+    penalty: Penalty,
+    mean_loss: f64,
+    cuts: Option<&mut Cuts<F>>,
+    w: &[F],
+    grad: &[F],
+) -> Option<f64> {
+    let Penalty { l2, l1 } = penalty;
+    if l1 == 0.0 {
+        let by_gradient = (l2 > 0.0).then(|| kernels::dot64(grad, grad) / (2.0 * l2));
+        let Some(cuts) = cuts else { return by_gradient };
+        let objective = mean_loss + penalty.value(w);
+        return by_gradient.map(|gap| gap.min((objective - cuts.bound()).max(0.0)));
+    }
+    // ∇L is grad − l2·w.
+    let slope = kernels::dot64(w, grad) - l2 * kernels::dot64(w, w);
+    let loss_grad = |(g, w): (&F, &F)| g.to_f64() - l2 * w.to_f64();
+    if l2 > 0.0 {
+        let over = |g: f64| (g.abs() - l1).max(0.0).powi(2);
+        let conjugate: f64 = grad.iter().zip(w).map(loss_grad).map(over).sum();
+        return Some(penalty.value(w) + conjugate / (2.0 * l2) + slope);
+    }
+    let largest = grad.iter().fold(0.0f64, |m, g| m.max(g.to_f64().abs()));
+    let s = if largest > l1 { l1 / largest } else { 1.0 };
+    Some((1.0 - s) * mean_loss + s * slope + penalty.value(w))
 }
 
 impl<S: MaxOracle<F>, F: Scalar> Objective<F> for Batch<'_, '_, S, F> {
@@ -177,27 +225,8 @@ impl<S: MaxOracle<F>, F: Scalar> Objective<F> for Batch<'_, '_, S, F> {
     }
 
     fn gap(&mut self, w: &[F], grad: &[F], _: f64) -> Option<f64> {
-        let Penalty { l2, l1 } = self.penalty;
-        if !self.problem.is_logistic() || !self.problem.is_convex() {
-            return None;
-        }
-        if l1 == 0.0 {
-            let by_gradient = (l2 > 0.0).then(|| kernels::dot64(grad, grad) / (2.0 * l2));
-            let Some(cuts) = &mut self.cuts else { return by_gradient };
-            let objective = self.mean_loss + self.penalty.value(w);
-            return by_gradient.map(|gap| gap.min((objective - cuts.bound()).max(0.0)));
-        }
-        // ∇L is grad − l2·w.
-        let slope = kernels::dot64(w, grad) - l2 * kernels::dot64(w, w);
-        let loss_grad = |(g, w): (&F, &F)| g.to_f64() - l2 * w.to_f64();
-        if l2 > 0.0 {
-            let over = |g: f64| (g.abs() - l1).max(0.0).powi(2);
-            let conjugate: f64 = grad.iter().zip(w).map(loss_grad).map(over).sum();
-            return Some(self.penalty.value(w) + conjugate / (2.0 * l2) + slope);
-        }
-        let largest = grad.iter().fold(0.0f64, |m, g| m.max(g.to_f64().abs()));
-        let s = if largest > l1 { l1 / largest } else { 1.0 };
-        Some((1.0 - s) * self.mean_loss + s * slope + self.penalty.value(w))
+        let bounded = self.problem.is_logistic() && self.problem.is_convex();
+        bounded.then(|| gap(self.penalty, self.mean_loss, self.cuts.as_mut(), w, grad))?
     }
 }
 

@@ -1,6 +1,6 @@
 //! Checks a request and hands it to its algorithm.
 
-use super::batch::{Batch, Scaled, multiply};
+use super::batch::{Batch, MeanLoss, Scaled, multiply};
 use super::cuts::Cuts;
 use super::exponentiated::Exponentiated;
 use super::frank_wolfe::FrankWolfe;
@@ -13,7 +13,7 @@ use crate::risk::Penalty;
 use crate::rounding::{LowerBound, Proof};
 use lineal_linalg::{Scalar, kernels};
 use lineal_model::structure::{MaxOracle, PartVector, Structure, SumOracle};
-use lineal_solver::{self as solver, Blocks, Interrupt, Lbfgs, Objective, Stop};
+use lineal_solver::{self as solver, Blocks, Interrupt, L1, Lbfgs, Objective, Stop};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 
@@ -261,34 +261,60 @@ fn is_flat(values: &[f64], tol: f64) -> bool {
 }
 
 /// Where L-BFGS ended.
-struct Descended<F> {
-    w: Vec<F>,
-    passes: usize,
-    converged: bool,
+pub(super) struct Descended<F> {
+    pub(super) w: Vec<F>,
+    pub(super) passes: usize,
+    pub(super) converged: bool,
     /// Whether the caller wanted it to end.
     broken: bool,
     /// A lower bound of the optimum, as far as `F` knows it.
-    bound: Option<f64>,
+    pub(super) bound: Option<f64>,
     /// The gradients that it was made of, if it was made of several.
-    cuts: Option<Cuts<F>>,
+    pub(super) cuts: Option<Cuts<F>>,
+}
+
+/// Where L-BFGS begins.
+pub(super) struct Start<F> {
+    pub(super) w: Vec<F>,
+    /// Passes of something else before.
+    pub(super) passes: usize,
+    /// Whether the caller wanted it to end there.
+    pub(super) broken: bool,
+    /// The objective at 0: if `w` is worse, it begins there.
+    pub(super) limit: f64,
 }
 
 /// L-BFGS or OWL-QN from `w`, after `first` passes of something else.
 fn descend<S: MaxOracle<F>, F: Scalar>(
     problem: &Problem<'_, S, F>,
-    mut w: Vec<F>,
+    w: Vec<F>,
     first: usize,
     broken: bool,
     on_pass: &mut OnPass<'_>,
 ) -> Result<Descended<F>, LearnError> {
-    let spec = problem.spec;
-    let mut batch = Batch::new(problem);
+    // Single steps may have ended worse than they began.
+    let limit = match first {
+        0 => f64::INFINITY,
+        _ => loss_of_nothing(problem),
+    };
+    let n_penalised = Structure::<F>::n_penalised(problem.structure);
+    let start = Start { w, passes: first, broken, limit };
+    descend_on(&mut Batch::new(problem), problem.spec, n_penalised, start, on_pass)
+}
+
+/// The same on any objective, of which the first `n_penalised` weights are penalised.
+pub(super) fn descend_on<F: Scalar, B: MeanLoss<F>>(
+    batch: &mut B,
+    spec: &LearnSpec,
+    n_penalised: usize,
+    Start { mut w, passes: first, broken, limit }: Start<F>,
+    on_pass: &mut OnPass<'_>,
+) -> Result<Descended<F>, LearnError> {
     let max_passes = if broken { 0 } else { spec.passes.saturating_sub(first) };
     // With l1 a move costs what is free, and there is no penalty that would smooth the way.
     let memory = if spec.l1 > 0.0 { 24 } else { 6 };
     let config = Lbfgs { memory, stop: Stop { tol: spec.tol, max_passes } };
     let penalty = Penalty { l2: spec.l2, l1: spec.l1 };
-    let n_penalised = Structure::<F>::n_penalised(problem.structure);
     let mut broken = broken;
     let mut values = Vec::new();
     let mut show = |pass: &solver::Pass<'_, F>, inverse: Option<&[F]>| {
@@ -316,13 +342,8 @@ fn descend<S: MaxOracle<F>, F: Scalar>(
             false => flow,
         }
     };
-    // Single steps may have ended worse than they began.
-    let limit = match first {
-        0 => f64::INFINITY,
-        _ => loss_of_nothing(problem),
-    };
     let mut diagonal = vec![F::ZERO; w.len()];
-    if problem.is_logistic() {
+    if spec.loss == Loss::Logistic {
         let mean_loss = batch.diagonal(&w, &mut diagonal);
         if mean_loss + penalty.value(&w[..n_penalised]) > limit {
             w.fill(F::ZERO);
@@ -331,10 +352,10 @@ fn descend<S: MaxOracle<F>, F: Scalar>(
     }
     let outcome = if spec.l1 > 0.0 || spec.l2 == 0.0 || n_penalised < w.len() {
         let inverse: Vec<F> = diagonal.iter().map(|&d| F::ONE / d).collect();
-        solver::lbfgs_from(&config, Some(&inverse), &mut batch, &mut w, &mut |p| show(p, None))
+        solver::lbfgs_from(&config, Some(&inverse), batch, &mut w, &mut |p| show(p, None))
     } else {
         batch.keep_cuts();
-        let mut scaled = Scaled::new(&mut batch, &diagonal);
+        let mut scaled = Scaled::new(batch, &diagonal);
         let inverse = scaled.inverse.clone();
         let mut u: Vec<F> = w.iter().zip(&inverse).map(|(&w, &inverse)| w / inverse).collect();
         let outcome =
@@ -412,14 +433,14 @@ pub(super) struct Bound {
 }
 
 /// What a pass in f64 finds at weights as they are stored.
-struct Figures {
-    w: Vec<f64>,
+pub(super) struct Figures {
+    pub(super) w: Vec<f64>,
     /// Of mean loss and l2.
-    grad: Vec<f64>,
-    loss: f64,
-    objective: f64,
+    pub(super) grad: Vec<f64>,
+    pub(super) loss: f64,
+    pub(super) objective: f64,
     /// The gap that the gradient proves.
-    gap: Option<f64>,
+    pub(super) gap: Option<f64>,
 }
 
 impl Figures {
@@ -454,10 +475,26 @@ fn certified_by<S: MaxOracle<f32> + MaxOracle<f64>>(
     both: &Both<'_, S>,
     w: Vec<f32>,
     figures: Figures,
-    mut report: LearnReport,
+    report: LearnReport,
     bound: Option<Bound>,
 ) -> Result<Learnt, LearnError> {
     let problem = &both.double;
+    // Losses are differences of scores, which are at most ‖w‖ times the norm of what they score.
+    let bounded = bound.is_some() || problem.is_logistic();
+    let norm = if bounded { gold_norm(&both.single) } else { 0.0 };
+    judged(w, figures, report, bound, problem.spec, norm, Batch::new(problem).l1())
+}
+
+/// What the figures of stored weights prove. `norm` is that of the gold outputs' features.
+pub(super) fn judged(
+    w: Vec<f32>,
+    figures: Figures,
+    mut report: LearnReport,
+    bound: Option<Bound>,
+    spec: &LearnSpec,
+    norm: f64,
+    l1: L1,
+) -> Result<Learnt, LearnError> {
     let Figures { w: wide, grad, loss, objective, gap: by_gradient } = figures;
     report.loss = loss;
     if !objective.is_finite() {
@@ -465,33 +502,29 @@ fn certified_by<S: MaxOracle<f32> + MaxOracle<f64>>(
     }
     report.objective = Some(objective);
     let mut gap = bound.map(|bound| objective - bound.value);
-    // Losses are differences of scores, which are at most ‖w‖ times the norm of what they score.
-    let bounded = bound.is_some() || problem.is_logistic();
-    let norm = if bounded { gold_norm(&both.single) } else { 0.0 };
     let w_norm = kernels::dot64(&wide, &wide).sqrt();
     // Once for the objective, twice for a bound that was computed elsewhere: by its offset, and by its square.
     let reach = w_norm + bound.map_or(0.0, |bound| 2.0 * bound.reach);
     let mut lost = LOST * (objective.abs() + reach * norm);
-    if problem.is_logistic() {
+    if spec.loss == Loss::Logistic {
         // The logarithm of a sum near 1 is off by the sum's own rounding, however small it is.
         lost += LOST;
         gap = match (gap, by_gradient) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        report.grad_norm =
-            Some(solver::least_subgradient_norm(&wide, &grad, Batch::new(problem).l1()));
-        if problem.spec.l2 > 0.0 {
+        report.grad_norm = Some(solver::least_subgradient_norm(&wide, &grad, l1));
+        if spec.l2 > 0.0 {
             // ‖∇P + e‖² / (2·l2), with e a part of what examples add to the gradient.
             let (length, e) = (kernels::dot64(&grad, &grad).sqrt(), LOST * norm);
-            lost += (length + e) * e / problem.spec.l2;
+            lost += (length + e) * e / spec.l2;
         }
     }
     let Some(gap) = gap else { return Ok(Learnt { w, report }) };
     let bound = objective - gap.max(0.0);
     let bound = LowerBound { computed: bound, proven: bound };
     let proof = Proof::new(objective, lost, bound);
-    let tol = problem.spec.tol;
+    let tol = spec.tol;
     report.gap = proof.finite_gap();
     // Weights are stored in f32, whose rounding may be more than a run in f64 was asked for.
     let stored = report.converged && tol < SINGLE && proof.converged(tol + STORED);
@@ -500,7 +533,7 @@ fn certified_by<S: MaxOracle<f32> + MaxOracle<f64>>(
 }
 
 /// Twice Σ over examples of the norm of their gold outputs' features, each with its share: what others have is about as much. Six digits of it are plenty.
-fn gold_norm<S: MaxOracle<f32>>(problem: &Problem<'_, S, f32>) -> f64 {
+pub(super) fn gold_norm<S: MaxOracle<f32>>(problem: &Problem<'_, S, f32>) -> f64 {
     let structure = problem.structure;
     let zeros = vec![0.0; problem.dim()];
     let mut norms = vec![0.0; problem.n()];

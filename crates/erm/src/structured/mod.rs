@@ -52,6 +52,7 @@ mod learn;
 mod newton;
 mod nonnegative;
 mod online;
+pub mod partial;
 mod problem;
 mod report;
 mod spec;

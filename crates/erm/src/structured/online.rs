@@ -46,6 +46,10 @@ pub(crate) struct Steps {
     epochs: usize,
     /// Over how many of the last epochs snapshots are averaged; 0 for the last iterate.
     tail: usize,
+    /// Steps that were taken before, for the rate.
+    before: u64,
+    /// What the shares of the examples must be multiplied by to add up to 1.
+    per_share: f64,
 }
 
 /// How many epochs of single steps come before another solver.
@@ -75,6 +79,8 @@ impl Steps {
             average: spec.average.unwrap_or(spec.loss != Loss::Logistic),
             epochs: spec.passes,
             tail: 0,
+            before: 0,
+            per_share: 1.0,
         }
     }
 
@@ -84,6 +90,17 @@ impl Steps {
         // As if l1 were l2 of usual weights: without a penalty the rate falls too fast for weights of what is rare.
         let decay = problem.spec.l2 + 2.0 * problem.spec.l1;
         Self { epochs, tail: epochs.div_ceil(4), decay, ..Self::new(problem) }
+    }
+
+    /// An epoch of some of many examples, whose shares add up to `total`, after `round` others.
+    pub(crate) fn round<S: MaxOracle<f32>>(
+        problem: &Problem<'_, S, f32>,
+        round: usize,
+        total: f64,
+    ) -> Self {
+        let before = (round * problem.n()) as u64;
+        let per_share = 1.0 / total;
+        Self { epochs: 1, tail: 1, average: false, before, per_share, ..Self::new(problem) }
     }
 }
 
@@ -141,7 +158,7 @@ pub(crate) fn epochs<S: MaxOracle<f32>>(
         Epochs { w: Vec::new(), passes: 0, loss: 0.0, updates: 0, still: false, broken: false };
     let shrinks = spec.l2 > 0.0 && spec.update == Update::Gradient;
     let interrupt = Interrupt::current();
-    let mut t = 0u64;
+    let mut t = steps.before;
     let mut snapshots = Snapshots::default();
     let every = order.len().div_ceil(SNAPSHOTS);
     let is_head_start = steps.tail > 0 && !steps.average;
@@ -254,7 +271,7 @@ impl<S: MaxOracle<f32>> Run<'_, '_, S> {
         let Self { problem, steps, worker, iterate, .. } = self;
         let (structure, spec, n) = (problem.structure, problem.spec, problem.n() as f64);
         // An example of twice the weight is one that comes twice.
-        let times = structure.share(i) * n;
+        let times = structure.share(i) * steps.per_share * n;
         let (v, scale) = (iterate.direction(), iterate.scale());
         structure.scores(i, v, scale, &mut worker.s, &mut worker.theta);
         structure.load(v, scale, false, &mut worker.s);

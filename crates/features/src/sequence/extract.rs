@@ -155,6 +155,11 @@ impl ExtractorBuilder {
         Ok(())
     }
 
+    /// What was seen so far: unary attributes, and those of transitions.
+    pub fn into_seen(self) -> [IndexBuilder; 2] {
+        [self.unary, self.pairs]
+    }
+
     /// The extractor, and the maps to its numbers from the preliminary ones of unary attributes and of those of transitions.
     pub fn finish(self, cut: Cut) -> (Extractor, [Renumber; 2]) {
         let (unary, unary_map) = self.unary.finish(cut);

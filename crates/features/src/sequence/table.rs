@@ -154,6 +154,26 @@ impl IndexBuilder {
         }
     }
 
+    /// Takes in what was seen of later data, whose attributes have these hashes, in the order in which they came, and counts.
+    pub fn add(&mut self, hashes: &[u64], counts: &[u32]) {
+        for (&hash, &more) in hashes.iter().zip(counts) {
+            let id = self.id(hash);
+            // Looking it up counted it once.
+            let count = &mut self.counts[id as usize];
+            *count = (*count - 1).saturating_add(more);
+        }
+    }
+
+    /// The hashes of what was seen, in the order in which they came.
+    pub fn hashes(&self) -> &[u64] {
+        &self.table.hashes
+    }
+
+    /// How often each was seen.
+    pub fn counts(&self) -> &[u32] {
+        &self.counts
+    }
+
     /// How many attributes were seen.
     pub fn len(&self) -> usize {
         self.counts.len()
@@ -356,6 +376,23 @@ mod tests {
             assert_eq!(again.get(hash(i)), index.get(hash(i)));
             assert_eq!(index.get(hash(i)).is_some(), i < 1000);
         }
+    }
+
+    /// Data in two parts has the numbers of all of it at once.
+    #[test]
+    fn counts_of_parts_add_up() {
+        let (mut all, mut parts) =
+            (IndexBuilder::new(), [IndexBuilder::new(), IndexBuilder::new()]);
+        for i in 0..900u32 {
+            let attribute = hash(i * i % 301);
+            all.id(attribute);
+            parts[usize::from(i > 400)].id(attribute);
+        }
+        let [mut first, second] = parts;
+        first.add(second.hashes(), second.counts());
+        assert_eq!((first.hashes(), first.counts()), (all.hashes(), all.counts()));
+        let cut = Cut { min_count: 3, ..Cut::default() };
+        assert_eq!(first.finish(cut).0.hashes(), all.finish(cut).0.hashes());
     }
 
     #[test]

@@ -121,6 +121,40 @@ impl Vectorizer {
         }
     }
 
+    /// Counts the attributes of some of many sentences, of labels and of transitions. The error names the sentence.
+    pub fn count<'a>(
+        source: AttributeSource,
+        n_columns: usize,
+        sentences: impl Iterator<Item = Vec<&'a str>>,
+    ) -> Result<[IndexBuilder; 2], (usize, TokenError)> {
+        match source {
+            AttributeSource::Columns(templates, lexicon) => {
+                let mut builder = ExtractorBuilder::new(templates);
+                let mut rows = AttributeRows::default();
+                for (i, cells) in sentences.enumerate() {
+                    with_columns(&cells, n_columns, lexicon.as_deref(), |sentence| {
+                        builder.add(sentence, &mut rows.unary, &mut rows.pairs)
+                    })
+                    .map_err(|e| (i, e.into()))?;
+                    rows.clear();
+                }
+                Ok(builder.into_seen())
+            }
+            AttributeSource::Named { bias } => {
+                let mut builder = IndexBuilder::new();
+                for (i, cells) in sentences.enumerate() {
+                    each_named(&cells, bias, |attribute| {
+                        if let Some((hash, _)) = attribute {
+                            builder.id(hash);
+                        }
+                    })
+                    .map_err(|e| (i, e))?;
+                }
+                Ok([builder, IndexBuilder::new()])
+            }
+        }
+    }
+
     /// Adds the rows of a sentence. Unknown attributes are left out.
     pub fn extract(
         &self,

@@ -161,8 +161,24 @@ impl TextFit {
             }
             State::Vocabulary { lanes, .. } => lanes,
         };
-        let (vocabulary, rows) = finish_vocabulary(&plan, n_rows, lanes)?;
+        let Settled { vocabulary, chunk_rows, features, has_all, sorted, sources } =
+            settle(&plan, n_rows, lanes)?;
+        let rows = assemble(&plan, &vocabulary, &chunk_rows, (&features, has_all), sorted, sources);
         Ok((TextEncoder::from_vocabulary(plan, vocabulary), rows))
+    }
+
+    /// Settles the features, as [`finish`](Self::finish) does, without the memory that the rows would take.
+    pub fn finish_without_rows(self) -> Result<TextEncoder, Error> {
+        let Self { plan, n_rows, state } = self;
+        Ok(match state {
+            State::Hashed(fit) => {
+                TextEncoder::from_hashed(plan.clone(), fit.finish(&plan, n_rows).0)
+            }
+            State::Vocabulary { lanes, .. } => {
+                let Settled { vocabulary, .. } = settle(&plan, n_rows, lanes)?;
+                TextEncoder::from_vocabulary(plan, vocabulary)
+            }
+        })
     }
 }
 
@@ -171,11 +187,17 @@ pub(crate) fn check_slots(plan: &Plan, rows: &(impl TextRows + ?Sized)) -> Resul
     if found == expected { Ok(()) } else { Err(Error::Columns { found, expected }) }
 }
 
-fn finish_vocabulary(
-    plan: &Plan,
-    n_rows: usize,
-    lanes: Vec<Lane>,
-) -> Result<(Vocabulary, Csr), Error> {
+/// The features, and what the rows are made of.
+struct Settled {
+    vocabulary: Vocabulary,
+    chunk_rows: Vec<usize>,
+    features: Vec<Feature>,
+    has_all: bool,
+    sorted: Vec<Sorted>,
+    sources: Vec<Source>,
+}
+
+fn settle(plan: &Plan, n_rows: usize, lanes: Vec<Lane>) -> Result<Settled, Error> {
     let mut tables: Vec<Vec<LaneTable>> = plan.blocks.iter().map(|_| Vec::new()).collect();
     let mut chunks: Vec<Chunks> = plan.blocks.iter().map(|_| Vec::new()).collect();
     for (l, lane) in lanes.into_iter().enumerate() {
@@ -235,8 +257,7 @@ fn finish_vocabulary(
     }
     let features = by_falling_df(&features);
     let vocabulary = Vocabulary::new(plan, &features, &sorted, n_rows)?;
-    let rows = assemble(plan, &vocabulary, &chunk_rows, (&features, has_all), sorted, sources);
-    Ok((vocabulary, rows))
+    Ok(Settled { vocabulary, chunk_rows, features, has_all, sorted, sources })
 }
 
 /// One thread's share of the work.

@@ -2,6 +2,7 @@
 
 use crate::vectors::vectorised;
 use crate::{Scalar, kernels};
+use std::ops::Range;
 use thiserror::Error;
 
 /// A pivot was not positive, or so small beside its row's diagonal that it is rounding.
@@ -21,14 +22,31 @@ pub struct NotPositiveDefinite {
 /// # Panics
 /// If `a` is shorter than `n × n`.
 pub fn cholesky(a: &mut [f64], n: usize) -> Result<(), NotPositiveDefinite> {
+    cholesky_while(a, n, &|| true)
+}
+
+/// [`cholesky`] as long as `goes_on`, which is asked every millisecond or so. What it leaves when it was stopped means nothing.
+///
+/// # Panics
+/// If `a` is shorter than `n × n`.
+pub fn cholesky_while(
+    a: &mut [f64],
+    n: usize,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<(), NotPositiveDefinite> {
     assert!(a.len() >= n * n, "{} numbers for a {n} × {n} matrix", a.len());
     let mut pack = vec![0.0; n.next_multiple_of(TILE) * BLOCK];
     for k in (0..n).step_by(BLOCK) {
+        if !goes_on() {
+            break;
+        }
         let width = BLOCK.min(n - k);
         factor_columns(a, n, k, width)?;
         let below = k + width;
         pack_tiles(&mut pack, n - below, width, |p, j| a[(below + j) * n + k + p]);
-        rank_update(&mut a[below * n..], n, below, n - below, &pack, width, -1.0);
+        let update = Update { pack: &pack, depth: width, sign: -1.0 };
+        let place = Place { stride: n, left: below };
+        update.add_to(&mut a[below * n..], place, 0..n - below, goes_on);
     }
     Ok(())
 }
@@ -73,15 +91,59 @@ pub fn gram<F: Scalar>(x: &[F], n: usize, scale: Option<&[f64]>, out: &mut [f64]
     if x.is_empty() {
         return;
     }
-    let n_rows = x.len() / n;
-    assert!(scale.is_none_or(|s| s.len() == n_rows), "a scale for each row");
-    let mut pack = vec![0.0; n.next_multiple_of(TILE) * BLOCK];
-    for start in (0..n_rows).step_by(BLOCK) {
-        let depth = BLOCK.min(n_rows - start);
-        pack_tiles(&mut pack, n, depth, |p, j| {
-            x[(start + p) * n + j].to_f64() * scale.map_or(1.0, |s| s[start + p])
-        });
-        rank_update(out, n, 0, n, &pack, depth, 1.0);
+    assert!(scale.is_none_or(|s| s.len() == x.len() / n), "a scale for each row");
+    let mut block = GramBlock::new(n);
+    for (at, rows) in x.chunks(GramBlock::ROWS * n).enumerate() {
+        let first = at * GramBlock::ROWS;
+        block.fill(rows, scale.map(|s| &s[first..first + rows.len() / n]));
+        block.add_to(0, &mut out[..n * n]);
+    }
+}
+
+/// Some rows that are packed once and then added to parts of a [Gram matrix](gram), which may go side by side.
+pub struct GramBlock {
+    pack: Vec<f64>,
+    n: usize,
+    depth: usize,
+}
+
+impl GramBlock {
+    /// The most rows that it holds.
+    pub const ROWS: usize = BLOCK;
+    /// A part of the matrix begins at a multiple of this many rows.
+    pub const STEP: usize = TILE_ROWS;
+
+    /// No rows, of length `n`.
+    pub fn new(n: usize) -> Self {
+        Self { pack: vec![0.0; n.next_multiple_of(TILE) * BLOCK], n, depth: 0 }
+    }
+
+    /// Replaces the rows by at most [`ROWS`](Self::ROWS) others, which lie one after the other.
+    ///
+    /// # Panics
+    /// If there are more, or the lengths do not fit together.
+    pub fn fill<F: Scalar>(&mut self, x: &[F], scale: Option<&[f64]>) {
+        let n = self.n;
+        self.depth = x.len() / n.max(1);
+        assert!(self.depth <= Self::ROWS && x.len() == self.depth * n, "{} numbers", x.len());
+        if self.depth > 0 {
+            pack_tiles(&mut self.pack, n, self.depth, |p, j| {
+                x[p * n + j].to_f64() * scale.map_or(1.0, |s| s[p])
+            });
+        }
+    }
+
+    /// Adds their outer products to the rows from `first` on of the lower triangle, which `out` holds.
+    ///
+    /// # Panics
+    /// If `first` is not a multiple of [`STEP`](Self::STEP), or `out` not of whole rows.
+    pub fn add_to(&self, first: usize, out: &mut [f64]) {
+        assert!(first.is_multiple_of(Self::STEP) && out.len().is_multiple_of(self.n.max(1)));
+        if self.depth > 0 {
+            let end = first + out.len() / self.n;
+            let update = Update { pack: &self.pack, depth: self.depth, sign: 1.0 };
+            update.add_to(out, Place { stride: self.n, left: 0 }, first..end, &|| true);
+        }
     }
 }
 
@@ -134,26 +196,36 @@ fn pack_tiles(pack: &mut [f64], n: usize, depth: usize, entry: impl Fn(usize, us
     }
 }
 
-/// Lower triangle of `C += sign · PᵀP`: `C` is `n × n` from column `left` of `c`, whose rows are `stride` apart.
-fn rank_update(
-    c: &mut [f64],
+/// Where a matrix lies: from column `left` on of rows that are `stride` apart.
+#[derive(Clone, Copy)]
+struct Place {
     stride: usize,
     left: usize,
-    n: usize,
-    pack: &[f64],
+}
+
+/// `sign · PᵀP`, from a packed P with `depth` rows.
+struct Update<'a> {
+    pack: &'a [f64],
     depth: usize,
     sign: f64,
-) {
-    let tile_at = |j: usize| &pack[j * depth..(j + TILE) * depth];
-    for i in (0..n).step_by(TILE_ROWS) {
-        let rows = &tile_at(i / TILE * TILE)[i % TILE..];
-        for j in (0..=i).step_by(TILE) {
-            let sums = tile_product(rows, tile_at(j));
-            for (r, sums) in sums.iter().enumerate().take(n - i) {
-                let until = TILE.min(i + r + 1 - j);
-                let at = (i + r) * stride + left + j;
-                for (c, &sum) in c[at..at + until].iter_mut().zip(sums) {
-                    *c += sign * sum;
+}
+
+impl Update<'_> {
+    /// Adds these rows of its lower triangle to `c`, which begins with the first of them, as long as `goes_on`.
+    fn add_to(&self, c: &mut [f64], place: Place, rows: Range<usize>, goes_on: &dyn Fn() -> bool) {
+        let Self { pack, depth, sign } = *self;
+        let (first, end) = (rows.start, rows.end);
+        let tile_at = |j: usize| &pack[j * depth..(j + TILE) * depth];
+        for i in rows.step_by(TILE_ROWS).take_while(|_| goes_on()) {
+            let rows = &tile_at(i / TILE * TILE)[i % TILE..];
+            for j in (0..=i).step_by(TILE) {
+                let sums = tile_product(rows, tile_at(j));
+                for (r, sums) in sums.iter().enumerate().take(end - i) {
+                    let until = TILE.min(i + r + 1 - j);
+                    let at = (i + r - first) * place.stride + place.left + j;
+                    for (c, &sum) in c[at..at + until].iter_mut().zip(sums) {
+                        *c += sign * sum;
+                    }
                 }
             }
         }

@@ -18,7 +18,10 @@
 mod cholesky;
 mod qr;
 
-pub use cholesky::{NotPositiveDefinite, cholesky, cholesky_solve, condition_estimate, gram};
+pub use cholesky::{
+    GramBlock, NotPositiveDefinite, cholesky, cholesky_solve, cholesky_while, condition_estimate,
+    gram,
+};
 pub use qr::Qr;
 
 #[cfg(test)]
@@ -84,6 +87,39 @@ mod tests {
         let mut r = times(a, m, x);
         kernels::axpy(-1.0, b, &mut r);
         a.chunks_exact(m).map(|column| kernels::dot64(column, &r).abs()).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn what_is_stopped_ends_between_rows() {
+        let n = 200;
+        let stopping_after = |n_asked: u32| {
+            let left = std::cell::Cell::new(n_asked);
+            move || {
+                left.set(left.get().saturating_sub(1));
+                left.get() > 0
+            }
+        };
+        let a = positive_definite(n, 5);
+        let mut l = a.clone();
+        cholesky_while(&mut l, n, &stopping_after(10)).unwrap();
+        // The first columns are factored, and their product is taken off the first rows alone.
+        assert_ne!(l[..n], a[..n]);
+        assert_eq!(l[(n - 1) * n + 100..], a[(n - 1) * n + 100..]);
+    }
+
+    #[test]
+    fn parts_of_a_gram_matrix_are_the_whole() {
+        let (n, rows) = (37, 50);
+        let x = noise(n * rows, 6);
+        let mut whole = vec![0.0; n * n];
+        gram(&x, n, None, &mut whole);
+        let mut block = GramBlock::new(n);
+        block.fill(&x, None);
+        let mut parts = vec![0.0; n * n];
+        for (at, part) in parts.chunks_mut(2 * GramBlock::STEP * n).enumerate() {
+            block.add_to(2 * GramBlock::STEP * at, part);
+        }
+        assert_eq!(parts, whole);
     }
 
     proptest! {

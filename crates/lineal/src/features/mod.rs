@@ -12,6 +12,7 @@ mod stored;
 mod templates;
 
 use crate::Error;
+use crate::listener::Listener;
 use crate::request::spec::Standardize;
 use lineal_data::{ColumnScale, Dataset, ReadOptions, Schema, Source, TextBatch, TextSink};
 use lineal_features::map::{FeatureMap, Interaction, MapSpec};
@@ -100,7 +101,7 @@ pub fn read_features(
     options: &ReadOptions,
     spec: &FeatureSpec,
 ) -> Result<(Dataset, Features), Error> {
-    learn(source.into(), options, spec, None)
+    interruptible(|| learn(source.into(), options, spec, None))
 }
 
 /// As [`read_features`], of some rows of a file alone: the dataset has these, and what words there are and how rare, what numbers' scales are and
@@ -113,7 +114,15 @@ pub fn read_features_of(
     spec: &FeatureSpec,
     rows: &[usize],
 ) -> Result<(Dataset, Features), Error> {
-    learn(source.into(), options, spec, Some(rows))
+    interruptible(|| learn(source.into(), options, spec, Some(rows)))
+}
+
+/// What is left of reading that was interrupted means nothing.
+fn interruptible<R>(read: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+    match read() {
+        _ if Listener::here().is_stopped() => Err(Error::Interrupted),
+        done => done,
+    }
 }
 
 fn learn(
@@ -151,6 +160,9 @@ fn learn(
         if let Some(fit) = sink.take() {
             if may_rescale {
                 features.numbers = Numbers::learn(&data.schema, &data.x);
+            }
+            if Listener::here().is_stopped() {
+                return Err(Error::Interrupted);
             }
             let (encoder, rows) = fit.finish().map_err(|e| text_error(&data.source, &e))?;
             features.text = Some(Arc::new(encoder));

@@ -1,6 +1,7 @@
 //! Text on its way from a reader to an encoder.
 
 use super::{FeatureSpec, said};
+use crate::listener::Listener;
 use lineal_data::{Schema, TextBatch, TextSink};
 use lineal_features::text::{EncodedRows, TextEncoder, TextFit, TextRows, TextSpec};
 use lineal_linalg::Csr;
@@ -61,6 +62,7 @@ pub(super) struct Learning<'a> {
     fit: Option<TextFit>,
     /// Once text has come, what is made of it is settled.
     slots: Option<Vec<String>>,
+    listener: Listener,
 }
 
 /// Texts of fewer words than this on average are short.
@@ -68,7 +70,7 @@ const FEW: usize = 4;
 
 impl<'a> Learning<'a> {
     pub(super) fn new(spec: &'a FeatureSpec) -> Self {
-        Self { spec, fit: None, slots: None }
+        Self { spec, fit: None, slots: None, listener: Listener::here() }
     }
 
     fn start_with(&mut self, spec: TextSpec) -> Result<(), String> {
@@ -90,6 +92,7 @@ impl TextSink for Learning<'_> {
     }
 
     fn batch(&mut self, batch: &TextBatch) -> Result<(), String> {
+        self.listener.check()?;
         if let Some(slots) = self.slots.take()
             && self.spec.no_pairs_of_few
             && is_short(batch)
@@ -121,11 +124,12 @@ fn is_short(batch: &TextBatch) -> bool {
 pub(super) struct Applying<'a> {
     encoder: &'a TextEncoder,
     rows: EncodedRows,
+    listener: Listener,
 }
 
 impl<'a> Applying<'a> {
     pub(super) fn new(encoder: &'a TextEncoder) -> Self {
-        Self { encoder, rows: EncodedRows::default() }
+        Self { encoder, rows: EncodedRows::default(), listener: Listener::here() }
     }
 
     /// All rows.
@@ -136,6 +140,7 @@ impl<'a> Applying<'a> {
 
 impl TextSink for Applying<'_> {
     fn batch(&mut self, batch: &TextBatch) -> Result<(), String> {
+        self.listener.check()?;
         self.encoder.encode_onto(&Cells(batch), &mut self.rows).map_err(|e| e.to_string())
     }
 }

@@ -14,7 +14,7 @@ use crate::train::{Trainable, Training, summary};
 use crate::{Error, ReadOptions};
 use lineal_data::{Dataset, Queries as Names, Source, Standardizer, TargetKind, Targets};
 use lineal_erm::structured::{Loss, Solver, Update, learn, learn_max};
-use lineal_linalg::{Dense, Matrix, kernels};
+use lineal_linalg::{Matrix, kernels};
 use lineal_metrics::{RankedQueries, RankingOptions, ranking};
 use lineal_model::Bias;
 use lineal_model::structure::Structure;
@@ -110,7 +110,8 @@ impl Trainable for RankedRows {
         let (rows, held_out) = train_and_held_out(data, held_out, spec)?;
         let (names, grades) = rows.graded()?;
         let grades: Vec<f32> = grades.iter().map(|&grade| grade as f32).collect();
-        let mut x = densified(&rows.data.x).map_or(Cow::Borrowed(&rows.data.x), Cow::Owned);
+        let dense = rows.data.x.densified(usize::MAX);
+        let mut x = dense.map_or(Cow::Borrowed(&rows.data.x), Cow::Owned);
         let scaling = scaling(&x, &rows.data.schema, None, spec).map(|mut scaling| {
             // A constant in every document changes no order.
             scaling.mean = None;
@@ -175,19 +176,6 @@ impl Trainable for RankedRows {
         )?;
         Ok((RankModel::new(model), report))
     }
-}
-
-/// Rows that are mostly full as a matrix without gaps: products with weights are then several times faster.
-fn densified(x: &Matrix) -> Option<Matrix> {
-    let (n, d) = (x.n_rows(), x.n_cols());
-    if !matches!(x, Matrix::Sparse(_)) || 3 * x.nnz() < n.checked_mul(d)? {
-        return None;
-    }
-    let mut values = vec![0.0; n * d];
-    for (i, row) in values.chunks_exact_mut(d.max(1)).enumerate() {
-        x.row(i).for_each(|at, value| row[at] = value);
-    }
-    Dense::new(n, d, values).ok().map(Matrix::Dense)
 }
 
 /// The request to the learners; a penalty in the form of C counts decisions, as a linear SVM over explicit pairs would.

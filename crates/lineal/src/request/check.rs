@@ -6,6 +6,7 @@ use crate::request::spec::{
     ClassWeight, LossKind, Penalty, ScheduleKind, SolverKind, Strategy, Task, Threshold, TrainSpec,
 };
 use lineal_data::{Dataset, Targets, UNSEEN};
+use lineal_erm::columns;
 use lineal_erm::newton::newton_pays;
 use lineal_linalg::Matrix;
 
@@ -295,12 +296,13 @@ impl Request {
         Ok(())
     }
 
-    /// The solver that will run: the one asked for if it can, the fastest that certifies for `auto`.
+    /// The solver that will run: the one asked for if it can, the fastest that certifies for `auto`. If each pass is `watched`, say by held-out rows, it is one that has passes over all weights.
     pub(crate) fn solver(
         &self,
         spec: &TrainSpec,
         l2: f64,
         x: &Matrix,
+        watched: bool,
     ) -> Result<SolverKind, Error> {
         let form = if self.loss == LossKind::SquaredHinge && !self.smooth {
             " (max form; spec.sum is smooth)"
@@ -343,11 +345,13 @@ impl Request {
             SolverKind::Auto if self.is_tree => Ok(SolverKind::Dual),
             SolverKind::Auto if self.by_columns && l2 > 0.0 => {
                 let all_rows = spec.task == Task::Multilabel || spec.strategy == Strategy::Ova;
-                let curved = self.loss == LossKind::SquaredHinge;
-                let by_newton = curved && all_rows && lineal_erm::columns::newton_pays(x);
+                let by_newton = match self.loss {
+                    LossKind::SquaredHinge => all_rows && columns::newton_pays(x),
+                    _ => self.multipliers_pay(spec, l2, x, watched),
+                };
                 Ok(if by_newton { SolverKind::Newton } else { SolverKind::Dual })
             }
-            SolverKind::Auto => Ok(self.auto(spec, l2, x)),
+            SolverKind::Auto => Ok(self.auto(spec, l2, x, watched)),
             SolverKind::Exact if self.loss != LossKind::Squared => Err(Error::request(format!(
                 "the exact solver is for spec.loss = squared, not {}; use newton, lbfgs or dual",
                 self.loss
@@ -355,6 +359,16 @@ impl Request {
             SolverKind::Dual if l2 <= 0.0 => Err(Error::request(
                 "the dual solver needs an l2 penalty: give spec.penalty.c or spec.penalty.l2 above 0, or use spec.solver = sgd",
             )),
+            SolverKind::Newton if self.loss == LossKind::Hinge => {
+                if self.has_multipliers(spec, l2, x, watched) {
+                    return Ok(SolverKind::Newton);
+                }
+                Err(Error::request(format!(
+                    "newton needs a smooth loss, or the hinge loss of two classes, one-vs-all or labels with at most {} features, an l2 penalty, and without \
+                     spec.cost, spec.patience and validation: use spec.solver = dual or sgd",
+                    columns::MOST_FEATURES
+                )))
+            }
             SolverKind::Gd | SolverKind::Newton | SolverKind::Lbfgs => {
                 needs_smooth(spec.solver.as_str())?;
                 Ok(spec.solver)
@@ -368,7 +382,23 @@ impl Request {
         }
     }
 
-    fn auto(&self, spec: &TrainSpec, l2: f64, x: &Matrix) -> SolverKind {
+    /// Whether Newton's method takes the hinge, which is not smooth: two classes, or one column for each, on few features.
+    fn has_multipliers(&self, spec: &TrainSpec, l2: f64, x: &Matrix, watched: bool) -> bool {
+        let all_rows = match self.by_columns {
+            true => spec.task == Task::Multilabel || spec.strategy == Strategy::Ova,
+            false => self.n_classes == 2 && spec.cost.is_none() && !watched,
+        };
+        let runs_through = spec.patience.is_none() && !spec.hard_margin;
+        let hinge = self.loss == LossKind::Hinge && !self.is_tree;
+        hinge && all_rows && runs_through && columns::multipliers_fit(x, l2)
+    }
+
+    fn multipliers_pay(&self, spec: &TrainSpec, l2: f64, x: &Matrix, watched: bool) -> bool {
+        self.has_multipliers(spec, l2, x, watched)
+            && columns::multipliers_pay(x, self.n_outputs(), l2, spec.tol)
+    }
+
+    fn auto(&self, spec: &TrainSpec, l2: f64, x: &Matrix, watched: bool) -> SolverKind {
         let d = x.n_cols();
         match self.loss {
             LossKind::Perceptron if l2 == 0.0 => SolverKind::Sgd,
@@ -378,6 +408,7 @@ impl Request {
             _ if self.smooth && (d + 1) * self.n_outputs() <= 700 => SolverKind::Newton,
             LossKind::Logistic if newton_pays(x, self.n_outputs(), l2) => SolverKind::Newton,
             LossKind::Huber => SolverKind::Newton,
+            _ if self.multipliers_pay(spec, l2, x, watched) => SolverKind::Newton,
             _ if l2 == 0.0 => SolverKind::Sgd,
             _ => SolverKind::Dual,
         }

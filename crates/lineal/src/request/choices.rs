@@ -239,7 +239,7 @@ choice! {
         Gd = "gd",
         /// Stochastic gradient descent; any loss.
         Sgd = "sgd",
-        /// Newton's method; a smooth loss.
+        /// Newton's method; a smooth loss, or the hinge of two classes or one-vs-all on at most 1,000 features.
         Newton = "newton",
         /// L-BFGS, and OWL-QN with l1; a smooth loss.
         Lbfgs = "lbfgs",

@@ -2,7 +2,8 @@
 
 use super::progress::Tally;
 use super::{Progressive, StreamSpec};
-use crate::predict::model::{Model, Tensor, stored};
+use crate::predict::file::{Tensor, stored};
+use crate::predict::model::Model;
 use lineal_model::file::{self, TensorData};
 use serde::{Deserialize, Serialize};
 

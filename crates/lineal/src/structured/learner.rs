@@ -58,6 +58,11 @@ impl Learner {
     /// A run with this learner. C is the weight of the losses against the penalty, or the largest passive–aggressive update; without one it is that of `base`, or the task's usual one.
     pub fn spec(self, base: &TrainSpec, c: Option<f64>) -> TrainSpec {
         let mut spec = TrainSpec { loss: Some(self.loss()), ..base.clone() };
+        // It is this one, whatever a trial of others would find.
+        #[cfg(feature = "tag")]
+        {
+            spec.tag.choose = false;
+        }
         match self {
             Self::PassiveAggressive => {
                 spec.sgd.passive_aggressive = Some(c.unwrap_or_else(|| update(base)));
@@ -106,6 +111,9 @@ mod tests {
         assert_eq!(Learner::PassiveAggressive.path(&trees), [0.005, 0.015, 0.05, 0.15, 0.5]);
         let svm = Learner::Hinge.spec(&trees, Some(3.0));
         assert_eq!((svm.penalty, svm.sgd.passive_aggressive), (Penalty::C(3.0), None));
+        let mut open = tag.clone();
+        open.tag.choose = true;
+        assert!(!Learner::Hinge.spec(&open, Some(3.0)).tag.choose);
         let updates = Learner::PassiveAggressive.spec(&svm, None);
         assert_eq!(updates.sgd.passive_aggressive, Some(0.05));
     }

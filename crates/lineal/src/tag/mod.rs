@@ -20,6 +20,7 @@
 
 mod choose;
 mod constraints;
+mod distributed;
 mod evaluate;
 mod explain;
 mod file;
@@ -37,6 +38,9 @@ mod weigh;
 pub use lineal_metrics::{TagMetrics, TypeMetrics};
 
 pub use constraints::{parse_forbidden, read_forbidden};
+pub use distributed::{
+    AttributeCounts, DistributedTagging, NameAttributes, TagPlan, TagPlanParts, TagShard, TagSurvey,
+};
 pub use explain::{Reason, TagExplanation};
 pub use model::{TagModel, TagWeight};
 pub use notable::Notable;

@@ -28,6 +28,16 @@ pub(super) fn notable(
     data: &Sequences,
     rows: &AttributeRows,
 ) -> Result<Vec<Notable>, Error> {
+    let best = best(weights);
+    let names = names_of(vectorizer, &best, weights.model().n_unary, data, rows)?;
+    Ok(named(&best, &data.schema.labels, |a| names.unary[a as usize].clone()))
+}
+
+/// The attributes that weigh most for each label, by number.
+pub(super) type Best = Vec<Vec<(u32, f32)>>;
+
+/// Finds them.
+pub(super) fn best(weights: &PrunedModel) -> Best {
     let shape = weights.model();
     let n_labels = shape.n_labels.min(LABELS);
     let mut best: Vec<Vec<(u32, f32)>> = vec![Vec::new(); n_labels];
@@ -41,12 +51,16 @@ pub(super) fn notable(
         }
     }
     best.iter_mut().for_each(keep_largest);
-    let names = names_of(vectorizer, &best, shape.n_unary, data, rows)?;
-    let named = |best: &Vec<(u32, f32)>, label: &String| Notable {
+    best
+}
+
+/// The same with names.
+pub(super) fn named(best: &Best, labels: &[String], name: impl Fn(u32) -> String) -> Vec<Notable> {
+    let of = |best: &Vec<(u32, f32)>, label: &String| Notable {
         label: label.clone(),
-        attributes: best.iter().map(|&(a, w)| (names.unary[a as usize].clone(), w)).collect(),
+        attributes: best.iter().map(|&(a, w)| (name(a), w)).collect(),
     };
-    Ok(best.iter().zip(&data.schema.labels).map(|(best, label)| named(best, label)).collect())
+    best.iter().zip(labels).map(|(best, label)| of(best, label)).collect()
 }
 
 fn keep_largest(best: &mut Vec<(u32, f32)>) {

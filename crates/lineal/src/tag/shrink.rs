@@ -2,13 +2,17 @@
 
 use super::file::{in_bytes, of_byte, tensor_bytes};
 use super::model::TagModel;
-use super::spec::TagFeatures;
+use super::spec::{TagFeatures, TagSpec};
+use super::vectorize::n_bytes_of_templates;
 use crate::Error;
 use crate::request::spec::TrainSpec;
 use crate::structured::StructuredModel;
 use lineal_chain::{PrunedModel, PrunedParts};
 use lineal_data::Sequences;
 use lineal_features::sequence::{AttributeIndex, Vectorizer};
+
+/// The names of notable attributes, which `inspect` shows, may take one part in so many of a model that is made smaller.
+const SHARE_OF_NAMES: u64 = 20;
 
 /// What a model of this data cannot be smaller than, in bytes: the weights of transitions, the labels and the request are never left out.
 pub fn least_model_bytes(data: &Sequences, spec: &TrainSpec) -> u64 {
@@ -23,7 +27,14 @@ pub fn least_model_bytes(data: &Sequences, spec: &TrainSpec) -> u64 {
         false => 0,
     };
     let json = |length: Result<String, serde_json::Error>| length.map_or(0, |s| s.len() as u64);
-    4 * shared + json(serde_json::to_string(&data.schema)) + json(serde_json::to_string(spec))
+    // The file has the templates twice: as they are, and in the request, in place of a list of features.
+    let templates = 2 * n_bytes_of_templates(data, &spec.tag) as u64;
+    let tag = TagSpec { features: TagFeatures::Default, ..spec.tag.clone() };
+    let spec = TrainSpec { tag, ..spec.clone() };
+    4 * shared
+        + templates
+        + json(serde_json::to_string(&data.schema))
+        + json(serde_json::to_string(&spec))
 }
 
 /// See [`StructuredModel::shrink`].
@@ -36,8 +47,12 @@ pub(super) fn shrink(model: &TagModel, max_bytes: u64) -> Result<TagModel, Error
     let step = if largest > 0.0 { largest / 127.0 } else { 1.0 };
     let mut small = model.clone();
     small.about.step = Some(step);
-    // Room is for weights.
+    // Room is for weights: the names of notable attributes are kept only where they take little of it.
     small.about.header.report.curve.clear();
+    let names = serde_json::to_vec(&small.about.notable).map_or(0, |json| json.len() as u64);
+    if names * SHARE_OF_NAMES > max_bytes {
+        small.about.notable.clear();
+    }
     // The tensors of a small model leave this much for the JSON.
     let all = small.to_bytes()?.len() as u64;
     let of = |index: &AttributeIndex| index.hashes().map_or(0, <[u64]>::len);

@@ -5,7 +5,7 @@ use super::constraints;
 use super::evaluate::compare;
 use super::file::{About, MAX_LABELS, MAX_LABELS_OF_TRIPLES};
 use super::model::TagModel;
-use super::notable::notable;
+use super::notable::{Notable, notable};
 use super::rules;
 use super::shrink::compact;
 use super::spec::{SchemeKind, TagFeatures, TagSpec, WeightsKind};
@@ -14,14 +14,17 @@ use super::warm;
 use super::weigh;
 use crate::Error;
 use crate::request::spec::{Task, TrainSpec};
-use crate::structured::{Counts, Header, Metric, fit, in_chunks, train_and_held_out};
+use crate::structured::{
+    Counts, Header, Learning, Metric, Run, fit, in_chunks, train_and_held_out,
+};
 use crate::train::report::{Report, StructuredReport};
 use crate::train::{Trainable, Training};
 use lineal_chain::{
     ChainModel, ChainOptions, ChainProblem, ChainWeights, Decoder, Grammar, LabelCost,
     Observations, Parts, PrunedModel, Scratch, Sentences,
 };
-use lineal_data::{Format, Sequences, UNLABELLED};
+use lineal_data::{Format, SequenceSchema, Sequences, UNLABELLED};
+use lineal_declared::automaton::Automaton;
 use lineal_erm::structured::learn;
 use lineal_features::sequence::{AttributeIndex, AttributeRows, Vectorizer};
 use std::collections::BTreeSet;
@@ -36,7 +39,7 @@ impl Trainable for Sequences {
 
     fn train(run: Training<'_, Self>) -> Result<(TagModel, Report), Error> {
         let Training { data, spec, held_out, start, on_pass, .. } = run;
-        check(spec, data)?;
+        check(spec, &data.schema, &data.source)?;
         let (data, held_out) = train_and_held_out(data, held_out, spec)?;
         let data = &*data;
         let (chosen, trials) = match spec.tag.choose && start.is_none() {
@@ -55,14 +58,7 @@ impl Trainable for Sequences {
         let learning = spec.learning(n)?;
 
         let (vectorizer, rows) = vectorize::learn(data, &spec.tag)?;
-        let shape = ChainModel {
-            n_labels: labels.len(),
-            n_unary: vectorizer.n_unary(),
-            n_pairs: vectorizer.n_pairs(),
-            transitions: vectorizer.has_transitions(),
-            ends: spec.tag.ends && vectorizer.has_transitions(),
-            triples: spec.tag.order == 2,
-        };
+        let shape = shape(&vectorizer, &spec.tag, labels.len());
         let start = start.map(|old| warm::start(old, &vectorizer, shape, labels)).transpose()?;
         let ends: Vec<usize> = (0..data.len()).map(|i| data.tokens(i).end).collect();
         let sentences = Sentences {
@@ -90,7 +86,6 @@ impl Trainable for Sequences {
 
         let notable = notable(&vectorizer, &weights, data, &rows)?;
         drop(rows);
-        let (vectorizer, weights) = compact(&vectorizer, &weights)?;
         let structured = StructuredReport {
             tokens: data.n_tokens(),
             weights: n_weights,
@@ -98,18 +93,71 @@ impl Trainable for Sequences {
             stages: trials,
             ..StructuredReport::default()
         };
-        let counts = Counts {
-            examples: data.len(),
-            features: vectorizer.n_unary() + vectorizer.n_pairs(),
-            classes: labels.len(),
+        let learnt = LearntTagger {
+            schema: &data.schema,
+            source: &data.source,
+            n_examples: data.len(),
+            vectorizer,
+            weights,
+            grammar,
+            rules,
+            notable,
         };
-        let mut report = run.report(spec, &learning, counts, structured);
+        let broken = rules::broken(&spec.tag, data);
+        learnt.model(spec, &learning, run, structured, broken)
+    }
+}
+
+/// The model that a spec means for attributes and labels.
+pub(super) fn shape(vectorizer: &Vectorizer, spec: &TagSpec, n_labels: usize) -> ChainModel {
+    ChainModel {
+        n_labels,
+        n_unary: vectorizer.n_unary(),
+        n_pairs: vectorizer.n_pairs(),
+        transitions: vectorizer.has_transitions(),
+        ends: spec.ends && vectorizer.has_transitions(),
+        triples: spec.order == 2,
+    }
+}
+
+/// What was learnt, before it is a model.
+pub(super) struct LearntTagger<'a> {
+    pub(super) schema: &'a SequenceSchema,
+    /// The file of the training data.
+    pub(super) source: &'a str,
+    pub(super) n_examples: usize,
+    pub(super) vectorizer: Vectorizer,
+    pub(super) weights: PrunedModel,
+    pub(super) grammar: Grammar,
+    pub(super) rules: Option<Automaton>,
+    pub(super) notable: Vec<Notable>,
+}
+
+impl LearntTagger<'_> {
+    /// The model, without attributes that have no weight, and its report; `warnings` are said, too.
+    pub(super) fn model(
+        self,
+        spec: &TrainSpec,
+        learning: &Learning,
+        run: Run,
+        structured: StructuredReport,
+        warnings: Vec<String>,
+    ) -> Result<(TagModel, Report), Error> {
+        let Self { schema, source, n_examples, grammar, rules, notable, .. } = self;
+        let shape = self.weights.model();
+        let (vectorizer, weights) = compact(&self.vectorizer, &self.weights)?;
+        let counts = Counts {
+            examples: n_examples,
+            features: vectorizer.n_unary() + vectorizer.n_pairs(),
+            classes: schema.labels.len(),
+        };
+        let mut report = run.report(spec, learning, counts, structured);
         if report.classes == 1 {
             let told = "all positions have the same label: there is nothing to tell apart";
             report.warnings.push(told.into());
         }
-        report.warnings.extend(columns_after_label(&vectorizer, data));
-        report.warnings.extend(rules::broken(&spec.tag, data));
+        report.warnings.extend(columns_after_label(&vectorizer, schema));
+        report.warnings.extend(warnings);
         if report.features == 0 {
             let told = "no attribute has a weight: labels follow from their neighbours alone";
             report.warnings.push(told.into());
@@ -119,8 +167,8 @@ impl Trainable for Sequences {
         let tag = TagSpec { features, ends: shape.ends, ..spec.tag.clone() };
         let spec = TrainSpec { tag, ..spec.clone() };
         let about = About {
-            header: Header::new(&spec, &report, &data.source),
-            schema: data.schema.clone(),
+            header: Header::new(&spec, &report, source),
+            schema: schema.clone(),
             templates,
             hashed: vectorizer.unary_index().hash_bits(),
             hashed_pairs: vectorizer.pair_index().and_then(|index| index.hash_bits()),
@@ -133,8 +181,7 @@ impl Trainable for Sequences {
 }
 
 /// Attributes made of columns after the label, which new data often does not have.
-fn columns_after_label(vectorizer: &Vectorizer, data: &Sequences) -> Option<String> {
-    let schema = &data.schema;
+fn columns_after_label(vectorizer: &Vectorizer, schema: &SequenceSchema) -> Option<String> {
     let columns = vectorizer.templates()?.columns().filter(|&column| column > schema.label);
     let names = columns.filter_map(|column| schema.columns.get(column).map(String::as_str));
     let names: Vec<&str> = names.collect::<BTreeSet<_>>().into_iter().collect();
@@ -148,7 +195,7 @@ fn columns_after_label(vectorizer: &Vectorizer, data: &Sequences) -> Option<Stri
 }
 
 /// Sees that the choices fit each other and the data.
-fn check(spec: &TrainSpec, data: &Sequences) -> Result<(), Error> {
+pub(super) fn check(spec: &TrainSpec, schema: &SequenceSchema, source: &str) -> Result<(), Error> {
     let refuse = |why: String| Err(Error::Request(why));
     let TagSpec { order, hash_bits, .. } = spec.tag;
     if !(1..=2).contains(&order) {
@@ -158,12 +205,11 @@ fn check(spec: &TrainSpec, data: &Sequences) -> Result<(), Error> {
     if let Some(bits) = hash_bits.filter(|bits| !(1..=most).contains(bits)) {
         return refuse(format!("spec.tag.hash_bits = {bits}: choose from 1 to {most} bits"));
     }
-    let n_labels = data.schema.labels.len();
+    let n_labels = schema.labels.len();
     if n_labels > MAX_LABELS {
-        let label = &data.schema.columns[data.schema.label];
+        let label = &schema.columns[schema.label];
         return refuse(format!(
-            "{}: column {label} has {n_labels} different values, and labels may be {MAX_LABELS} at most; is it the label? (see options.label)",
-            data.source
+            "{source}: column {label} has {n_labels} different values, and labels may be {MAX_LABELS} at most; is it the label? (see options.label)"
         ));
     }
     if order == 2 && n_labels > MAX_LABELS_OF_TRIPLES {
@@ -187,7 +233,7 @@ fn check(spec: &TrainSpec, data: &Sequences) -> Result<(), Error> {
 }
 
 /// The weights, the costs and the constraints of the problem.
-fn options(spec: &TrainSpec, grammar: &Grammar) -> ChainOptions {
+pub(super) fn options(spec: &TrainSpec, grammar: &Grammar) -> ChainOptions {
     let k = grammar.n_labels();
     let delta = |cost: &lineal_model::cost::CostMatrix| {
         (0..k as u32).flat_map(|y| cost.row(y).to_vec()).collect()
@@ -220,7 +266,7 @@ fn first_seen(error: Error, data: &Sequences) -> Error {
 }
 
 /// The error, with the scheme that the labels do fit, if there is one.
-fn suggest(error: Error, spec: &TrainSpec, data: &Sequences) -> Error {
+pub(super) fn suggest(error: Error, spec: &TrainSpec, data: &Sequences) -> Error {
     let fits = |scheme: &SchemeKind| {
         let Ok(grammar) = scheme.scheme().grammar(&data.schema.labels) else { return false };
         data.iter().all(|sequence| {
@@ -246,7 +292,7 @@ fn suggest(error: Error, spec: &TrainSpec, data: &Sequences) -> Error {
 }
 
 /// Gold labels that cannot be, at their line.
-fn placed(error: lineal_chain::Error, data: &Sequences) -> Error {
+pub(super) fn placed(error: lineal_chain::Error, data: &Sequences) -> Error {
     match error {
         lineal_chain::Error::Gold { sentence, position } => {
             let label = data.get(sentence).gold()[position];

@@ -1,7 +1,7 @@
 //! Attributes of sequences: what a spec asks for, and sequences as the vectorizer of `lineal_features` takes them.
 
 use super::spec::{TagFeatures, TagSpec, WordList};
-use crate::Error;
+use crate::{Error, Interrupt};
 use lineal_data::{Format, Sequence, SequenceSchema, Sequences, words};
 use lineal_features::sequence::{
     AttributeRows, AttributeSource, Cut, ExtractScratch, FeatureColumns, Lexicon, Names, Templates,
@@ -16,22 +16,38 @@ pub(super) fn learn(
     data: &Sequences,
     spec: &TagSpec,
 ) -> Result<(Vectorizer, AttributeRows), Error> {
-    let source = match data.schema.has_attributes() {
-        true => named(data, spec)?,
-        false => {
-            let lexicon = lexicon(spec, &data.schema);
-            AttributeSource::Columns(templates(spec, data, lexicon.as_deref())?, lexicon)
-        }
-    };
+    let source = source(spec, &data.schema, &data.source, &mut || columns(data))?;
     if let Some(bits) = spec.hash_bits {
         let vectorizer = Vectorizer::hashed(source, bits)?;
         let rows = rows(&vectorizer, data)?;
         return Ok((vectorizer, rows));
     }
     let cut = Cut { min_count: spec.min_count, ..Cut::default() };
-    let sentences = data.iter().map(|sequence| sequence.cells().collect());
-    Vectorizer::learn(source, cut, data.n_columns(), sentences)
-        .map_err(|(i, error)| placed(data.get(i), error))
+    let interrupt = Interrupt::current();
+    let sentences = data
+        .iter()
+        .take_while(|_| !interrupt.is_stopped())
+        .map(|sequence| sequence.cells().collect());
+    let learnt = Vectorizer::learn(source, cut, data.n_columns(), sentences);
+    match interrupt.is_stopped() {
+        true => Err(Error::Interrupted),
+        false => learnt.map_err(|(i, error)| placed(data.get(i), error)),
+    }
+}
+
+/// Where the attributes of data come from; `columns` says what its columns are like.
+pub(super) fn source(
+    spec: &TagSpec,
+    schema: &SequenceSchema,
+    file: &str,
+    columns: &mut dyn FnMut() -> FeatureColumns,
+) -> Result<AttributeSource, Error> {
+    if schema.has_attributes() {
+        return named(file, spec);
+    }
+    let lexicon = lexicon(spec, schema);
+    let templates = templates(spec, schema, columns, lexicon.as_deref())?;
+    Ok(AttributeSource::Columns(templates, lexicon))
 }
 
 /// The rows of other data.
@@ -63,7 +79,7 @@ pub(super) fn name(
     Ok(vectorizer.name(&cells, sequence.data().n_columns(), names)?)
 }
 
-fn placed(sequence: Sequence<'_>, TokenError { token, error }: TokenError) -> Error {
+pub(super) fn placed(sequence: Sequence<'_>, TokenError { token, error }: TokenError) -> Error {
     match token {
         Some(t) => sequence.data().error_at(sequence.index(), t, error.to_string()).into(),
         None => error.into(),
@@ -71,10 +87,10 @@ fn placed(sequence: Sequence<'_>, TokenError { token, error }: TokenError) -> Er
 }
 
 /// Attributes that come with names.
-fn named(data: &Sequences, spec: &TagSpec) -> Result<AttributeSource, Error> {
+fn named(file: &str, spec: &TagSpec) -> Result<AttributeSource, Error> {
     let refuse = |why: &str| {
         let come = "its attributes come with their names, ";
-        Err(Error::request(format!("{}: {come}{why}; leave them out", data.source)))
+        Err(Error::request(format!("{file}: {come}{why}; leave them out")))
     };
     if spec.features != TagFeatures::Default {
         return refuse("so there are no columns for spec.tag.features to read");
@@ -104,17 +120,25 @@ fn tokens(text: &str) -> Vec<&str> {
     words(text).map(|at| &text[at]).collect()
 }
 
+/// The length of the templates that a spec means for this data; none where attributes have names of their own.
+pub(super) fn n_bytes_of_templates(data: &Sequences, spec: &TagSpec) -> usize {
+    match source(spec, &data.schema, &data.source, &mut || columns(data)) {
+        Ok(AttributeSource::Columns(templates, _)) => templates.text().len(),
+        Ok(AttributeSource::Named { .. }) | Err(_) => 0,
+    }
+}
+
 /// The templates that a spec means for this data.
 fn templates(
     spec: &TagSpec,
-    data: &Sequences,
+    schema: &SequenceSchema,
+    columns: &mut dyn FnMut() -> FeatureColumns,
     lexicon: Option<&Lexicon>,
 ) -> Result<Templates, Error> {
-    let schema = &data.schema;
     let mut text = match &spec.features {
         TagFeatures::Templates(text) => text.clone(),
-        TagFeatures::List(list) => expand_at(list, &columns(data))?,
-        TagFeatures::Default => expand_at(&default_features(schema), &columns(data))?,
+        TagFeatures::List(list) => expand_at(list, &columns())?,
+        TagFeatures::Default => expand_at(&default_features(schema), &columns())?,
     };
     let looked_up = lexicon.map(Lexicon::templates);
     let bias = (spec.bias == Some(true)).then(|| "U:bias\n".to_owned());
@@ -143,7 +167,7 @@ fn default_features(schema: &SequenceSchema) -> String {
 }
 
 /// The columns to read besides the words: none of CoNLL-U, where they are annotations as the label is.
-fn others(schema: &SequenceSchema) -> impl Iterator<Item = usize> {
+pub(super) fn others(schema: &SequenceSchema) -> impl Iterator<Item = usize> {
     let n = if schema.format == Format::Conllu { 0 } else { schema.columns.len() };
     let (label, words) = (schema.label, schema.words());
     (0..n).filter(move |&column| column != label && column != words)
@@ -152,22 +176,46 @@ fn others(schema: &SequenceSchema) -> impl Iterator<Item = usize> {
 /// Weights of transitions that `rich` may add for a column.
 const TRANSITION_WEIGHTS: usize = 1 << 20;
 
+/// How many different values a column may have for `rich` to add transitions for them.
+pub(super) fn most_values(schema: &SequenceSchema) -> usize {
+    TRANSITION_WEIGHTS / schema.labels.len().max(1).pow(2) / 2
+}
+
 fn columns(data: &Sequences) -> FeatureColumns {
-    let most = TRANSITION_WEIGHTS / data.schema.labels.len().max(1).pow(2) / 2;
-    let has_few = |&column: &usize| {
-        let mut values = HashSet::new();
-        let cells = data.iter().flat_map(|s| (0..s.len()).map(move |t| s.cell(t, column)));
-        cells.into_iter().all(|cell| {
-            values.insert(cell);
-            values.len() <= most
-        })
-    };
+    let most = most_values(&data.schema);
+    columns_of(&data.schema, |column| values(data, column, most).is_some())
+}
+
+/// The columns of a schema; `has_few` says whether one of them has few values.
+fn columns_of(schema: &SequenceSchema, has_few: impl Fn(usize) -> bool) -> FeatureColumns {
     let number = |column: usize| column as u32;
     FeatureColumns {
-        words: data.schema.words() as u32,
-        others: others(&data.schema).map(number).collect(),
-        few_values: others(&data.schema).filter(has_few).map(number).collect(),
+        words: schema.words() as u32,
+        others: others(schema).map(number).collect(),
+        few_values: others(schema).filter(|&column| has_few(column)).map(number).collect(),
     }
+}
+
+/// The same, where it is known how many values each column has: `None` for very many.
+pub(super) fn columns_by_values(
+    schema: &SequenceSchema,
+    n_values: impl Fn(usize) -> Option<usize>,
+) -> FeatureColumns {
+    let most = most_values(schema);
+    columns_of(schema, |column| n_values(column).is_some_and(|n| n <= most))
+}
+
+/// The different values of a column, unless there are more than `most`.
+pub(super) fn values(data: &Sequences, column: usize, most: usize) -> Option<HashSet<&str>> {
+    let mut values = HashSet::new();
+    let cells = data.iter().flat_map(|s| (0..s.len()).map(move |t| s.cell(t, column)));
+    for cell in cells {
+        values.insert(cell);
+        if values.len() > most {
+            return None;
+        }
+    }
+    Some(values)
 }
 
 /// Reads a list of phrases: one per line.

@@ -27,10 +27,10 @@ pub(crate) struct Certificate {
 }
 
 /// Keeps the best weights if there was early stopping, and certifies what is kept, in f64. `bound` is a proven lower bound of the optimum that the run found; where there is none, the
-/// weights alone give one.
-pub(crate) fn finish<F, S, M, L, Y>(
+/// weights alone give one. The loss is dynamic: it is one pass, and losses share its code.
+pub(crate) fn finish<F, S, M, Y>(
     job: &mut Job<'_, '_>,
-    erm: &mut Erm<'_, f64, M, L, Rows<'_, Y>>,
+    erm: &mut Erm<'_, f64, M, &dyn DualLoss<f64, S>, Rows<'_, Y>>,
     w: Vec<F>,
     outcome: Outcome,
     bound: Option<LowerBound>,
@@ -39,7 +39,6 @@ where
     F: Number,
     S: OutputSpace<f64, Output = Y>,
     M: for<'x> Model<f64, Input<'x> = Row<'x>, Space = S>,
-    L: DualLoss<f64, S>,
     Y: Copy + Sync,
 {
     let best = job.watch.take_best();

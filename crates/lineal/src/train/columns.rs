@@ -57,6 +57,9 @@ pub(crate) fn fit<F: Number>(
         report: &plan.report,
         side_by_side: &plan.side_by_side,
     };
+    if job.loss == LossKind::Hinge && job.solver == SolverKind::Newton {
+        return by_multipliers::<F>(job, &task);
+    }
     let gold = Gold { train: &kinds, held_out: &held_kinds };
     macro_rules! run {
         ($level:ident, $loss:expr) => {
@@ -149,6 +152,45 @@ fn one_by_one<F: Number, L: OfMargin<f64>>(
     let watch = BlockWatch::new(&mut job.watch);
     let fit = columns::newton::<F, L>(task, loss, stop, &|pass| watch.see(pass));
     watch.end();
+    finished(fit, task, job.spec.tol)
+}
+
+/// The hinge loss of two classes, as the one column that it is.
+pub(crate) fn fit_two<F: Number>(job: &mut Job<'_, '_>, y: &[u32]) -> Result<Fit, Error> {
+    let signs = Signs::Table { table: &[-1.0, 1.0], n_columns: 1 };
+    let task = ColumnTask {
+        x: job.x,
+        kinds: y,
+        weights: job.weights,
+        space: Columns::new(signs, 1),
+        bias: job.spec.bias,
+        l2: job.l2,
+        report: &[1.0],
+        side_by_side: &[],
+    };
+    by_multipliers::<F>(job, &task)
+}
+
+/// The method of multipliers on each column with the hinge loss. Where it gets stuck, the dual begins again.
+fn by_multipliers<F: Number>(job: &mut Job<'_, '_>, task: &ColumnTask<'_>) -> Result<Fit, Error> {
+    let stop = job.stop(task.space.len());
+    let dim = (task.x.n_cols() + usize::from(task.bias != Bias::None)) * task.space.len();
+    let start = job.warm.as_ref().map(|warm| warm.weights::<f64>(dim));
+    let watch = BlockWatch::new(&mut job.watch);
+    let fit = columns::multipliers::<F>(task, start.as_deref(), stop, &|pass| watch.see(pass));
+    let ended = watch.is_stopped() || solver::Interrupt::current().is_stopped();
+    watch.end();
+    let proven = columns::sum(&fit.certificates, task.report).converged(job.spec.tol);
+    let done = ended || (fit.converged && proven);
+    if !done && fit.passes < stop.max_passes {
+        job.solver = SolverKind::Dual;
+        let mut dual = in_one_pass::<F, _>(job, task, Hinge(ZeroOne))?;
+        dual.outcome.passes += fit.passes;
+        return Ok(dual);
+    }
+    if let Some(warm) = &mut job.warm {
+        warm.keep(&fit.w, None, task.l2);
+    }
     finished(fit, task, job.spec.tol)
 }
 
@@ -343,6 +385,11 @@ impl<'a, 'w> BlockWatch<'a, 'w> {
             stopped: false,
         };
         Self { state: Mutex::new(state) }
+    }
+
+    /// Whether who looks on has ended the run.
+    fn is_stopped(&self) -> bool {
+        self.state.lock().is_ok_and(|state| state.stopped)
     }
 
     /// The curve by passes, which does not depend on the order in which threads brought the news; none if they were too many to be kept.

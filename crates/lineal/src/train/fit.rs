@@ -4,6 +4,7 @@ use crate::Error;
 use crate::request::spec::{LossKind, ScheduleKind, SolverKind, TrainSpec};
 use crate::train::certify::{Certificate, Fit, finish};
 use crate::train::monitor::{Judge, monitored};
+use crate::train::sample::Sample;
 use crate::train::warm::WarmStart;
 use crate::train::watch::Watch;
 use crate::train::weights::{Number, Weights};
@@ -86,7 +87,8 @@ where
     let penalty = Penalty { l2: job.l2, l1: job.spec.l1 };
     let data = Rows::new(job.x, gold.train, job.weights);
     let mut erm = Erm::<F, _, _, _>::new(model, loss, data, penalty);
-    let mut exact = Erm::<f64, _, _, _>::new(model, loss, data, penalty);
+    let certified: &dyn DualLoss<f64, S> = loss;
+    let mut exact = Erm::new(model, &certified, data, penalty);
     let mut w = vec![F::ZERO; Model::<F>::dim(model)];
     let stop = job.stop(Model::<f64>::max_parts(model));
     let mut bound: Option<LowerBound> = None;
@@ -191,7 +193,13 @@ where
         l2,
         coupled: S::COUPLED,
     };
-    let mut erm = Erm::new(model, loss, Rows::new(x, gold.train, weights), penalty);
+    let sampled = Sample::new(job, gold.train, model).map_or(0, |sample| {
+        let task = NewtonTask { x: &sample.x, y: &sample.y, weights: sample.weights(), ..task };
+        let outcome = newton::newton(&task, sample.stop(stop), &mut w, &mut solver::silent());
+        sample.passes(outcome.passes)
+    });
+    let data = Rows::new(x, gold.train, weights);
+    let mut erm = Erm::new(model, loss, data, penalty);
     let mut see = monitored::<f64, _, _, _, _>(job, model, loss, penalty, gold);
     let (mut seen, mut ended) = (0, false);
     let mut outcome = newton::newton(&task, stop, &mut w, &mut |pass| {
@@ -199,6 +207,7 @@ where
         (seen, ended) = (pass.pass, flow.is_break());
         flow
     });
+    outcome.passes += sampled;
     let stuck = !outcome.converged && !ended && outcome.passes <= stop.max_passes;
     // Where no row has a curvature, as by Huber's loss far from all targets, its steps lead nowhere; those of the general method are found by a line search.
     if stuck && !solver::Interrupt::current().is_stopped() {
@@ -214,7 +223,8 @@ where
     if let Some(warm) = &mut job.warm {
         warm.keep(&w, None, job.l2);
     }
-    finish(job, &mut erm, w, outcome, None)
+    let certified: &dyn DualLoss<f64, S> = loss;
+    finish(job, &mut Erm::new(model, &certified, data, penalty), w, outcome, None)
 }
 
 /// The same for any model of rows.
@@ -236,13 +246,32 @@ where
         return convex_on::<F, S, M, L, Y>(job, model, loss, gold);
     }
     let penalty = Penalty { l2: job.l2, l1: job.spec.l1 };
-    let mut erm = Erm::new(model, loss, Rows::new(job.x, gold.train, job.weights), penalty);
+    let data = Rows::new(job.x, gold.train, job.weights);
+    let mut erm = Erm::new(model, loss, data, penalty);
     let dim = Model::<f64>::dim(model);
     let mut w = job.warm.as_ref().map_or_else(|| vec![0.0f64; dim], |warm| warm.weights(dim));
     let stop = job.stop(Model::<f64>::max_parts(model));
     let (kind, gd_step) = (job.solver, job.spec.gd_step);
+    let sample = if kind == SolverKind::Newton && job.spec.l1 == 0.0 {
+        Sample::new(job, gold.train, model)
+    } else {
+        None
+    };
+    let sampled = sample.map_or(0, |sample| {
+        let rows = Rows::new(&sample.x, &sample.y, sample.weights());
+        let mut erm = Erm::new(model, loss, rows, penalty);
+        let config = solver::Newton { stop: sample.stop(stop), ..Default::default() };
+        match solver::newton(&config, &mut erm, &mut w, &mut solver::silent()) {
+            Ok(outcome) => sample.passes(outcome.passes),
+            // All rows may do better.
+            Err(_) => {
+                w.fill(0.0);
+                0
+            }
+        }
+    });
     let mut see = monitored::<f64, _, _, _, _>(job, model, loss, penalty, gold);
-    let outcome = match kind {
+    let mut outcome = match kind {
         SolverKind::Gd => {
             let step = gd_step.map_or(solver::GdStep::Backtracking, solver::GdStep::Fixed);
             solver::gd(&solver::Gd { step, stop }, &mut erm, &mut w, &mut see)?
@@ -256,11 +285,13 @@ where
             solver::lbfgs(&config, &mut erm, &mut w, &mut see)?
         }
     };
+    outcome.passes += sampled;
     drop(see);
     if let Some(warm) = &mut job.warm {
         warm.keep(&w, None, job.l2);
     }
-    finish(job, &mut erm, w, outcome, None)
+    let certified: &dyn DualLoss<f64, S> = loss;
+    finish(job, &mut Erm::new(model, &certified, data, penalty), w, outcome, None)
 }
 
 /// Least squares: also `exact`.
@@ -288,7 +319,8 @@ where
     let w = lineal_erm::exact(&model, &data, job.l2)?;
     let penalty = Penalty { l2: job.l2, l1: 0.0 };
     let outcome = Outcome { passes: 1, ..Outcome::default() };
-    finish(job, &mut Erm::new(&model, &Squared, data, penalty), w, outcome, None)
+    let certified: &dyn DualLoss<f64, S> = &Squared;
+    finish(job, &mut Erm::new(&model, &certified, data, penalty), w, outcome, None)
 }
 
 /// The hard margin; rows that make the data inseparable come back as an error.

@@ -11,6 +11,7 @@ use crate::train::fit::{Gold, Job, convex_on, smooth_on};
 use crate::train::losses::with_class_loss;
 use crate::train::weights::Number;
 use lineal_data::{Dataset, Targets};
+use lineal_linalg::Matrix;
 use lineal_loss::{Hinge, Logistic, Squared, SquaredHinge, SumHinge, SumSquaredHinge};
 use lineal_model::Joint;
 use lineal_model::cost::{NoCost, ZeroOne};
@@ -43,13 +44,19 @@ pub(crate) fn model(
     learnt.joint(&data.schema, spec.bias).map(Some)
 }
 
-/// Normal equations are of weights that no classes share.
-pub(crate) fn solver(chosen: SolverKind, l2: f64) -> SolverKind {
-    match chosen {
+/// The solver that will run. Normal equations and the hinge by Newton's method are of weights that no classes share.
+pub(crate) fn solver(
+    request: &Request,
+    spec: &TrainSpec,
+    l2: f64,
+    x: &Matrix,
+) -> Result<SolverKind, Error> {
+    let chosen = request.solver(spec, l2, x, true)?;
+    Ok(match chosen {
         SolverKind::Exact if l2 > 0.0 => SolverKind::Dual,
         SolverKind::Exact => SolverKind::Lbfgs,
         other => other,
-    }
+    })
 }
 
 /// Fits shared weights, and gives them as one per column and class.

@@ -20,6 +20,8 @@ pub(crate) mod monitor;
 pub(crate) mod prepare;
 pub(crate) mod report;
 #[cfg(feature = "train")]
+pub(crate) mod sample;
+#[cfg(feature = "train")]
 pub(crate) mod shards;
 #[cfg(feature = "train")]
 pub(crate) mod strategy;

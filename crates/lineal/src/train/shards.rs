@@ -114,6 +114,16 @@ pub fn partial<'a>(
     made.map_err(Error::Request)
 }
 
+/// What the second derivative of a loss is at most, along the scores of a row: what the rate of stochastic steps must heed.
+fn curvature(request: &Request) -> f64 {
+    match request.loss {
+        LossKind::Logistic => 0.5,
+        LossKind::SquaredHinge if !request.by_columns => 2.0 * request.n_outputs().min(2) as f64,
+        LossKind::SquaredHinge => 2.0,
+        _ => 1.0,
+    }
+}
+
 /// What needs a look at all rows at once, or is no sum over them.
 fn check(spec: &TrainSpec, request: &Request) -> Result<(), Error> {
     let refuse = |why: &str| Err(Error::request(format!("rows of several processes: {why}")));
@@ -180,6 +190,7 @@ pub struct DistributedTraining<'a> {
     whole: Whole,
     features: Features,
     facts: Option<RowFacts>,
+    rounds: usize,
     on_pass: Option<&'a mut OnPass<'a>>,
 }
 
@@ -189,7 +200,14 @@ type OnPass<'a> = dyn FnMut(&CurvePoint) -> ControlFlow<()> + 'a;
 impl<'a> DistributedTraining<'a> {
     /// What is to be learnt from which rows.
     pub fn new(schema: &'a Schema, spec: &'a TrainSpec, whole: Whole) -> Self {
-        Self { schema, spec, whole, features: Features::default(), facts: None, on_pass: None }
+        let features = Features::default();
+        Self { schema, spec, whole, features, facts: None, rounds: 0, on_pass: None }
+    }
+
+    /// So many rounds of stochastic steps first, each shard on its own and then averaged: a start for L-BFGS. They are left out for Newton's method, with `l1` and without `l2`.
+    pub fn rounds(mut self, rounds: usize) -> Self {
+        self.rounds = rounds;
+        self
     }
 
     /// How text became these features, for the model.
@@ -252,13 +270,25 @@ impl<'a> DistributedTraining<'a> {
         let stop = Stop { tol: spec.tol, max_passes: spec.max_passes.unwrap_or(1000) };
         let mut w = vec![0.0; dim];
         let (mut curve, mut on_pass) = (Vec::new(), self.on_pass);
-        let mut see = |pass: &Pass<'_, f64>| {
-            let gap = pass.gap.filter(|gap| gap.is_finite());
-            let objective = Some(pass.value);
-            let point = CurvePoint { pass: pass.pass, objective, gap, ..CurvePoint::default() };
+        let mut note = |point: CurvePoint| {
             let flow = on_pass.as_mut().map_or(ControlFlow::Continue(()), |see| see(&point));
             curve.push(point);
             flow
+        };
+        let (mut n_rounds, mut flow) = (0, ControlFlow::Continue(()));
+        if self.rounds > 0 && solver == SolverKind::Lbfgs && spec.l1 == 0.0 && l2 > 0.0 {
+            let rounds = self.rounds.min(stop.max_passes);
+            flow = risk.start_by_steps(rounds, curvature(&request), &mut w, &mut |round, loss| {
+                n_rounds = round;
+                note(CurvePoint { pass: round, train_loss: Some(loss), ..CurvePoint::default() })
+            });
+        }
+        let max_passes = if flow.is_break() { 0 } else { stop.max_passes - n_rounds };
+        let stop = Stop { max_passes, ..stop };
+        let mut see = |pass: &Pass<'_, f64>| {
+            let gap = pass.gap.filter(|gap| gap.is_finite());
+            let (pass, objective) = (n_rounds + pass.pass, Some(pass.value));
+            note(CurvePoint { pass, objective, gap, ..CurvePoint::default() })
         };
         let outcome = match solver {
             // The whole Hessian is not a question.
@@ -271,7 +301,7 @@ impl<'a> DistributedTraining<'a> {
                 solver::lbfgs(&config, &mut risk, &mut w, &mut see)
             }
         };
-        let (failure, proven) = (risk.failure.take(), risk.proven);
+        let (failure, proven) = (risk.take_failure(), risk.proven);
         if let Some(failure) = failure {
             return Err(failure);
         }
@@ -287,7 +317,7 @@ impl<'a> DistributedTraining<'a> {
             gap: outcome.gap.and(proven),
             grad_norm: outcome.grad_norm,
             converged: outcome.converged,
-            passes: outcome.passes,
+            passes: n_rounds + outcome.passes,
             curve,
             ..unknown(spec, schema, &request)
         };

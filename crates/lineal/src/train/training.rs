@@ -148,6 +148,9 @@ impl<'a> Training<'a, Treebank> {
     }
 }
 
+/// Rows are copied to be without gaps if that takes at most 64 MB.
+const MOST_WITHOUT_GAPS: usize = 1 << 24;
+
 impl Trainable for Dataset {
     type Model = Model;
 
@@ -177,11 +180,14 @@ impl Trainable for Dataset {
         if total_weight <= 0.0 {
             return Err(Error::request("all example weights are 0; nothing can be learnt"));
         }
-        let (x, y) = (&*prepared.x, &*prepared.y);
+        let dense = prepared.x.densified(MOST_WITHOUT_GAPS);
+        let (x, y) = (dense.as_ref().unwrap_or(&prepared.x), &*prepared.y);
         let l2 = spec.penalty.l2(total_weight);
         let joint = joint::model(&features, data, spec)?;
-        let solver = request.solver(spec, l2, x)?;
-        let solver = if joint.is_some() { joint::solver(solver, l2) } else { solver };
+        let solver = match &joint {
+            Some(_) => joint::solver(&request, spec, l2, x)?,
+            None => request.solver(spec, l2, x, prepared.held_out.is_some())?,
+        };
         let mut job = Job {
             spec,
             loss: request.loss,
@@ -204,7 +210,10 @@ impl Trainable for Dataset {
             }
             _ => fit_all::<f64>(&mut job, &request, y, held_out_y, total_weight)?,
         };
-
+        // What follows walks over the rows again.
+        if Interrupt::current().is_stopped() {
+            return Err(Error::Interrupted);
+        }
         let Trained { fit, layout, tree, problems, rows_touched } = trained;
         let classes = &data.schema.classes;
         let single = matches!(fit.weights, Weights::F32(_));
@@ -221,7 +230,7 @@ impl Trainable for Dataset {
             rows_touched,
             code: code_report(&layout),
             tree: tree.as_ref().map(|t| TreeReport { nodes: t.n_nodes(), depth: t.depth() }),
-            solver,
+            solver: job.solver,
             precision: if single { Precision::F32 } else { Precision::F64 },
             l2: if spec.hard_margin { 1.0 } else { l2 },
             l1: spec.l1,
@@ -377,6 +386,9 @@ fn dispatch<F: Number>(
             (Some(cost), true) => fit::hard_margin(job, Binary, &cost, gold),
             (Some(cost), false) => fit::hard_margin(job, many, &cost, gold),
         };
+    }
+    if request.loss == LossKind::Hinge && job.solver == SolverKind::Newton {
+        return columns::fit_two::<F>(job, train);
     }
     macro_rules! run {
         (squared, $space:expr, $loss:expr) => {

@@ -92,7 +92,7 @@ impl<'d> Fold<'d> {
         let request = Request::check(self.data, spec)?;
         let total: f64 = self.weights.iter().map(|&w| f64::from(w)).sum();
         let l2 = spec.penalty.l2(total);
-        let solver = request.solver(spec, l2, self.x)?;
+        let solver = request.solver(spec, l2, self.x, false)?;
         let mut job = Job {
             spec,
             loss: request.loss,

@@ -11,7 +11,7 @@
 //! shared      transitions, start, end, triples as in `ChainModel`
 //! ```
 
-use crate::{ChainModel, Error, LabelSets, Parts, PrunedModel, PrunedParts, Sentences, UNLABELLED};
+use crate::{ChainModel, Error, LabelSets, Observed, Parts, PrunedModel, PrunedParts, Sentences};
 use lineal_linalg::{Row, Scalar, SparseRows, kernels};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -33,13 +33,18 @@ pub enum ChainWeights {
 }
 
 impl ChainWeights {
+    /// Whether every attribute has weights for all labels.
+    pub(crate) fn has_all_attributes(self) -> bool {
+        matches!(self, Self::All | Self::AllAttributes)
+    }
+
     /// Whether attributes have weights for the labels that they came with alone.
-    fn has_observed_attributes(self) -> bool {
+    pub(crate) fn has_observed_attributes(self) -> bool {
         matches!(self, Self::Observed | Self::ObservedAttributes)
     }
 
     /// Whether only the transitions that were there have weights.
-    fn has_observed_transitions(self) -> bool {
+    pub(crate) fn has_observed_transitions(self) -> bool {
         matches!(self, Self::Observed | Self::AllAttributes)
     }
 }
@@ -68,7 +73,26 @@ pub(crate) struct Layout {
 pub(crate) struct Slots<'a> {
     rows: Cow<'a, SparseRows>,
     entries: Entries,
-    pairs: Option<&'a SparseRows>,
+    pairs: Option<Cow<'a, SparseRows>>,
+}
+
+impl Slots<'_> {
+    /// The same, with nothing borrowed.
+    pub(crate) fn into_owned(self) -> Slots<'static> {
+        Slots {
+            rows: Cow::Owned(self.rows.into_owned()),
+            entries: self.entries,
+            pairs: self.pairs.map(|pairs| Cow::Owned(pairs.into_owned())),
+        }
+    }
+
+    /// Bytes in memory.
+    pub(crate) fn n_bytes(&self) -> usize {
+        let Entries { ends, places, labels, values } = &self.entries;
+        let rows = |rows: &SparseRows| 8 * rows.nnz() + 8 * rows.n_rows();
+        let entries = 8 * ends.len() + 4 * places.len() + 2 * labels.len() + 4 * values.len();
+        rows(&self.rows) + self.pairs.as_deref().map_or(0, rows) + entries
+    }
 }
 
 /// The weights of single labels that each position meets, written out: reading them is a walk, and the weight itself the only jump.
@@ -111,10 +135,10 @@ impl Entries {
 }
 
 impl Layout {
-    /// Chooses the weights for the training data, and for whatever a model to start from has.
+    /// Chooses the weights for what was seen in the training data, and for whatever a model to start from has.
     pub(crate) fn new(
         model: ChainModel,
-        sentences: &Sentences<'_>,
+        observed: &Observed,
         weights: ChainWeights,
         start: Option<&PrunedModel>,
     ) -> Self {
@@ -132,16 +156,15 @@ impl Layout {
             frozen: Vec::new(),
             pairs_at: 0,
         };
-        if matches!(weights, ChainWeights::All | ChainWeights::AllAttributes) {
+        if weights.has_all_attributes() {
             layout.n_rows = model.n_unary;
             layout.slots = (0..model.n_unary as u32).collect();
         } else {
-            let seen = seen_labels(&model, sentences, weights, start);
-            layout.choose(&seen, weights);
+            layout.choose(&observed.attributes, weights);
         }
         layout.pairs_at = layout.n_rows * stride + layout.labels.len();
         if weights.has_observed_transitions() {
-            layout.freeze(sentences, start);
+            layout.freeze(observed, start);
         }
         layout
     }
@@ -174,28 +197,19 @@ impl Layout {
     }
 
     /// Leaves out pairs and triples of labels that never stand side by side.
-    fn freeze(&mut self, sentences: &Sentences<'_>, start: Option<&PrunedModel>) {
+    fn freeze(&mut self, observed: &Observed, start: Option<&PrunedModel>) {
         let k = self.model.n_labels;
-        let (mut pairs, mut triples) = (vec![false; k * k], vec![false; k * k * k]);
-        for i in 0..sentences.len() {
-            let gold = sentences.gold(i);
-            for two in gold.windows(2).filter(|two| !two.contains(&UNLABELLED)) {
-                pairs[number(two, k)] = true;
-            }
-            for three in gold.windows(3).filter(|three| !three.contains(&UNLABELLED)) {
-                triples[number(three, k)] = true;
-            }
-        }
         let mut given = vec![0.0; self.dim() - self.pairs_at];
         if let Some(start) = start {
             self.load_pairs_and_shared(start, &mut given);
         }
-        let shared = self.shared();
+        let (shared, Observed { pairs, triples, .. }) = (self.shared(), observed);
         let ranges = [(self.pairs_at..shared.transition.end, pairs), (shared.triple, triples)];
         for (range, seen) in ranges {
-            let gone = range
-                .enumerate()
-                .filter(|&(i, at)| !seen[i % seen.len()] && given[at - self.pairs_at] == 0.0);
+            let rows = seen.n_rows().max(1);
+            let gone = range.enumerate().filter(|&(i, at)| {
+                !seen.contains(i / k % rows, i % k) && given[at - self.pairs_at] == 0.0
+            });
             self.frozen.extend(gone.map(|(_, at)| at as u32));
         }
     }
@@ -225,7 +239,7 @@ impl Layout {
 
     /// The training data's attributes by slots.
     pub(crate) fn slots<'a>(&self, sentences: &Sentences<'a>) -> Slots<'a> {
-        let pairs = sentences.pairs.filter(|_| self.model.n_pairs > 0);
+        let pairs = sentences.pairs.filter(|_| self.model.n_pairs > 0).map(Cow::Borrowed);
         let n = sentences.unary.n_rows();
         let mut entries = Entries::default();
         if self.n_rows == self.model.n_unary {
@@ -272,7 +286,7 @@ impl Layout {
         parts.unary.truncate(n * k);
         let pairs = if self.model.n_pairs > 0 { n.saturating_sub(1) * k * k } else { 0 };
         parts.per_position.resize(pairs, F::ZERO);
-        if let Some(pairs) = x.pairs {
+        if let Some(pairs) = &x.pairs {
             let w = &w[self.pairs_at..self.pairs_at + self.model.n_pairs * k * k];
             for (t, out) in parts.per_position.chunks_exact_mut(k * k).enumerate() {
                 kernels::scores(pairs.row(at.start + t + 1), w, out);
@@ -328,7 +342,7 @@ impl Layout {
                 into[place] += F::from_f32(v) * g[label];
             });
         }
-        if let (Some(pairs), true) = (x.pairs, n > 1) {
+        if let (Some(pairs), true) = (&x.pairs, n > 1) {
             let into = &mut into[self.pairs_at..self.pairs_at + self.model.n_pairs * k * k];
             for (t, g) in parts.per_position.chunks_exact(k * k).enumerate() {
                 kernels::add_outer(pairs.row(at.start + t + 1), g, into);
@@ -383,7 +397,7 @@ impl Layout {
             x.rows.row(at.start + t).for_each(|s, _| f(s * stride..(s + 1) * stride));
             x.entries.each(at.start + t, |place, _, _| f(place..place + 1));
         }
-        if let Some(pairs) = x.pairs {
+        if let Some(pairs) = &x.pairs {
             for t in 1..at.len() {
                 pairs.row(at.start + t).for_each(|b, _| {
                     f(self.pairs_at + b * k * k..self.pairs_at + (b + 1) * k * k);
@@ -433,7 +447,7 @@ impl Layout {
                 if self.model.transitions {
                     f(shared.transition.start + pair, sign);
                 }
-                if let Some(pairs) = x.pairs {
+                if let Some(pairs) = &x.pairs {
                     pairs.row(at.start + t).for_each(|b, v| {
                         f(self.pairs_at + b * k * k + pair, sign * v);
                     });
@@ -551,29 +565,4 @@ struct Shared {
 /// Labels in a row as the digits of a number.
 fn number(labels: &[u32], k: usize) -> usize {
     labels.iter().fold(0, |at, &label| at * k + label as usize)
-}
-
-/// For each attribute the labels that it came with.
-fn seen_labels(
-    model: &ChainModel,
-    sentences: &Sentences<'_>,
-    weights: ChainWeights,
-    start: Option<&PrunedModel>,
-) -> LabelSets {
-    let mut seen = LabelSets::empty(model.n_unary, model.n_labels);
-    for (t, &label) in sentences.labels.iter().enumerate() {
-        if label != UNLABELLED {
-            sentences.unary.row(t).for_each(|a, _| seen.insert(a, label as usize));
-        } else if !weights.has_observed_attributes() {
-            sentences.unary.row(t).for_each(|a, _| {
-                (0..model.n_labels).for_each(|label| seen.insert(a, label));
-            });
-        }
-    }
-    if let Some(start) = start {
-        for a in 0..model.n_unary {
-            start.unary(a).iter().for_each(|&(label, _)| seen.insert(a, label as usize));
-        }
-    }
-    seen
 }

@@ -5,14 +5,16 @@
 
 use crate::layout::{ChainWeights, Layout, Slots};
 use crate::{
-    ChainModel, Decoder, Error, Grammar, LabelCost, LabelSets, Parts, PrunedModel, Scratch,
-    Sentences, UNLABELLED,
+    ChainModel, Decoder, Error, Grammar, LabelCost, LabelSets, Observed, Parts, PrunedModel,
+    Scratch, Sentences, UNLABELLED,
 };
 use lineal_linalg::Scalar;
 use lineal_model::structure::{
     Ask, Found, Infeasible, MaxOracle, PartVector, Structure, SumOracle,
 };
+use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What a problem has beside its sentences.
 #[derive(Clone, Debug, Default)]
@@ -31,9 +33,9 @@ pub struct ChainOptions {
 /// Sentences and the weights to learn. Checked once, when it is made.
 #[derive(Debug)]
 pub struct ChainProblem<'a> {
-    layout: Layout,
+    layout: Arc<Layout>,
     slots: Slots<'a>,
-    sentences: Sentences<'a>,
+    gold: Gold<'a>,
     /// weight / Σ weights of each sentence.
     shares: Vec<f64>,
     cost: LabelCost<f64>,
@@ -45,6 +47,52 @@ pub struct ChainProblem<'a> {
     partial: bool,
 }
 
+/// The gold labels of all positions, and where each sentence ends.
+#[derive(Debug)]
+struct Gold<'a> {
+    labels: Cow<'a, [u32]>,
+    ends: Cow<'a, [usize]>,
+    /// Attributes of all positions.
+    nnz: usize,
+}
+
+impl Gold<'_> {
+    fn range(&self, i: usize) -> Range<usize> {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        start..self.ends[i]
+    }
+
+    fn of(&self, i: usize) -> &[u32] {
+        &self.labels[self.range(i)]
+    }
+}
+
+/// Where the weights of a model lie, for sentences that are in several places: what was seen in all of them decides.
+#[derive(Clone, Debug)]
+pub struct ChainLayout(Arc<Layout>);
+
+impl ChainLayout {
+    /// For what was seen in all sentences.
+    pub fn new(model: ChainModel, observed: &Observed, weights: ChainWeights) -> Self {
+        Self(Arc::new(Layout::new(model, observed, weights, None)))
+    }
+
+    /// The length of a vector of weights.
+    pub fn dim(&self) -> usize {
+        self.0.dim()
+    }
+
+    /// How many weights there are to learn, padding and what is left out not counted.
+    pub fn n_weights(&self) -> usize {
+        self.0.n_weights()
+    }
+
+    /// The weights as a model for prediction: in f32, without zeros.
+    pub fn pruned<F: Scalar>(&self, w: &[F]) -> Result<PrunedModel, Error> {
+        self.0.pruned(w)
+    }
+}
+
 impl<'a> ChainProblem<'a> {
     /// Lays out the weights of `model` for the sentences, and for whatever a model to start from has.
     pub fn new(
@@ -54,11 +102,40 @@ impl<'a> ChainProblem<'a> {
         start: Option<&PrunedModel>,
     ) -> Result<Self, Error> {
         sentences.check(&model)?;
+        sentences.check_weights()?;
         if start.is_some_and(|start| start.model() != model) {
             let what = "the model to start from has other labels or attributes";
             return Err(Error::Shape(what.into()));
         }
-        let k = model.n_labels;
+        let mut observed = Observed::of_checked(&model, &sentences, options.weights);
+        if let Some(start) = start {
+            observed.see_model(start);
+        }
+        let layout = Arc::new(Layout::new(model, &observed, options.weights, start));
+        drop(observed);
+        Self::with_layout(layout, sentences, options, sentences.shares())
+    }
+
+    /// Some of many sentences, whose weights together are `total_weight`: what they add to the mean loss of all. `options.weights` is what the layout was made with.
+    pub fn part(
+        layout: &ChainLayout,
+        sentences: Sentences<'a>,
+        options: &ChainOptions,
+        total_weight: f64,
+    ) -> Result<Self, Error> {
+        sentences.check(&layout.0.model)?;
+        let share = |i: usize| sentences.weights.map_or(1.0, |w| f64::from(w[i])) / total_weight;
+        let shares = (0..sentences.len()).map(share).collect();
+        Self::with_layout(Arc::clone(&layout.0), sentences, options, shares)
+    }
+
+    fn with_layout(
+        layout: Arc<Layout>,
+        sentences: Sentences<'a>,
+        options: &ChainOptions,
+        shares: Vec<f64>,
+    ) -> Result<Self, Error> {
+        let k = layout.model.n_labels;
         let grammar = options.grammar.clone().unwrap_or_else(|| Grammar::free(k));
         if grammar.n_labels() != k {
             return Err(Error::Shape("the constraints speak of other labels".into()));
@@ -66,13 +143,34 @@ impl<'a> ChainProblem<'a> {
         let rivals = if options.legal_rivals { grammar.clone() } else { Grammar::free(k) };
         let cost = options.cost.clone().unwrap_or_else(|| LabelCost::hamming(k));
         check_cost(&cost, k)?;
-        let layout = Layout::new(model, &sentences, options.weights, start);
         let slots = layout.slots(&sentences);
-        let shares = sentences.shares();
         let partial = sentences.labels.contains(&UNLABELLED);
-        let problem = Self { layout, slots, sentences, shares, cost, grammar, rivals, partial };
+        let gold = Gold {
+            labels: Cow::Borrowed(sentences.labels),
+            ends: Cow::Borrowed(sentences.ends),
+            nnz: sentences.unary.nnz(),
+        };
+        let problem = Self { layout, slots, gold, shares, cost, grammar, rivals, partial };
         problem.check_gold()?;
         Ok(problem)
+    }
+
+    /// The same, with nothing borrowed: attributes, labels and ends are its own from now on.
+    pub fn into_owned(self) -> ChainProblem<'static> {
+        let Self { layout, slots, gold, shares, cost, grammar, rivals, partial } = self;
+        let gold = Gold {
+            labels: Cow::Owned(gold.labels.into_owned()),
+            ends: Cow::Owned(gold.ends.into_owned()),
+            nnz: gold.nnz,
+        };
+        let slots = slots.into_owned();
+        ChainProblem { layout, slots, gold, shares, cost, grammar, rivals, partial }
+    }
+
+    /// What the sentences take in memory, the map from features to weights not counted.
+    pub fn n_bytes(&self) -> usize {
+        let Gold { labels, ends, .. } = &self.gold;
+        self.slots.n_bytes() + 4 * labels.len() + 8 * (ends.len() + self.shares.len())
     }
 
     /// How many weights there are to learn, padding and what is left out not counted.
@@ -107,8 +205,8 @@ impl<'a> ChainProblem<'a> {
         parts.triple.resize(self.layout.model.triple_range().len(), 0.0);
         let mut decoder = Decoder::new(self.grammar.clone(), self.layout.model.triples);
         decoder.load(&parts);
-        for sentence in 0..self.sentences.len() {
-            let gold = self.sentences.gold(sentence);
+        for sentence in 0..self.gold.ends.len() {
+            let gold = self.gold.of(sentence);
             parts.unary.clear();
             parts.unary.resize(gold.len() * k, 0.0);
             s.allow(gold);
@@ -119,7 +217,7 @@ impl<'a> ChainProblem<'a> {
     }
 
     fn range(&self, i: usize) -> Range<usize> {
-        self.sentences.range(i)
+        self.gold.range(i)
     }
 }
 
@@ -191,7 +289,7 @@ impl<F: Scalar> Structure<F> for ChainProblem<'_> {
     type Scratch = ChainScratch<F>;
 
     fn n_examples(&self) -> usize {
-        self.sentences.len()
+        self.gold.ends.len()
     }
 
     fn dim(&self) -> usize {
@@ -203,7 +301,7 @@ impl<F: Scalar> Structure<F> for ChainProblem<'_> {
     }
 
     fn work(&self) -> usize {
-        self.sentences.unary.nnz() * self.layout.model.n_labels
+        self.gold.nnz * self.layout.model.n_labels
     }
 
     fn size(&self, i: usize) -> usize {
@@ -228,12 +326,12 @@ impl<F: Scalar> Structure<F> for ChainProblem<'_> {
     }
 
     fn is_whole(&self, i: usize) -> bool {
-        !self.partial || !self.sentences.gold(i).contains(&UNLABELLED)
+        !self.partial || !self.gold.of(i).contains(&UNLABELLED)
     }
 
     fn gold(&self, i: usize, y: &mut Vec<u32>) {
         y.clear();
-        y.extend_from_slice(self.sentences.gold(i));
+        y.extend_from_slice(self.gold.of(i));
     }
 
     fn load(&self, w: &[F], scale: F, sums: bool, s: &mut ChainScratch<F>) {
@@ -302,7 +400,7 @@ impl<F: Scalar> MaxOracle<F> for ChainProblem<'_> {
         s: &mut ChainScratch<F>,
         y: &mut Vec<u32>,
     ) -> Result<Found, Infeasible> {
-        let gold = self.sentences.gold(i);
+        let gold = self.gold.of(i);
         let found = match ask {
             Ask::Gold => {
                 let (decoder, allowed, s) = s.within_gold(gold, theta);
@@ -324,7 +422,7 @@ impl<F: Scalar> MaxOracle<F> for ChainProblem<'_> {
         let one = |(&gold, &label): (&u32, &u32)| {
             F::from_f64(self.cost.row(gold)[label as usize]).to_f64()
         };
-        let known = self.sentences.gold(i).iter().zip(y).filter(|(gold, _)| **gold != UNLABELLED);
+        let known = self.gold.of(i).iter().zip(y).filter(|(gold, _)| **gold != UNLABELLED);
         known.map(one).sum()
     }
 }
@@ -338,7 +436,7 @@ impl<F: Scalar> SumOracle<F> for ChainProblem<'_> {
         s: &mut ChainScratch<F>,
     ) -> Result<f64, Infeasible> {
         let found = if ask == Ask::Gold {
-            let (decoder, allowed, s) = s.within_gold(self.sentences.gold(i), theta);
+            let (decoder, allowed, s) = s.within_gold(self.gold.of(i), theta);
             decoder.log_partition(theta, Some(allowed), s)
         } else {
             s.decoder.log_partition(theta, None, &mut s.s)
@@ -355,7 +453,7 @@ impl<F: Scalar> SumOracle<F> for ChainProblem<'_> {
         mu: &mut Parts<F>,
     ) -> Result<f64, Infeasible> {
         let found = if ask == Ask::Gold {
-            let (decoder, allowed, s) = s.within_gold(self.sentences.gold(i), theta);
+            let (decoder, allowed, s) = s.within_gold(self.gold.of(i), theta);
             decoder.expect(theta, Some(allowed), s, mu)
         } else {
             s.decoder.expect(theta, None, &mut s.s, mu)
@@ -367,7 +465,7 @@ impl<F: Scalar> SumOracle<F> for ChainProblem<'_> {
     fn concentrate(&self, i: usize, theta: &mut Parts<F>) {
         let k = self.layout.model.n_labels;
         let sure = F::from_f64(4.0 + (k as f64).ln());
-        for (t, &gold) in self.sentences.gold(i).iter().enumerate() {
+        for (t, &gold) in self.gold.of(i).iter().enumerate() {
             theta.unary[t * k + gold as usize] += sure;
         }
     }

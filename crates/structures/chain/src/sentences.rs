@@ -69,11 +69,19 @@ impl Sentences<'_> {
         }
         if let Some(weights) = self.weights {
             let fine = weights.iter().all(|w| w.is_finite() && *w >= 0.0);
-            if weights.len() != self.len() || !fine || weights.iter().all(|&w| w == 0.0) {
-                return wrong("weights of sentences must be numbers ≥ 0, one for each, not all 0");
+            if weights.len() != self.len() || !fine {
+                return wrong("weights of sentences must be numbers ≥ 0, one for each");
             }
         }
         Ok(())
+    }
+
+    /// Sees that some sentence counts, where there are no others.
+    pub(crate) fn check_weights(&self) -> Result<(), Error> {
+        match self.weights.is_some_and(|weights| weights.iter().all(|&w| w == 0.0)) {
+            true => Err(Error::Shape("weights of sentences must not all be 0".into())),
+            false => Ok(()),
+        }
     }
 
     /// weight / Σ weights of each sentence.

@@ -103,6 +103,31 @@ impl LabelSets {
         self.row(row).iter().all(|&w| w == 0)
     }
 
+    /// The words of all sets, one after the other.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.bits
+    }
+
+    /// Replaces all sets by those of these words; false, with nothing meant by what is left, if they are not as many or have labels that do not exist.
+    pub(crate) fn set_words(&mut self, words: &[u64]) -> bool {
+        if words.len() != self.bits.len() {
+            return false;
+        }
+        self.bits.copy_from_slice(words);
+        let last = self.n_labels - self.words.saturating_sub(1) * 64;
+        let most = if last >= 64 { u64::MAX } else { (1 << last) - 1 };
+        (0..self.n_rows()).all(|row| self.row(row).last().is_none_or(|&word| word & !most == 0))
+    }
+
+    /// Puts the labels of other sets in; false if they are not of the same rows and labels.
+    pub(crate) fn unite(&mut self, other: &Self) -> bool {
+        let fits = self.n_labels == other.n_labels && self.bits.len() == other.bits.len();
+        if fits {
+            self.bits.iter_mut().zip(&other.bits).for_each(|(own, other)| *own |= other);
+        }
+        fits
+    }
+
     fn is_full(&self) -> bool {
         self.bits.iter().map(|w| w.count_ones() as usize).sum::<usize>()
             == self.n_labels * self.n_rows()
