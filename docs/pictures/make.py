@@ -113,9 +113,9 @@ def losses():
     first = [(name, colour, dash) for (name, _, dash), colour in zip(classes, COLOURS)]
     second = [(name, colour, "") for (name, _, _), colour in zip(numbers, [COLOURS[4], COLOURS[0], COLOURS[2]])]
     parts = chart.parts + other.parts
-    for (name, colour, dash), left in zip(first, [60, 142, 206, 328, 438]):
+    for (name, colour, dash), left in zip(first, [60, 150, 224, 353, 468]):
         parts += legend([(name, colour, dash)], left, 24)
-    parts += legend(second, 640, 24, 95)
+    parts += legend(second, 640, 24, 100)
     write("losses.svg", 960, 390, parts, "Losses against the margin, and losses against the error of a number")
 
 
