@@ -71,26 +71,34 @@ def fits(number: int, name: str, n_bytes: int, limit: int) -> None:
         )
 
 
+class WorkersEnded(MemoryError):
+    """Workers that ended while they computed something."""
+
+
 class Cluster:
     """Partitions on the workers of a client. ``parts`` are delayed ``(X, y, weights)``."""
 
     def __init__(self, client: Any, names: Sequence[str], parts: Sequence[Any], *, timeout: float, keep: Any = "auto"):
         self.client, self.names, self.timeout, self._keep = client, names, timeout, keep
         self._parts = parts
-        self._made: tuple | None = None
+        self._made: tuple[Callable, Any, Any] | None = None
+        """What makes shards, the plan, and the plan on the workers."""
         self._shards: list[Any] | None = None
         self._n = 0
 
     def map(self, name: str, function: Callable, *args: Any) -> list[Any]:
         """``function(partition, *args)`` of every partition."""
-        futures = self._compute(name, function, args)
-        self._wait(futures, f"{name} of partitions")
-        return self.client.gather(futures, errors="raise")
+
+        def once() -> list[Any]:
+            futures = self._compute(name, function, args)
+            self._wait(futures, f"{name} of partitions")
+            return self.client.gather(futures, errors="raise")
+
+        return self._again(once)
 
     def reduce(self, name: str, function: Callable, add: Callable, *args: Any) -> Any:
         """The same, added up by the tree."""
-        leaves = self._compute(name, function, args)
-        return self._root(leaves, name, add)
+        return self._again(lambda: self._root(self._compute(name, function, args), name, add))
 
     def keep(self, function: Callable, plan: Any, n_bytes: int, tell: Callable[[dict[str, Any]], None]) -> None:
         """Makes shards where there is memory for all of them; else they are made anew in every pass."""
@@ -100,22 +108,40 @@ class Cluster:
         kept = self._keep if self._keep != "auto" else room is None or 1.5 * n_bytes + 4 * 8 * plan.dim * n_workers <= 0.6 * room
         share = n_bytes / max(n_workers, 1) if kept else n_bytes / max(len(self.names), 1)
         tell({"workers": n_workers, "kept": bool(kept), "bytes_per_worker": int(share + 3 * 8 * plan.dim), "least_memory": min(limits) if all(limits) else 0})
-        self._made = (function, self._hold(plan, "plan"))
-        if kept:
-            self._shards = self._compute("shard", function, (self._made[1],))
-            self._wait(self._shards, "shards to be read")
+
+        def once() -> None:
+            self._make(function, plan, bool(kept))
+            if self._shards is not None:
+                self._wait(self._shards, "shards to be read")
+
+        self._again(once)
+
+    def _make(self, function: Callable, plan: Any, kept: bool) -> None:
+        self._made = (function, plan, self._hold(plan, "plan"))
+        self._shards = self._compute("shard", function, (self._made[2],)) if kept else None
 
     def ask(self, question: Question) -> Sum:
         """The sum of what all shards answer."""
-        for attempt in range(ATTEMPTS):
+
+        def lost() -> None:
+            assert self._made is not None
+            self._make(*self._made[:2], kept=self._shards is not None)
+
+        return self._again(lambda: self._ask(question), lost)
+
+    def _again(self, once: Callable[[], Any], lost: Callable[[], None] = lambda: None) -> Any:
+        """Calls ``once``, and again where results were lost with their workers. Where workers end while they compute, one more time only: others may have ended them, or what they computed."""
+        forgotten, ended = ATTEMPTS - 1, 1
+        while True:
             try:
-                return self._ask(question)
+                return once()
             except CancelledError:
-                if attempt == ATTEMPTS - 1 or self._made is None:
+                if (forgotten := forgotten - 1) < 0:
                     raise
-                if self._shards is not None:
-                    self._shards = self._compute("shard", self._made[0], (self._made[1],))
-        raise AssertionError("a pass ends or raises")
+            except WorkersEnded:
+                if (ended := ended - 1) < 0:
+                    raise
+            lost()
 
     def _ask(self, question: Question) -> Sum:
         self._n += 1
@@ -125,7 +151,7 @@ class Cluster:
             leaves = self.client.map(answered, self._shards, [at] * len(keys), key=keys, pure=False)
         else:
             assert self._made is not None
-            build, plan = self._made
+            build, _, plan = self._made
             tasks = [
                 delayed(streamed, pure=False)(raw, build, number, self.names[number], plan, at, dask_key_name=keys[number]) for number, raw in enumerate(self._parts)
             ]
@@ -209,7 +235,7 @@ class Cluster:
             found = self._partition_of(error.task)
             named = str(error.task) if found is None else f"partition {found[1]} ({self.names[found[1]]})"
             limits = self.limits()
-            raise MemoryError(
+            raise WorkersEnded(
                 f"{named}: every worker that was given it ended, the last one {error.last_worker.address}. It may need more memory than the "
                 f"{megabytes(min(limits)) if limits else 'memory'} of a worker: make partitions smaller, or give workers more memory"
             ) from error

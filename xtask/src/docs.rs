@@ -49,10 +49,11 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
     book::build()
 }
 
-/// The flags of every command that a page shows; for `cargo xtask test`, which has the program at hand.
+/// Every command that a page shows, and what it prints; for `cargo xtask test`, which has the program at hand.
 pub(crate) fn check_commands(program: &Path) -> Result<()> {
     let mut faults = Vec::new();
     commands::check(program, &mut faults)?;
+    transcripts::check(program, false, &mut faults)?;
     report(&faults)
 }
 

@@ -91,7 +91,6 @@ impl Progress {
 
     /// Before a fold is trained, to be calibrated on.
     pub fn fold(&mut self, fold: usize, all: usize) {
-        self.several_runs = true;
         let told = format!("calibrating: fold {fold} of {all}");
         match &mut self.shape {
             Shape::Nothing => {}

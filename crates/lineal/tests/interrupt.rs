@@ -1,9 +1,9 @@
 //! An interrupt ends every kind of run, without a model and without another pass.
 
 use lineal::{
-    Dataset, Error, FeatureSpec, Interrupt, LossKind, Penalty, ReadOptions, SequenceOptions,
-    SolverKind, Source, Strategy, Task, TrainSpec, Training, TuneSpec, TuneTable, Tuning,
-    read_features, read_sequences, train,
+    CalibrateKind, Dataset, Error, FeatureSpec, Interrupt, LossKind, Penalty, ReadOptions,
+    SequenceOptions, SolverKind, Source, Strategy, Task, TrainSpec, Training, TuneSpec, TuneTable,
+    Tuning, read_features, read_sequences, train,
 };
 use std::ops::ControlFlow;
 
@@ -129,4 +129,22 @@ fn text_is_not_read_to_its_end() {
     assert!(interrupt.scope(read).is_ok());
     interrupt.stop();
     assert!(matches!(interrupt.scope(read), Err(Error::Interrupted)));
+}
+
+#[test]
+fn folds_of_a_calibration_take_no_more_passes_than_a_run_that_was_stopped() {
+    let data = rows(2);
+    let spec = TrainSpec {
+        loss: Some(LossKind::Hinge),
+        solver: SolverKind::Dual,
+        penalty: Penalty::C(1000.0),
+        tol: 1e-12,
+        calibrate: Some(CalibrateKind::Platt),
+        ..TrainSpec::default()
+    };
+    let mut stop = |_: &_| ControlFlow::Break(());
+    let (stopped, _) = Training::new(&data, &spec).monitor(&mut stop).run().unwrap();
+    let allowed = TrainSpec { max_passes: Some(1), ..spec };
+    let (limited, _) = train(&data, &allowed).unwrap();
+    assert_eq!(stopped.proba(&data).unwrap().values, limited.proba(&data).unwrap().values);
 }

@@ -4,6 +4,7 @@ use crate::errors::{exception, fault};
 use lineal::{CurvePoint, Error, Interrupt};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -50,7 +51,12 @@ impl Stop {
 /// The pools that there are, by process and number of threads. A child process has none of its parent's threads, and so needs its own.
 static POOLS: Mutex<Vec<(u32, usize, Arc<ThreadPool>)>> = Mutex::new(Vec::new());
 
+/// More threads than four for each core only take memory: whoever asks for a million gets these, and the same result.
+const PER_CORE: usize = 4;
+
 fn pool(n_threads: usize) -> Option<Arc<ThreadPool>> {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let n_threads = n_threads.min(PER_CORE * cores);
     let process = std::process::id();
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((.., pool)) = pools.iter().find(|(p, n, _)| (*p, *n) == (process, n_threads)) {

@@ -279,6 +279,11 @@ impl FromStr for ChoiceArg {
 pub struct Budget(pub Option<Duration>);
 
 impl Budget {
+    /// The share of one of so many parts.
+    pub fn divided_by(self, n: usize) -> Self {
+        Self(self.0.map(|budget| budget / u32::try_from(n).unwrap_or(u32::MAX).max(1)))
+    }
+
     /// The time after which what begins now is stopped.
     pub fn deadline(self) -> Option<Instant> {
         self.0.and_then(|budget| Instant::now().checked_add(budget))

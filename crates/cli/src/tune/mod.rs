@@ -210,7 +210,10 @@ fn train(
     if args.calibrate.is_none() {
         calibrate_margins(&mut spec, data.schema.classes.len());
     }
-    let mut stop = lineal::stop_at(args.budget.deadline());
+    // The folds of a calibration take as long as the fit, each.
+    let calibrated = spec.calibrate.is_some() || spec.threshold.is_tuned();
+    let fits = 1 + if calibrated { lineal::folds_to_fit(&spec, data.n_rows()) } else { 0 };
+    let mut stop = lineal::stop_at(args.budget.divided_by(fits).deadline());
     let training = Training::new(&data, &spec).features(&features).monitor(&mut stop);
     let (model, report) = training.run()?;
     talk.say(report.certificate());

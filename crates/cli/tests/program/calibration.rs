@@ -91,3 +91,13 @@ fn too_few_rows_to_calibrate() {
         .failed(1, &["4 rows", "5 folds", "--folds"]);
     assert!(!world.has("m.lineal"));
 }
+
+#[test]
+fn the_number_of_passes_does_not_depend_on_calibration() {
+    let world = plane();
+    let method = |calibrate: &str| {
+        let run = world.run(&[&TRAIN[..], &["logistic", "--calibrate", calibrate]].concat()).done();
+        run.err.lines().find(|line| line.contains(" loss by ")).unwrap().to_string()
+    };
+    assert_eq!(method("none"), method("platt"));
+}

@@ -19,10 +19,11 @@ use std::ops::ControlFlow;
 /// calibration.
 pub type OnFold<'a> = dyn FnMut(usize, usize) -> ControlFlow<()> + Send + 'a;
 
-/// Fits the maps and thresholds that the model's spec asks for.
+/// Fits the maps and thresholds that the model's spec asks for. Folds take at most as many passes as are said to be enough.
 pub(crate) fn calibrate(
     model: &mut Model,
     data: &Dataset,
+    enough_passes: Option<usize>,
     on_fold: Option<&mut OnFold<'_>>,
 ) -> Result<(), Error> {
     let spec = model.spec().clone();
@@ -52,7 +53,7 @@ pub(crate) fn calibrate(
             spec.folds
         )));
     }
-    let held = HeldOut::collect(model, data, &spec, on_fold)?;
+    let held = HeldOut::collect(model, data, &spec, enough_passes, on_fold)?;
     if let Some(kind) = spec.calibrate {
         model.about.calibration = Some(held.maps(kind)?);
         model.about.sharpness = held.sharpness(model)?;
@@ -93,9 +94,17 @@ impl HeldOut {
         model: &Model,
         data: &Dataset,
         spec: &TrainSpec,
+        enough_passes: Option<usize>,
         mut on_fold: Option<&mut OnFold<'_>>,
     ) -> Result<Self, Error> {
+        let max_passes = match enough_passes {
+            Some(enough) if spec.n_epochs().is_none() => {
+                Some(spec.max_passes.unwrap_or(usize::MAX).min(enough.max(1)))
+            }
+            _ => spec.max_passes,
+        };
         let plain = TrainSpec {
+            max_passes,
             calibrate: None,
             threshold: Threshold::Half,
             enough_held_out: None,

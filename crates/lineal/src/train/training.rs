@@ -267,7 +267,9 @@ impl Trainable for Dataset {
         if let (Some(scaling), Some(_)) = (&prepared.scaling, &data.schema.columns) {
             model.about.scales = prepare::averages(data, scaling, spec);
         }
-        crossfit::calibrate(&mut model, data, on_fold)?;
+        // Folds of a run that was stopped would run on where it was not allowed to.
+        let enough = (!report.converged).then_some(report.passes);
+        crossfit::calibrate(&mut model, data, enough, on_fold)?;
         Ok((model, report))
     }
 }
