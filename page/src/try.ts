@@ -76,7 +76,7 @@ async function alsoUsed(model: Served): Promise<Node | false> {
   if (model.task !== "dependency") return false;
   const about = await describe(model.name, 1);
   const used = ((about.columns ?? []) as string[]).filter((name) => !["form", "upos"].includes(name));
-  return used.length > 0 && el("p", { class: "note" }, `The model was also trained with ${used.join(", ")}. This form leaves them empty; a request to the API can have them, as lists beside the tokens.`);
+  return used.length > 0 && el("p", { class: "note" }, `The model was also trained with ${used.join(", ")}, which this form does not ask for. A request to the API can give such lists beside the tokens.`);
 }
 
 function asCommand(model: Served, request: Json): Node {
