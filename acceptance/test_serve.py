@@ -13,7 +13,7 @@ from browser import Browser, axe
 from test_reports import OUTSIDE, table
 
 CHUNKS = "the DT B-NP\nold JJ I-NP\ndog NN I-NP\nbarks VB B-VP\nin IN B-PP\nParis NNP B-NP\n. . O\n\nthe DT B-NP\ncat NN I-NP\nsleeps VB B-VP\n. . O\n\n"
-TREES = "1\tthe\t_\tDET\t_\t_\t2\tdet\t_\t_\n2\tdog\t_\tNOUN\t_\t_\t3\tnsubj\t_\t_\n3\tbarks\t_\tVERB\t_\t_\t0\troot\t_\t_\n4\tin\t_\tADP\t_\t_\t5\tcase\t_\t_\n5\tParis\t_\tPROPN\t_\t_\t3\tobl\t_\t_\n\n1\tcats\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tsleep\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+TREES = "1\tthe\tthe\tDET\t_\t_\t2\tdet\t_\t_\n2\tdog\tdog\tNOUN\t_\t_\t3\tnsubj\t_\t_\n3\tbarks\tbark\tVERB\t_\t_\t0\troot\t_\t_\n4\tin\tin\tADP\t_\t_\t5\tcase\t_\t_\n5\tParis\tParis\tPROPN\t_\t_\t3\tobl\t_\t_\n\n1\tcats\tcat\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tsleep\tsleep\tVERB\t_\t_\t0\troot\t_\t_\n\n"
 BRACKETS = "(S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .))\n(S (NP (PRP it)) (VP (VBZ sees) (NP (DT the) (NN cat))) (. .))\n"
 LETOR = "2 qid:a 1:1 2:0.5\n0 qid:a 1:0 2:0.25\n1 qid:b 1:0.5 2:1\n0 qid:b 1:0.125 2:0\n"
 GRAPH = '{"id": "g", "nodes": [{"warm": 0.7}, {"cold": 1.3}], "edges": [[0, 1, [0.3]]], "labels": ["day", "night"]}\n'
@@ -251,6 +251,10 @@ def more(checks, browser, server, folder):
     last = browser.js("var s = document.querySelector('#rival'); s.selectedIndex = s.options.length - 1; s.dispatchEvent(new Event('change')); return s.value")
     head = browser.until("return [...document.querySelectorAll('h2')].map(e => e.textContent).find(t => t.endsWith('and not ' + arguments[0]))", last)
     checks.that(bool(head), "a rival can be chosen", str(head))
+    # An empty field is a missing value.
+    browser.js("document.querySelector('input[type=number]').value = ''; document.querySelector('button.primary').click()")
+    found = browser.until("var r = document.querySelector('.result'); return r.dataset.done && r.innerText")
+    checks.that("Class" in found and "Why" in found, "a field may be left empty", found[:200])
     keyboard(checks, browser, server)
     # Alternatives show where the mouse rests.
     browser.visit(f"{server.url}/#chunks/try")
@@ -265,6 +269,8 @@ def more(checks, browser, server, folder):
     # A word without its part of speech is not passed on to a parser that was trained with them.
     browser.visit(f"{server.url}/#arcs/try")
     browser.until("return document.querySelector('h1').textContent === 'arcs' && document.querySelector('button.primary')")
+    note = browser.js("return document.querySelector('form .note').textContent")
+    checks.that("also trained with lemma, which" in note, "what a parser is trained with and the form leaves out is told", note)
     browser.js("document.querySelector('#example').value = 'the dog/NOUN'; document.querySelector('button.primary').click()")
     told = browser.until("var w = document.querySelector('.warn'); return w && w.textContent")
     checks.that("the has no part of speech" in told, "a word without its part of speech is told", told)

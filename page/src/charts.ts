@@ -28,6 +28,8 @@ const fitting = (room: number) => {
 };
 /** Pixels that the number beside a bar takes. */
 const NUMBER = 62;
+/** Ticks of an axis of so many pixels, whose numbers must not touch. */
+const ticks = (pixels: number): number => Math.max(1, Math.min(4, Math.floor(pixels / 60)));
 
 /** Names with values from 0 on; those that were chosen stand out. */
 export function bars(values: [string, number][], what: string, isShare: boolean, chosen: string[] = values.slice(0, 1).map(([name]) => name)): HTMLElement {
@@ -36,15 +38,16 @@ export function bars(values: [string, number][], what: string, isShare: boolean,
   const short = fitting(marginLeft);
   const all = values.map(([name, value], i) => ({ name: `${i}`, label: short(name), value, chosen: chosen.includes(name) }));
   const [least, most] = [Math.min(0, ...all.map((d) => d.value)), Math.max(0, ...all.map((d) => d.value))];
+  const left = marginLeft + (least < 0 ? NUMBER : 0);
   const chart = Plot.plot({
     width,
     height: 56 + 24 * all.length,
     marginTop: 8,
     marginBottom: 46,
-    marginLeft: marginLeft + (least < 0 ? NUMBER : 0),
+    marginLeft: left,
     marginRight: NUMBER,
     style: STYLE,
-    x: { label: what, labelOffset: 40, ...(isShare ? { domain: [0, 1] } : { domain: [least, most || (least < 0 ? 0 : 1)] }), ticks: width < 400 ? 2 : 4 },
+    x: { label: what, labelOffset: 40, ...(isShare ? { domain: [0, 1] } : { domain: [least, most || (least < 0 ? 0 : 1)] }), ticks: ticks(width - left - NUMBER) },
     y: { label: null, domain: all.map((d) => d.name), tickFormat: (name: string) => all[Number(name)].label, tickSize: 0, tickPadding: 6 + (least < 0 ? NUMBER : 0) },
     marks: [
       Plot.barX(all, { y: "name", x: "value", fill: (d) => (d.chosen ? "var(--c0)" : "var(--soft)"), insetTop: 3, insetBottom: 3, rx: 2 }),
@@ -70,15 +73,16 @@ export function diverging(values: [string, number][], what = "adds", widest = 46
   const most = Math.max(1e-12, ...all.map((d) => Math.abs(d.value)));
   // A side without a bar needs no room.
   const [left, right] = [all.some((d) => d.value < 0), all.some((d) => d.value > 0)];
+  const [marginLeft, marginRight] = [names + (left ? NUMBER : 8), right ? NUMBER : 8];
   const chart = Plot.plot({
     width,
     height: 56 + 22 * all.length,
     marginTop: 8,
     marginBottom: 46,
-    marginLeft: names + (left ? NUMBER : 8),
-    marginRight: right ? NUMBER : 8,
+    marginLeft,
+    marginRight,
     style: STYLE,
-    x: { label: what, labelOffset: 40, domain: [left ? -most : 0, right ? most : 0], ticks: width < 400 ? 2 : 4 },
+    x: { label: what, labelOffset: 40, domain: [left ? -most : 0, right ? most : 0], ticks: ticks(width - marginLeft - marginRight) },
     y: { label: null, domain: all.map((d) => d.name), tickFormat: (name: string) => all[Number(name)].label, tickSize: 0, tickPadding: left ? NUMBER : 8 },
     marks: [
       Plot.barX(all, { y: "name", x: "value", fill: (d) => (d.value > 0 ? "var(--c2)" : "var(--c4)"), insetTop: 3, insetBottom: 3, rx: 2 }),

@@ -1,6 +1,6 @@
 // Try: an example in, the answer and its reasons out. What is asked for follows from what the model takes.
 
-import { explain, predict, Problem, type Column, type Json, type Served } from "./api";
+import { describe, explain, predict, Problem, type Column, type Json, type Served } from "./api";
 import { el, section } from "./dom";
 import { answerOf } from "./answers";
 import { read } from "./evaluation";
@@ -13,6 +13,7 @@ interface Entry {
 
 export async function tryIt(model: Served): Promise<Node> {
   const entry = entryOf(model);
+  const note = await alsoUsed(model);
   const result = el("div", { "aria-live": "polite", class: "result" });
   const button = el("button", { class: "primary" }, "Predict");
   let rival: string | undefined;
@@ -48,7 +49,7 @@ export async function tryIt(model: Served): Promise<Node> {
     const key = event as KeyboardEvent;
     if (key.key === "Enter" && (key.ctrlKey || key.metaKey)) submit(event);
   };
-  return el("div", {}, section("An example", el("form", { submit, keydown: quick }, entry.node, el("div", { class: "actions" }, button, el("span", { class: "note" }, "Ctrl+Enter predicts, too")))), result);
+  return el("div", {}, section("An example", el("form", { submit, keydown: quick }, entry.node, note, el("div", { class: "actions" }, button, el("span", { class: "note" }, "Ctrl+Enter predicts, too")))), result);
 }
 
 /** Everything that the model can say of an example. */
@@ -70,9 +71,17 @@ function asked(model: Served): Json {
   }
 }
 
+/** What a parser was trained with, beside the words and their parts of speech that the form has room for. */
+async function alsoUsed(model: Served): Promise<Node | false> {
+  if (model.task !== "dependency") return false;
+  const about = await describe(model.name, 1);
+  const used = ((about.columns ?? []) as string[]).filter((name) => !["form", "upos"].includes(name));
+  return used.length > 0 && el("p", { class: "note" }, `The model was also trained with ${used.join(", ")}, which this form does not ask for. A request to the API can give such lists beside the tokens.`);
+}
+
 function asCommand(model: Served, request: Json): Node {
   const shown = model.input.form === "images" ? { images: ["…"] } : request;
-  const command = `curl ${new URL(`v1/models/${model.name}/predict`, location.href.split("#")[0])} \\\n  -H 'content-type: application/json' \\\n  -d '${JSON.stringify(shown).replaceAll("'", "'\\''")}'`;
+  const command = `curl ${new URL(`v1/models/${encodeURIComponent(model.name)}/predict`, location.href.split("#")[0])} \\\n  -H 'content-type: application/json' \\\n  -d '${JSON.stringify(shown).replaceAll("'", "'\\''")}'`;
   return el("details", {}, el("summary", {}, "The same by curl"), el("pre", { tabindex: 0 }, command));
 }
 
@@ -183,7 +192,9 @@ function row(columns: Column[], first: Json): Entry {
     return [column, field, el("div", { class: column.kind === "text" ? "field wide" : "field" }, el("label", { for: id }, column.name), field, values)];
   });
   const example = async (): Promise<unknown> => {
-    const entries = fields.filter(([, field]) => field.value !== "").map(([column, field]) => {
+    // An empty field is a missing value: a column that is left out would be taken for a wrong name.
+    const entries = fields.map(([column, field]) => {
+      if (field.value === "" && column.kind !== "text") return [column.name, null];
       const value = column.kind === "number" ? Number(field.value) : ["numbers", "features"].includes(column.kind) ? JSON.parse(field.value) : field.value;
       return [column.name, value];
     });
