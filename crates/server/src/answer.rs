@@ -45,7 +45,7 @@ impl Answering<'_> {
                 out.push(b',');
             }
             let before = out.len();
-            let examples = Examples { form, values, first };
+            let examples = Examples { form, values, first, alone: false };
             ask(self.served, &examples, &parsed.question, &mut out)
                 .map_err(|fault| of_whole(fault, form, first))?;
             as_list(&mut out, before);

@@ -13,7 +13,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use serde_json::{Value, json};
-use tokio::time::timeout_at;
+use tokio::time::{timeout, timeout_at};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::answer::{Answering, Room};
@@ -123,13 +123,12 @@ pub(crate) fn router(app: Arc<App>, origins: &[String]) -> Result<Router, String
 
 /// What happens around every request: its id, the token, counters, the log, and problems as JSON.
 async fn around(State(app): Shared, request: Request, next: Next) -> Response<Body> {
-    let started = Instant::now();
-    app.metrics.in_flight.fetch_add(1, Ordering::Relaxed);
     let id = app.log.id(request.headers());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let (route, model) = route_of(&path);
     // Names that do not exist are no label: anybody could make them up.
     let model = model.filter(|name| app.models.get(name).is_some()).unwrap_or_default().to_owned();
+    let visit = Visit::new(app.clone(), id.clone(), method, path.clone(), route, model);
     let mut response = match needs_token(route) && !is_allowed(&app, request.headers()) {
         true => {
             let detail = "send the token of the server as Authorization: Bearer TOKEN";
@@ -139,7 +138,9 @@ async fn around(State(app): Shared, request: Request, next: Next) -> Response<Bo
     };
     let problem = response.extensions_mut().remove::<Problem>();
     if let Some(problem) = &problem {
+        let allowed = response.headers_mut().remove(header::ALLOW);
         response = problem.response(&id);
+        response.headers_mut().extend(allowed.map(|allowed| (header::ALLOW, allowed)));
     }
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(&id) {
@@ -149,14 +150,50 @@ async fn around(State(app): Shared, request: Request, next: Next) -> Response<Bo
     if app.draining.load(Ordering::Relaxed) {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    let (status, took) = (response.status().as_u16(), started.elapsed());
-    app.metrics.request(route, &model, status, took);
-    app.metrics.in_flight.fetch_sub(1, Ordering::Relaxed);
-    if app.log.logs_requests() {
+    visit.end(response.status().as_u16(), problem.as_ref());
+    response
+}
+
+/// A request from its first to its last moment. One whose client hangs up is dropped, and counted as 499.
+struct Visit {
+    app: Arc<App>,
+    id: String,
+    method: Method,
+    path: String,
+    route: &'static str,
+    model: String,
+    started: Instant,
+    is_told: bool,
+}
+
+impl Visit {
+    fn new(
+        app: Arc<App>,
+        id: String,
+        method: Method,
+        path: String,
+        route: &'static str,
+        model: String,
+    ) -> Self {
+        app.metrics.in_flight.fetch_add(1, Ordering::Relaxed);
+        Self { app, id, method, path, route, model, started: Instant::now(), is_told: false }
+    }
+
+    fn end(mut self, status: u16, problem: Option<&Problem>) {
+        self.tell(status, problem);
+    }
+
+    fn tell(&mut self, status: u16, problem: Option<&Problem>) {
+        self.is_told = true;
+        let took = self.started.elapsed();
+        self.app.metrics.request(self.route, &self.model, status, took);
+        if !self.app.log.logs_requests() {
+            return;
+        }
         let mut line = json!({
-            "id": id,
-            "method": method.as_str(),
-            "path": path,
+            "id": self.id,
+            "method": self.method.as_str(),
+            "path": self.path,
             "status": status,
             "ms": (took.as_secs_f64() * 1e6).round() / 1e3,
         });
@@ -164,10 +201,21 @@ async fn around(State(app): Shared, request: Request, next: Next) -> Response<Bo
             line["detail"] = json!(problem.detail);
             line["pointer"] = json!(problem.pointer);
         }
-        app.log.request(line);
+        self.app.log.request(line);
     }
-    response
 }
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        if !self.is_told {
+            self.tell(HUNG_UP, None);
+        }
+        self.app.metrics.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What nginx logs for a client that did not wait for its answer.
+const HUNG_UP: u16 = 499;
 
 /// What a path is counted as, and the model that it names.
 fn route_of(path: &str) -> (&'static str, Option<&str>) {
@@ -193,10 +241,16 @@ fn needs_token(route: &str) -> bool {
     !matches!(route, "health" | "page")
 }
 
+const BEARER: &[u8] = b"Bearer ";
+
 fn is_allowed(app: &App, headers: &HeaderMap) -> bool {
     let Some(token) = &app.token else { return true };
     let given = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
-    let given = given.strip_prefix(b"Bearer ").unwrap_or_default();
+    // The name of a scheme is the same in capitals (RFC 9110).
+    let given = match given.split_at_checked(BEARER.len()) {
+        Some((scheme, given)) if scheme.eq_ignore_ascii_case(BEARER) => given,
+        _ => &[],
+    };
     // Takes as long whatever the first wrong byte is.
     let differ = given.iter().zip(token.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b));
     given.len() == token.len() && differ == 0
@@ -278,8 +332,16 @@ async fn predict(State(app): Shared, Name(name): Name, request: Request) -> Answ
     let model = app.model(&name)?;
     if is_stream(request.headers())? {
         let ask: Ask = request::from_query(request.uri().query())?;
-        return Ok(stream::answer(app, name, model, request.into_body(), ask));
+        let waits = request.headers().contains_key(header::EXPECT);
+        let mut body = request.into_body();
+        // A client that waits for `100 Continue` gets it when its body is read before the answer begins.
+        let first = match waits {
+            true => timeout(app.limits.time, body::next(&mut body)).await.unwrap_or(Ok(None))?,
+            false => None,
+        };
+        return Ok(stream::answer(app, name, model, first, body, ask));
     }
+    no_query(&request)?;
     answer(app, name, model, request, |model, body, room| model.predict(body, room)).await
 }
 
@@ -289,7 +351,19 @@ async fn explain(State(app): Shared, Name(name): Name, request: Request) -> Answ
         let detail = "explanations are asked for in one JSON object, not in a stream";
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
     }
+    no_query(&request)?;
     answer(app, name, model, request, |model, body, room| model.explain(body, room)).await
+}
+
+/// What a JSON body asks for is in the body: a query beside it would be ignored.
+fn no_query(request: &Request) -> Result<(), Problem> {
+    match request.uri().query().is_none_or(str::is_empty) {
+        true => Ok(()),
+        false => {
+            let detail = "options such as proba are keys of the JSON object; in the address they are for streams of JSON lines";
+            Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail))
+        }
+    }
 }
 
 async fn playground(State(app): Shared, request: Request) -> Answer {

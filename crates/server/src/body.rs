@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::StatusCode;
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use hyper::body::{Frame, SizeHint};
 
 use crate::budget::Part;
@@ -49,15 +49,19 @@ pub(crate) async fn next(body: &mut Body) -> Result<Option<Bytes>, Problem> {
     }
 }
 
-/// An answer that holds its part of the budget.
+/// Bytes that the connection takes over at a time.
+const PIECE: usize = 1 << 16;
+
+/// An answer that holds its part of the budget until the connection has taken the last of it: who reads slowly is counted.
 pub(crate) struct Held {
-    bytes: Full<Bytes>,
+    bytes: Vec<u8>,
+    sent: usize,
     _part: Part,
 }
 
 impl Held {
     pub(crate) fn body(bytes: Vec<u8>, part: Part) -> Body {
-        Body::new(Self { bytes: Full::new(bytes.into()), _part: part })
+        Body::new(Self { bytes, sent: 0, _part: part })
     }
 }
 
@@ -67,16 +71,52 @@ impl HttpBody for Held {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
+        _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        Pin::new(&mut self.bytes).poll_frame(context)
+        let end = self.bytes.len().min(self.sent + PIECE);
+        if self.sent == end {
+            return Poll::Ready(None);
+        }
+        // Copied: a slice that waits to be sent would keep the whole answer.
+        let piece = Bytes::copy_from_slice(&self.bytes[self.sent..end]);
+        self.sent = end;
+        Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.bytes.is_end_stream()
+        self.sent == self.bytes.len()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.bytes.size_hint()
+        SizeHint::with_exact((self.bytes.len() - self.sent) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Budget;
+    use std::task::Waker;
+
+    #[test]
+    fn an_answer_is_held_until_its_last_piece_is_taken() {
+        let budget = Budget::new(10 * PIECE);
+        let mut part = budget.part();
+        assert!(part.grow(2 * PIECE + 1));
+        let bytes: Vec<u8> = (0..2 * PIECE + 1).map(|i| i as u8).collect();
+        let mut held = Some(Held { bytes: bytes.clone(), sent: 0, _part: part });
+        let (mut got, mut context) = (Vec::new(), Context::from_waker(Waker::noop()));
+        while let Some(body) = &mut held {
+            assert_eq!(budget.held(), 2 * PIECE + 1);
+            match Pin::new(body).poll_frame(&mut context) {
+                Poll::Ready(Some(Ok(frame))) => {
+                    let piece = frame.into_data().unwrap();
+                    assert!(piece.len() <= PIECE);
+                    got.extend_from_slice(&piece);
+                }
+                _ => held = None,
+            }
+        }
+        assert_eq!((got, budget.held()), (bytes, 0));
     }
 }

@@ -27,7 +27,7 @@
 //! }
 //!
 //! let mut out = Vec::new();
-//! let examples = Examples { form: Form::Texts, values: &[r#""four""#], first: 0 };
+//! let examples = Examples { form: Form::Texts, values: &[r#""four""#], first: 0, alone: false };
 //! Length.predict(&examples, &Ask::default(), &mut out).unwrap();
 //! assert_eq!(out, b"4\n");
 //! ```

@@ -29,7 +29,9 @@ pub(crate) async fn answer(request: Request) -> Response<Body> {
     };
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let detail = "this address can be read only";
-        return Problem::new(StatusCode::METHOD_NOT_ALLOWED, detail).into_response();
+        let mut refused = Problem::new(StatusCode::METHOD_NOT_ALLOWED, detail).into_response();
+        refused.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+        return refused;
     }
     let mut response = Response::new(Body::from(*bytes));
     let headers = response.headers_mut();

@@ -94,6 +94,8 @@ pub struct Examples<'a> {
     pub values: &'a [&'a str],
     /// The number of the first one among all of a stream, from 0.
     pub first: usize,
+    /// Whether each must be whole by itself: in a stream, which examples come together is chance.
+    pub alone: bool,
 }
 
 /// What to say about each example beside the answer.

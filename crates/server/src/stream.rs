@@ -27,16 +27,17 @@ const LINES: usize = 1024;
 /// Bytes after which a block is answered, if it has a whole line.
 const BLOCK: usize = 1 << 18;
 
-/// Answers a stream of lines.
+/// Answers a stream of lines. `first` is what was read of the body already.
 pub(crate) fn answer(
     app: Arc<App>,
     name: String,
     model: Arc<Loaded>,
+    first: Option<Bytes>,
     body: Body,
     ask: Ask,
 ) -> Response<Body> {
     let (send, answers) = Channel::<Bytes, Infallible>::new(1);
-    tokio::spawn(run(app, name, model, body, ask, send));
+    tokio::spawn(run(app, name, model, first, body, ask, send));
     let mut response = Response::new(Body::new(answers));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(NDJSON));
     response
@@ -46,6 +47,7 @@ async fn run(
     app: Arc<App>,
     name: String,
     model: Arc<Loaded>,
+    mut first: Option<Bytes>,
     mut body: Body,
     ask: Ask,
     mut send: Sender<Bytes, Infallible>,
@@ -57,7 +59,13 @@ async fn run(
     let mut n_lines = 0;
     let mut at_end = false;
     while !at_end {
-        let failed = match timeout(app.limits.time, body::next(&mut body)).await {
+        let next = async {
+            match first.take() {
+                Some(first) => Ok(Some(first)),
+                None => body::next(&mut body).await,
+            }
+        };
+        let failed = match timeout(app.limits.time, next).await {
             Ok(Ok(Some(data))) => {
                 waiting.extend_from_slice(&data);
                 None
@@ -145,7 +153,7 @@ fn answer_block(model: &Loaded, block: &[u8], ask: &Ask, first: usize) -> (Vec<u
         lines.iter().map(|line| line.as_ref().map(|l| *l).map_err(|_| ())).collect();
     if let Ok(values) = all {
         let form = form_of(model, &values);
-        let examples = Examples { form, values: &values, first };
+        let examples = Examples { form, values: &values, first, alone: true };
         if model.served.predict(&examples, ask, &mut out).is_ok() {
             return (out, lines.len());
         }
@@ -155,7 +163,7 @@ fn answer_block(model: &Loaded, block: &[u8], ask: &Ask, first: usize) -> (Vec<u
         let done = line.clone().and_then(|line| {
             let values = [line];
             let form = form_of(model, &values);
-            let examples = Examples { form, values: &values, first: number };
+            let examples = Examples { form, values: &values, first: number, alone: true };
             let before = out.len();
             model.served.predict(&examples, ask, &mut out).map_err(|mut fault| {
                 out.truncate(before);

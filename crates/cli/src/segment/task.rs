@@ -24,6 +24,25 @@ use crate::train::request::{self, Request};
 const WORST: usize = 10;
 const DRAWN: usize = 8;
 
+/// Features of nodes that weigh most, for each label that has weights; of two labels, the second.
+fn strongest(model: &SegmentModel, top: Option<usize>) -> Vec<(&str, Vec<(String, f32)>)> {
+    let [nodes, _] = model.feature_names();
+    let columns = model.layout().columns();
+    let of_column = |column: usize| {
+        let label = if columns == 1 { 1 } else { column };
+        let mut weights: Vec<(String, f32)> = (nodes.iter().cloned().enumerate())
+            .map(|(j, name)| (name, model.weights()[j * columns + column]))
+            .collect();
+        weights.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+        weights.truncate(top.unwrap_or(TOP));
+        (model.labels()[label].as_str(), weights)
+    };
+    (0..columns).map(of_column).collect()
+}
+
+/// Features that are shown for each label.
+const TOP: usize = 10;
+
 impl StructuredTask for SegmentModel {
     const EXAMPLE: &'static str = "image";
     const PART: &'static str = "pixel";
@@ -384,21 +403,12 @@ impl StructuredTask for SegmentModel {
     }
 
     fn weight_lines(&self, top: Option<usize>) -> Vec<String> {
-        let [nodes, edges] = self.feature_names();
+        let [_, edges] = self.feature_names();
         let layout = self.layout();
-        let columns = layout.columns();
         let mut lines = Vec::new();
-        for column in 0..columns {
-            let label = if columns == 1 { 1 } else { column };
-            let mut weights: Vec<(f32, &str)> = nodes
-                .iter()
-                .enumerate()
-                .map(|(j, name)| (self.weights()[j * columns + column], name.as_str()))
-                .collect();
-            weights.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
-            lines.push(format!("for {}", self.labels()[label]));
-            let shown = weights.iter().take(top.unwrap_or(10));
-            lines.extend(shown.map(|(w, name)| format!("  {w:+.4}  {name}")));
+        for (label, weights) in strongest(self, top) {
+            lines.push(format!("for {label}"));
+            lines.extend(weights.iter().map(|(name, w)| format!("  {w:+.4}  {name}")));
         }
         if !edges.is_empty() {
             lines.push("what a border costs".to_owned());
@@ -408,8 +418,12 @@ impl StructuredTask for SegmentModel {
         lines
     }
 
-    fn inspect_json(&self, _: Option<usize>) -> Value {
+    fn inspect_json(&self, top: Option<usize>) -> Value {
         let spec = &self.spec().segment;
+        let features: Vec<Value> = strongest(self, top)
+            .into_iter()
+            .map(|(label, weights)| json!({"class": label, "features": weights}))
+            .collect();
         let [nodes, edges] = self.feature_names();
         let weights = &self.weights()[self.layout().edge_weights()];
         let edges: Vec<Value> = edges
@@ -421,6 +435,7 @@ impl StructuredTask for SegmentModel {
             "superpixels": spec.superpixels,
             "node_features": nodes.len(),
             "edges": edges,
+            "top_features": features,
         })
     }
 

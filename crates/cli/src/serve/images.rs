@@ -62,6 +62,14 @@ pub fn explain(
     written.map_err(|error| Fault::request("", in_fields(&error.to_string())))
 }
 
+/// Pixels of an image in a request: each takes some 700 bytes of features.
+const PIXELS: usize = 1_000_000;
+
+/// Without the remedy that no request has.
+fn told(error: &lineal::data::Error) -> String {
+    in_fields(error.message.trim_end_matches(", or raise the limit (options.max_pixels)"))
+}
+
 fn scenes(
     model: &SegmentModel,
     examples: &Examples<'_>,
@@ -94,8 +102,8 @@ fn scenes(
         };
         let name = name.map_or_else(|| format!("image-{}", examples.first + i + 1), str::to_owned);
         let bytes = decoded(of_browser(data)).ok_or_else(|| not_base64(at.clone()))?;
-        let pixels = RgbPixels::decode(&bytes, &name, max_pixels)
-            .map_err(|error| Fault::request(at.clone(), in_fields(&error.message)))?;
+        let pixels = RgbPixels::decode(&bytes, &name, max_pixels.min(PIXELS))
+            .map_err(|error| Fault::request(at.clone(), told(&error)))?;
         images.push((name, pixels, None));
     }
     Scenes::of_images(schema.clone(), images).map_err(|e| Fault::request("/images", e.to_string()))
@@ -117,13 +125,11 @@ pub fn labelled(
             let bytes = decoded(of_browser(data));
             bytes.map(|bytes| (bytes, at.clone())).ok_or_else(|| not_base64(at))
         };
-        let wrong = |at: String| {
-            move |error: lineal::data::Error| Fault::request(at, in_fields(&error.message))
-        };
+        let wrong = |at: String| move |error: lineal::data::Error| Fault::request(at, told(&error));
         let (bytes, at) = file(data, "data")?;
-        let pixels = RgbPixels::decode(&bytes, name, max_pixels).map_err(wrong(at))?;
+        let pixels = RgbPixels::decode(&bytes, name, max_pixels.min(PIXELS)).map_err(wrong(at))?;
         let (bytes, at) = file(mask, "mask")?;
-        let labels = schema.decode(&bytes, name, max_pixels).map_err(wrong(at))?;
+        let labels = schema.decode(&bytes, name, max_pixels.min(PIXELS)).map_err(wrong(at))?;
         scenes.push((name.clone(), pixels, Some(labels)));
     }
     Scenes::of_images(schema.clone(), scenes).map_err(|e| Fault::request("/images", e.to_string()))

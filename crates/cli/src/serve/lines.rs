@@ -89,14 +89,14 @@ pub fn in_fields(message: &str) -> String {
     out + rest
 }
 
-/// The file of these examples.
-pub fn file(model: &AnyModel, examples: &Examples<'_>) -> Result<File, Fault> {
+/// The file of these examples, whose sentences have at most so many tokens.
+pub fn file(model: &AnyModel, examples: &Examples<'_>, most: usize) -> Result<File, Fault> {
     match model {
         AnyModel::Rows(model) => rows(model.schema(), examples),
         AnyModel::Rank(model) => queries(model.rows().schema(), examples),
-        AnyModel::Tag(model) => sentences::of_tagger(model.schema(), examples),
-        AnyModel::Dependency(_) => sentences::of_parser(examples),
-        AnyModel::Constituency(_) => sentences::of_brackets(examples),
+        AnyModel::Tag(model) => sentences::of_tagger(model.schema(), examples, most),
+        AnyModel::Dependency(_) => sentences::of_parser(examples, most),
+        AnyModel::Constituency(_) => sentences::of_brackets(examples, most),
         AnyModel::Segment(_) | AnyModel::Declared(_) => objects(examples),
     }
 }
@@ -163,7 +163,12 @@ fn rows(schema: &Schema, examples: &Examples<'_>) -> Result<File, Fault> {
     for (i, value) in examples.values.iter().enumerate() {
         let fault = |detail: String| Fault::request(place(examples, i), detail);
         match &schema.columns {
-            Some(_) => table_row(schema, value, one_text, &mut bytes).map_err(fault)?,
+            Some(_) => {
+                if examples.alone {
+                    has_all_columns(schema, value).map_err(fault)?;
+                }
+                table_row(schema, value, one_text, &mut bytes).map_err(fault)?;
+            }
             None => sparse_row("0", value, &mut bytes).map_err(fault)?,
         }
         bytes.push(b'\n');
@@ -181,6 +186,34 @@ pub fn input_columns(schema: &Schema) -> impl Iterator<Item = &lineal::data::Col
         )
     };
     schema.columns.iter().flatten().filter(is_input)
+}
+
+/// Refuses an object without one of the columns: whether other rows have it must not matter.
+fn has_all_columns(schema: &Schema, value: &str) -> Result<(), String> {
+    if !value.starts_with('{') {
+        return Ok(());
+    }
+    let fields: std::collections::BTreeMap<String, &RawValue> = parsed(value)?;
+    let needed = |column: &&lineal::data::Column| !matches!(column.kind, ColumnKind::Named { .. });
+    let mut columns = input_columns(schema).filter(needed);
+    match columns.find(|column| !has_path(&fields, &column.name)) {
+        Some(column) => Err(format!(
+            "has no {:?}; each line of a stream has all columns, with null for a missing value",
+            column.name
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Whether an object has a column: under its name, or by `a.b` in an object within.
+fn has_path(fields: &std::collections::BTreeMap<String, &RawValue>, name: &str) -> bool {
+    if fields.contains_key(name) {
+        return true;
+    }
+    let Some((outer, inner)) = name.split_once('.') else { return false };
+    fields.get(outer).is_some_and(|value| {
+        serde_json::from_str(value.get()).is_ok_and(|fields| has_path(&fields, inner))
+    })
 }
 
 /// An object as it stands, a list by the columns' names, or a text.
@@ -232,6 +265,34 @@ fn parsed<'a, T: serde::Deserialize<'a>>(value: &'a str) -> Result<T, String> {
     serde_json::from_str(value).map_err(|e| e.to_string())
 }
 
+/// The fields of an object as they stand, also where two have one name.
+struct Fields<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> serde::Deserialize<'de> for Fields<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct All;
+        impl<'de> serde::de::Visitor<'de> for All {
+            type Value = Vec<(String, &'de RawValue)>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<M: serde::de::MapAccess<'de>>(
+                self,
+                mut map: M,
+            ) -> Result<Self::Value, M::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(fields)
+            }
+        }
+        from.deserialize_map(All).map(Self)
+    }
+}
+
 /// `label index:value …` from a list of numbers, or from an object by index, counted from 1.
 fn sparse_row(label: &str, value: &str, bytes: &mut Vec<u8>) -> Result<(), String> {
     let mut entries: Vec<(u32, &RawValue)> = match value.as_bytes().first() {
@@ -240,12 +301,13 @@ fn sparse_row(label: &str, value: &str, bytes: &mut Vec<u8>) -> Result<(), Strin
             (1..).zip(cells).collect()
         }
         Some(b'{') => {
-            let fields: std::collections::BTreeMap<String, &RawValue> = parsed(value)?;
+            let fields: Fields<'_> = parsed(value)?;
             let index = |name: &String| {
                 let index = name.parse::<u32>().ok().filter(|index| *index > 0);
                 index.ok_or_else(|| format!("{name:?} is not the number of a feature, from 1"))
             };
             fields
+                .0
                 .iter()
                 .map(|(name, value)| Ok((index(name)?, *value)))
                 .collect::<Result<_, String>>()?
@@ -253,6 +315,9 @@ fn sparse_row(label: &str, value: &str, bytes: &mut Vec<u8>) -> Result<(), Strin
         _ => return Err("must be a list of numbers, or an object of numbers by index".to_owned()),
     };
     entries.sort_by_key(|entry| entry.0);
+    if let Some(two) = entries.windows(2).find(|two| two[0].0 == two[1].0) {
+        return Err(format!("feature {} is there twice", two[0].0));
+    }
     bytes.extend_from_slice(label.as_bytes());
     for (index, value) in entries {
         let number = value.get();
@@ -291,7 +356,7 @@ fn queries(schema: &Schema, examples: &Examples<'_>) -> Result<File, Fault> {
     let query_column = query_column.filter(|column| matches!(column.kind, ColumnKind::Query));
     let query_column = query_column.map(|column| column.name.as_str()).next().unwrap_or("query");
     let (mut bytes, mut starts, mut n_lines) = (Vec::new(), Vec::new(), 0);
-    let mut ids: Vec<String> = Vec::new();
+    let mut ids = std::collections::HashSet::new();
     for (i, value) in examples.values.iter().enumerate() {
         let at = place(examples, i);
         let wrong = |detail: &str| Fault::request(at.clone(), detail);
@@ -326,10 +391,14 @@ fn queries(schema: &Schema, examples: &Examples<'_>) -> Result<File, Fault> {
                 return Err(Fault::request(format!("{at}/id"), "must be a text or a number"));
             }
         };
-        if id.is_empty() || id.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            return Err(Fault::request(format!("{at}/id"), "must have a character, and no blank"));
+        // In a file without columns, `#` begins a comment.
+        let splits =
+            |c: char| c.is_whitespace() || c.is_control() || (c == '#' && schema.columns.is_none());
+        if id.is_empty() || id.contains(splits) {
+            let detail = "must have a character, and no blank and no #";
+            return Err(Fault::request(format!("{at}/id"), detail));
         }
-        if ids.contains(&id) {
+        if !ids.insert(id.clone()) {
             return Err(Fault::request(format!("{at}/id"), "another query has this id"));
         }
         let documents: Vec<&RawValue> = parsed(documents)
@@ -350,7 +419,6 @@ fn queries(schema: &Schema, examples: &Examples<'_>) -> Result<File, Fault> {
             }
             bytes.push(b'\n');
         }
-        ids.push(id);
     }
     let name = if schema.columns.is_some() { "request.jsonl" } else { "request.letor" };
     Ok(of_lines(name, bytes, examples, starts, Some("documents")))
@@ -398,7 +466,8 @@ mod tests {
         };
         assert_eq!(row("[1.50, -2, 0]").unwrap(), "0 1:1.50 2:-2 3:0");
         assert_eq!(row(r#"{"10": 1e3, "2": 7}"#).unwrap(), "0 2:7 10:1e3");
-        for bad in ["3", "[\"a\"]", "[null]", r#"{"a": 1}"#, r#"{"0": 1}"#] {
+        let twice = r#"{"1": 1, "1": 5}"#;
+        for bad in ["3", "[\"a\"]", "[null]", r#"{"a": 1}"#, r#"{"0": 1}"#, twice] {
             assert!(row(bad).is_err(), "{bad}");
         }
     }

@@ -15,6 +15,13 @@ use crate::html;
 use crate::program::{Program, with_opened};
 use crate::talk::Talk;
 
+/// Words of a sentence that is parsed.
+const PARSED: usize = 500;
+/// Tokens of a sentence that is tagged.
+const TAGGED: usize = 50_000;
+/// Tokens of a sentence whose labels are explained, all of them.
+const EXPLAINED: usize = 1_000;
+
 /// A model with the flags that answer for it.
 pub struct Answering {
     pub model: AnyModel,
@@ -61,6 +68,14 @@ impl Answering {
             token: ask.part,
             pixel: ask.pixel,
             ..self.explain.clone()
+        }
+    }
+
+    /// Tokens of a sentence. A token takes kilobytes where there are probabilities; a pair of words takes as much in a parser.
+    fn most_tokens(&self) -> usize {
+        match self.model.task() {
+            Task::Dependency | Task::Constituency => PARSED,
+            _ => TAGGED,
         }
     }
 
@@ -116,7 +131,7 @@ impl Served for Answering {
         {
             return images::predict(model, examples, &args, out);
         }
-        let File { name, bytes, places } = lines::file(&self.model, examples)?;
+        let File { name, bytes, places } = lines::file(&self.model, examples, self.most_tokens())?;
         args.data = PathBuf::from(name);
         args.at_hand = Some(Source::Memory { name: name.to_owned(), bytes });
         let before = out.len();
@@ -148,7 +163,12 @@ impl Served for Answering {
         {
             return images::explain(model, examples, &args, out);
         }
-        let File { name, bytes, places } = lines::file(&self.model, examples)?;
+        // Each position has its own search through the sentence.
+        let most = match ask.part {
+            None => self.most_tokens().min(EXPLAINED),
+            Some(_) => self.most_tokens(),
+        };
+        let File { name, bytes, places } = lines::file(&self.model, examples, most)?;
         args.data = PathBuf::from(name);
         args.at_hand = Some(Source::Memory { name: name.to_owned(), bytes });
         let before = out.len();

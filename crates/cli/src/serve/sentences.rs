@@ -13,30 +13,34 @@ const CONLLU: [&str; 10] =
     ["id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"];
 
 /// For a tagger, as its training data was.
-pub fn of_tagger(schema: &SequenceSchema, examples: &Examples<'_>) -> Result<File, Fault> {
+pub fn of_tagger(
+    schema: &SequenceSchema,
+    examples: &Examples<'_>,
+    most: usize,
+) -> Result<File, Fault> {
     expect(examples, &[Form::Sentences, Form::Texts], "sentences")?;
     if schema.texts.is_some() {
-        return texts(examples);
+        return texts(examples, most);
     }
     match schema.format {
-        Format::Conllu => conllu(examples),
-        Format::Crfsuite => attributes(examples),
-        Format::Jsonl => lists(schema, examples),
-        _ => columns(schema, examples),
+        Format::Conllu => conllu(examples, most),
+        Format::Crfsuite => attributes(examples, most),
+        Format::Jsonl => lists(schema, examples, most),
+        _ => columns(schema, examples, most),
     }
 }
 
 /// For a parser of dependencies.
-pub fn of_parser(examples: &Examples<'_>) -> Result<File, Fault> {
+pub fn of_parser(examples: &Examples<'_>, most: usize) -> Result<File, Fault> {
     expect(examples, &[Form::Sentences], "sentences")?;
-    conllu(examples)
+    conllu(examples, most)
 }
 
 /// For a parser of phrases: words, or words with their tags.
-pub fn of_brackets(examples: &Examples<'_>) -> Result<File, Fault> {
+pub fn of_brackets(examples: &Examples<'_>, most: usize) -> Result<File, Fault> {
     expect(examples, &[Form::Sentences], "sentences")?;
     let names = ["tokens", "tags"];
-    let sentences = each(examples, |value| cells(value, &names, 0))?;
+    let sentences = each(examples, |value| cells(value, &names, 0, most))?;
     let tagged =
         |sentence: &Vec<Vec<Option<String>>>| sentence.iter().all(|token| token[1].is_some());
     let with_tags = sentences.iter().all(tagged);
@@ -100,6 +104,7 @@ fn cells(
     sentence: Value,
     names: &[&str],
     words_at: usize,
+    most: usize,
 ) -> Result<Vec<Vec<Option<String>>>, (String, String)> {
     let empty = || vec![None; names.len()];
     let with_word = |word: String| {
@@ -166,16 +171,13 @@ fn cells(
     };
     match tokens.len() {
         0 => Err(here("the sentence has no token")),
-        1..=TOKENS => Ok(tokens),
-        n => Err(here(&too_long(n))),
+        n if n > most => Err(here(&too_long(n, most))),
+        _ => Ok(tokens),
     }
 }
 
-/// Tokens of a sentence: each takes kilobytes where there are probabilities, so that more would take gigabytes.
-const TOKENS: usize = 50_000;
-
-fn too_long(n: usize) -> String {
-    format!("the sentence has {n} tokens, and may have {TOKENS}; split it")
+fn too_long(n: usize, most: usize) -> String {
+    format!("the sentence has {n} tokens, and may have {most} in such a request; split it")
 }
 
 fn cell(value: Value) -> Result<String, String> {
@@ -187,7 +189,7 @@ fn cell(value: Value) -> Result<String, String> {
 }
 
 /// Texts with spans: as they are, or objects that have them.
-fn texts(examples: &Examples<'_>) -> Result<File, Fault> {
+fn texts(examples: &Examples<'_>, most: usize) -> Result<File, Fault> {
     let mut bytes = Vec::new();
     for (i, value) in examples.values.iter().enumerate() {
         match value.as_bytes().first() {
@@ -196,8 +198,10 @@ fn texts(examples: &Examples<'_>) -> Result<File, Fault> {
                     .map_err(|e| Fault::request(place(examples, i), e.to_string()))?;
                 match words(&text).count() {
                     0 => return Err(Fault::request(place(examples, i), "the text has no word")),
-                    1..=TOKENS => {}
-                    n => return Err(Fault::request(place(examples, i), too_long(n))),
+                    n if n > most => {
+                        return Err(Fault::request(place(examples, i), too_long(n, most)));
+                    }
+                    _ => {}
                 }
                 bytes.extend(json!({ "text": text }).to_string().bytes());
             }
@@ -215,9 +219,9 @@ fn texts(examples: &Examples<'_>) -> Result<File, Fault> {
 }
 
 /// JSON lines with a list for each column.
-fn lists(schema: &SequenceSchema, examples: &Examples<'_>) -> Result<File, Fault> {
+fn lists(schema: &SequenceSchema, examples: &Examples<'_>, most: usize) -> Result<File, Fault> {
     let names: Vec<&str> = schema.columns.iter().map(String::as_str).collect();
-    let sentences = each(examples, |value| cells(value, &names, 0))?;
+    let sentences = each(examples, |value| cells(value, &names, 0, most))?;
     let mut bytes = Vec::new();
     for sentence in sentences {
         let mut object = Map::new();
@@ -267,9 +271,9 @@ fn plain(cell: &str, blanks: bool) -> Result<&str, String> {
 }
 
 /// CoNLL: the columns of the training data, without the label where it is the last.
-fn columns(schema: &SequenceSchema, examples: &Examples<'_>) -> Result<File, Fault> {
+fn columns(schema: &SequenceSchema, examples: &Examples<'_>, most: usize) -> Result<File, Fault> {
     let names: Vec<&str> = schema.columns.iter().map(String::as_str).collect();
-    let sentences = each(examples, |value| cells(value, &names, 0))?;
+    let sentences = each(examples, |value| cells(value, &names, 0, most))?;
     let last = names.len() - 1;
     let n_written = if schema.label == last { last } else { names.len() };
     token_lines("request.conll", examples, &sentences, |_, token| {
@@ -291,8 +295,8 @@ fn columns(schema: &SequenceSchema, examples: &Examples<'_>) -> Result<File, Fau
     })
 }
 
-fn conllu(examples: &Examples<'_>) -> Result<File, Fault> {
-    let sentences = each(examples, |value| cells(value, &CONLLU, 1))?;
+fn conllu(examples: &Examples<'_>, most: usize) -> Result<File, Fault> {
+    let sentences = each(examples, |value| cells(value, &CONLLU, 1, most))?;
     token_lines("request.conllu", examples, &sentences, |t, token| {
         let mut row = vec![(t + 1).to_string()];
         for cell in &token[1..] {
@@ -306,7 +310,7 @@ fn conllu(examples: &Examples<'_>) -> Result<File, Fault> {
 }
 
 /// CRFsuite: attributes of each token, as texts or by name with their values.
-fn attributes(examples: &Examples<'_>) -> Result<File, Fault> {
+fn attributes(examples: &Examples<'_>, most: usize) -> Result<File, Fault> {
     let escaped = |name: &str| -> Result<String, String> {
         Ok(plain(name, true)?.replace('\\', "\\\\").replace(':', "\\:"))
     };
@@ -315,9 +319,9 @@ fn attributes(examples: &Examples<'_>) -> Result<File, Fault> {
         let Value::Array(tokens) = value else {
             return Err(here("must be a list of tokens, each with its attributes"));
         };
-        if tokens.is_empty() || tokens.len() > TOKENS {
+        if tokens.is_empty() || tokens.len() > most {
             let none = "the sentence has no token".to_owned();
-            return Err(here(&if tokens.is_empty() { none } else { too_long(tokens.len()) }));
+            return Err(here(&if tokens.is_empty() { none } else { too_long(tokens.len(), most) }));
         }
         let line = |(t, token): (usize, &Value)| -> Result<Vec<Option<String>>, (String, String)> {
             let wrong = |why: String| (format!("/{t}"), why);

@@ -53,6 +53,8 @@ fn what_is_wrong_is_told_with_its_place() {
     }
     for (method, path, status) in [
         ("POST", "/v1/models/x/predict", 404),
+        ("POST", "/v1/models/m/predict?proba=true", 422),
+        ("PUT", "/", 405),
         ("GET", "/v1/models/x", 404),
         ("GET", "/v1/models/m?top=0", 400),
         ("GET", "/nothing", 404),
@@ -138,6 +140,7 @@ fn a_token_keeps_strangers_out_and_origins_are_let_in() {
         ("authorization: Bearer correct-horsf", 401),
         ("authorization: Basic correct-horse", 401),
         ("authorization: Bearer correct-horse", 200),
+        ("authorization: bearer correct-horse", 200),
     ] {
         let answer = server.send("POST", PATH, &[header], ROW.as_bytes());
         assert_eq!(answer.status, status, "{header} {answer:?}");
@@ -345,7 +348,7 @@ fn no_request_is_lost_when_it_is_told_to_end_under_load() {
 #[test]
 fn streams_are_answered_line_by_line_and_as_slowly_as_they_are_read() {
     let (_world, server) = serving(&["--timeout", "1"]);
-    let rows = "{\"weight\": 150, \"colour\": \"red\"}\n[120, \"yellow\"]\n\n{\"weight\": \"heavy\"}\nnot json\n[1, \"red\"]";
+    let rows = "{\"weight\": 150, \"colour\": \"red\"}\n[120, \"yellow\"]\n\n{\"weight\": \"heavy\", \"colour\": null}\nnot json\n[1, \"red\"]";
     let kind = ["content-type: application/x-ndjson"];
     let answer = server.send("POST", &format!("{PATH}?top=1"), &kind, rows.as_bytes());
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -357,6 +360,24 @@ fn streams_are_answered_line_by_line_and_as_slowly_as_they_are_read() {
     assert_eq!(lines[2]["error"]["pointer"], "/weight");
     assert_eq!((&lines[2]["line"], &lines[3]["line"]), (&json!(3), &json!(4)));
     assert!(lines[4]["label"].is_string());
+
+    // Whether a line is whole does not depend on the lines beside it.
+    for beside in ["", "[1, \"red\"]\n", "not json\n"] {
+        let rows = format!("{{\"weight\": 150}}\n{beside}");
+        let answer = server.send("POST", PATH, &kind, rows.as_bytes());
+        let first: Value = serde_json::from_str(answer.body.lines().next().unwrap()).unwrap();
+        let detail = first["error"]["detail"].as_str().unwrap();
+        assert!(detail.contains("has no \"colour\"") && detail.contains("null"), "{detail}");
+    }
+
+    // Who waits to be told to go on is told so.
+    let mut stream = server.connect();
+    write!(stream, "POST {PATH} HTTP/1.1\r\nhost: a\r\ncontent-type: application/x-ndjson\r\ncontent-length: 12\r\nexpect: 100-continue\r\n\r\n").unwrap();
+    let mut told = [0; 25];
+    stream.read_exact(&mut told).unwrap();
+    assert_eq!(&told, b"HTTP/1.1 100 Continue\r\n\r\n");
+    write!(stream, "[150, \"red\"]").unwrap();
+    assert!(http::read(&mut stream).body.contains("\"label\""));
 
     // Each line is answered when it comes.
     let mut stream = server.connect();
@@ -461,6 +482,18 @@ fn a_playground_trains_on_points() {
     server.end();
     let (_world, server) = serving(&[]);
     assert_eq!(server.post("/v1/playground", &request).status, 404);
+    server.end();
+}
+
+#[test]
+fn who_hangs_up_is_no_longer_in_flight_and_counted() {
+    let (_world, server) = serving(&["--timeout", "60"]);
+    let mut stream = server.connect();
+    write!(stream, "POST {PATH} HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n{{").unwrap();
+    // The one that asks is in flight, too.
+    while server.metric("lineal_requests_in_flight") < 2.0 {}
+    drop(stream);
+    while server.metric("lineal_requests_in_flight") > 1.0 {}
     server.end();
 }
 

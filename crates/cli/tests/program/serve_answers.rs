@@ -338,3 +338,33 @@ fn words_add_up_to_what_features_add() {
     assert_eq!((answer.status, &answer.json()["pointer"]), (422, &json!("/class")), "{answer:?}");
     server.end();
 }
+
+#[test]
+fn what_would_be_read_as_something_else_or_take_too_much_is_refused() {
+    let world = World::new();
+    world.file("q.letor", LETOR);
+    world.file("t.conll", CHUNKS);
+    world.file("d.conllu", TREES);
+    for (data, task, out) in [
+        ("q.letor", "rank", "q.lineal"),
+        ("t.conll", "tag", "t.lineal"),
+        ("d.conllu", "dependency", "d.lineal"),
+    ] {
+        world.run(&["train", data, "--task", task, "-o", out]).done();
+    }
+    let server = Serving::start(&world, &["q.lineal", "t.lineal", "d.lineal", "--log", "errors"]);
+    let words = |n: usize| json!({"sentences": [vec![json!(["dog", "NN"]); n]]});
+    let trees = |n: usize| json!({"sentences": [vec!["dog"; n]]});
+    let comment = json!({"queries": [{"id": "a#b", "documents": [[1], [2]]}]});
+    for (path, body, status) in [
+        ("/v1/models/q/predict", comment, 422),
+        ("/v1/models/t/predict", words(1001), 200),
+        ("/v1/models/t/explain", words(1001), 422),
+        ("/v1/models/d/predict", trees(501), 422),
+        ("/v1/models/d/predict", trees(40), 200),
+    ] {
+        let answer = server.post(path, &body);
+        assert_eq!(answer.status, status, "{path} {answer:?}");
+    }
+    server.end();
+}
