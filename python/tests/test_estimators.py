@@ -75,7 +75,10 @@ WEIGHTS = {"check_sample_weight_equivalence_on_dense_data", "check_sample_weight
 @pytest.mark.parametrize("ours,theirs", CHECKED, ids=lambda e: type(e).__name__)
 def test_scikit_learns_checks(ours, theirs):
     found = check_estimator(ours, on_skip=None, on_fail=None)
-    peers = [] if theirs is None else check_estimator(theirs, on_skip=None, on_fail=None)
+    missed = {r["check_name"] for r in found if r["status"] != "passed"}
+    # Twins are slow to check, and asked only where there is something to excuse.
+    is_excused = theirs is not None and any(not name.startswith("check_array_api") for name in missed)
+    peers = check_estimator(theirs, on_skip=None, on_fail=None) if is_excused else []
     excused = {r["check_name"] for r in peers if r["status"] != "passed"}
     # scikit-learn's own skip what other array libraries would be needed for, and Ridge counts no iterations.
     excused_by_name = {name for name in excused if name.startswith("check_array_api")} | {"check_non_transformer_estimators_n_iter"}
