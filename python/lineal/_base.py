@@ -18,6 +18,7 @@ try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin, clone
     from sklearn.exceptions import ConvergenceWarning, NotFittedError
     from sklearn.utils import check_random_state
+    from sklearn.utils._param_validation import InvalidParameterError
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
@@ -27,6 +28,7 @@ except ImportError:
         BaseEstimator,
         ClassifierMixin,
         ConvergenceWarning,
+        InvalidParameterError,
         NotFittedError,
         RegressorMixin,
         TransformerMixin,
@@ -68,10 +70,19 @@ def features(X: Any) -> Any:
     return np.array(X, order="C")
 
 
+def collected(X: Any) -> Any:
+    """A lazy frame of polars as a frame; anything else as it is."""
+    return X.collect() if hasattr(X, "collect") and hasattr(X, "collect_schema") else X
+
+
 def readable(path: Any) -> str:
     """The path of a file that can be opened, as a string; else the system's own exception."""
     with open(path, "rb"):
         return os.fspath(path)
+
+
+MOST_THREADS = 256
+"""More threads than this are not started, whatever ``n_jobs`` says: each takes memory, and results do not depend on their number."""
 
 
 def threads(n_jobs: Any) -> int:
@@ -82,7 +93,7 @@ def threads(n_jobs: Any) -> int:
         raise ValueError(f"The 'n_jobs' parameter must be an int or None. Got {n_jobs!r} instead.")
     if int(n_jobs) < -1:
         return max((os.cpu_count() or 1) + 1 + int(n_jobs), 1)
-    return max(int(n_jobs), 1)
+    return min(max(int(n_jobs), 1), max(MOST_THREADS, os.cpu_count() or 1))
 
 
 def seed_of(random_state: Any) -> int:
@@ -101,12 +112,19 @@ def number(estimator: Any, name: str, low: float = 0.0, *, closed: bool = False,
     value = getattr(estimator, name)
     kind = type(estimator).__name__
     span = f"{'[' if closed else '('}{low:g}, {high:g}{']' if high < np.inf else ')'}"
-    if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"The {name!r} parameter of {kind} must be a float in the range {span}. Got {value!r} instead.")
-    real = float(value)
-    if not (low < real or (closed and real == low)) or real > high or real != real:
-        raise ValueError(f"The {name!r} parameter of {kind} must be a float in the range {span}. Got {value!r} instead.")
-    return float(value)
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    real = float(value) if is_number else np.nan
+    if not (low < real or (closed and real == low)) or real > high:
+        raise InvalidParameterError(f"The {name!r} parameter of {kind} must be a float in the range {span}. Got {value!r} instead.")
+    return real
+
+
+def count(estimator: Any, name: str, low: int = 1) -> int:
+    """A parameter that must be a whole number of at least ``low``."""
+    value = getattr(estimator, name)
+    if not isinstance(value, numbers.Integral) or isinstance(value, (bool, np.bool_)) or int(value) < low:
+        raise InvalidParameterError(f"The {name!r} parameter of {type(estimator).__name__} must be an int in the range [{low}, inf). Got {value!r} instead.")
+    return int(value)
 
 
 def choice(estimator: Any, name: str, options: Any) -> Any:
@@ -114,21 +132,31 @@ def choice(estimator: Any, name: str, options: Any) -> Any:
     value = getattr(estimator, name)
     if not any(value is option or (isinstance(value, (str, bool)) and value == option) for option in options):
         shown = ", ".join(map(repr, options))
-        raise ValueError(
+        raise InvalidParameterError(
             f"The {name!r} parameter of {type(estimator).__name__} must be one of {{{shown}}}. Got {value!r} instead."
         )
     return value
 
 
 def passes(max_iter: Any, estimator: Any = None) -> int | None:
-    """``max_iter`` of scikit-learn as a limit of passes: -1 and ``None`` are the library's own."""
-    if max_iter is None or max_iter == -1:
+    """``max_iter`` of scikit-learn as a limit of passes; ``None`` is the library's own."""
+    if max_iter is None:
         return None
     if not isinstance(max_iter, numbers.Integral) or max_iter < 0:
-        raise ValueError(
+        raise InvalidParameterError(
             f"The 'max_iter' parameter of {type(estimator).__name__} must be an int in the range [0, inf). Got {max_iter!r} instead."
         )
-    return int(max_iter)
+    # No run ends by a limit beyond that, and the library counts in 64 bits.
+    return min(int(max_iter), 10**12)
+
+
+def most(top: Any) -> int | None:
+    """How many entries of an explanation are wanted; ``None`` for all."""
+    if top is None:
+        return None
+    if not isinstance(top, numbers.Integral) or int(top) < 0:
+        raise ValueError(f"top must be a whole number of at least 0, or None for all; it is {top!r}")
+    return int(top)
 
 
 def class_factors(class_weight: Any, classes: np.ndarray, ids: np.ndarray, weights: np.ndarray) -> np.ndarray | None:
@@ -210,6 +238,7 @@ class Rows(BaseEstimator):
     def _check(self, X: Any, y: Any = "no_validation", *, reset: bool, **how: Any) -> Any:
         """Checked features (and labels)."""
         how = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "reset": reset, **how}
+        X = collected(X)
         if isinstance(y, str) and y == "no_validation":
             return validate_data(self, X, **how)
         return validate_data(self, X, y, **how)
@@ -285,7 +314,7 @@ class Rows(BaseEstimator):
         ``(feature, value, weight, amount)``, the largest first, which with ``bias`` and ``rest`` add up to the lead.
         """
         check_is_fitted(self)
-        found = _model_of(self).explain(self._ready(X), top)
+        found = _model_of(self).explain(self._ready(X), most(top))
         classes = getattr(self, "classes_", None)
         for entry in found:
             for place in ("winner", "runner_up"):

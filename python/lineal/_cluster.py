@@ -67,7 +67,7 @@ class Here:
             try:
                 out.append(function(read(), *args))
             except ValueError as why:
-                raise ValueError(f"partition {number} ({self.names[number]}): {why}") from None
+                raise ValueError(of_partition(number, self.names[number], why)) from None
             except (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError) as why:
                 raise RuntimeError(in_partition(number, self.names[number], why)) from why
         return out
@@ -279,6 +279,11 @@ def run(
         train=lambda question, after: _lineal.train_distributed(rows, said, question, after),
     )  # fmt: skip
     return drive.run(checkpoint, on_pass, verbose)
+
+
+def of_partition(number: int, name: str, why: BaseException) -> str:
+    """What is wrong with a partition, whose name may already be part of the words."""
+    return f"partition {number} ({name}): {str(why).removeprefix(f'{name}: ')}"
 
 
 def in_partition(number: int, name: str, why: BaseException, failed: str = "could not be made") -> str:

@@ -16,7 +16,7 @@ from typing import Any, Callable, Sequence
 import distributed
 from dask import delayed
 
-from ._cluster import in_partition, megabytes
+from ._cluster import in_partition, megabytes, of_partition
 from ._shards import WIDTH, Question, Sum, add_sums, answer, levels, tree
 
 LOOK = 1.0
@@ -39,7 +39,7 @@ def each(function: Callable, number: int, name: str, raw: Any, args: tuple) -> A
     try:
         return function(raw, *args)
     except ValueError as why:
-        raise ValueError(f"partition {number} ({name}): {why}") from None
+        raise ValueError(of_partition(number, name, why)) from None
 
 
 def answered(shard: Any, question: Question) -> Sum:

@@ -6,7 +6,7 @@ import copy
 import json
 from typing import Any, Mapping
 
-from ._base import atomic, check_is_fitted, seed_of, threads
+from ._base import atomic, check_is_fitted, most, seed_of, threads
 from ._structured import Structured, plain
 
 
@@ -73,7 +73,7 @@ class DeclaredStructure(Structured):
         """Why each variable of each example has its label: entries as those of ``Tagger``, and the ``kind``, the label ``without_rules`` and the numbers of the ``rules`` that changed it."""
         check_is_fitted(self, "_model")
         X = list(X)
-        return self._model.explain(self._lines(X), "declared", top, threads(self.n_jobs)) if X else []
+        return self._model.explain(self._lines(X), "declared", most(top), threads(self.n_jobs)) if X else []
 
     def evaluate(self, X: Any, y: Any = None) -> dict[str, Any]:
         """What ``lineal eval`` measures on examples with their labels: accuracy, whole examples, F1 by kind and label."""

@@ -61,7 +61,7 @@ class LogisticRegression(OnCluster, _logistic.LogisticRegression):
 
     def _spec(self, plan: Plan) -> dict[str, Any]:
         solver = choice(self, "solver", ["lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"])
-        (C, share), tol, limit = self._penalty(), number(self, "tol"), passes(self.max_iter, self)
+        (C, share), tol, limit = self._penalty(), max(number(self, "tol", closed=True), 1e-13), passes(self.max_iter, self)
         if self.intercept_scaling != 1:
             raise ValueError("The 'intercept_scaling' parameter must be 1 on a cluster")
         bias = "none" if not self.fit_intercept else "penalised" if solver == "liblinear" else "free"

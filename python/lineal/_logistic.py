@@ -80,7 +80,9 @@ class LogisticRegression(Classifier):
         """Fits to features and classes."""
         solver = choice(self, "solver", ["lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"])
         C, share = self._penalty()
-        tol = number(self, "tol")
+        # scikit-learn takes 0, too: then as close as double precision allows.
+        tol = max(number(self, "tol", closed=True), 1e-13)
+        number(self, "intercept_scaling")
         limit = passes(self.max_iter, self)
         X, ids, weights, factors = self._targets(X, y, sample_weight, self.class_weight)
         if solver == "liblinear" and len(self.classes_) > 2:

@@ -15,6 +15,7 @@ from ._base import (
     check_is_fitted,
     choice,
     clone,
+    count,
     features,
     number,
     passes,
@@ -284,7 +285,7 @@ class CalibratedClassifierCV(_Reduction):
 
     def _reduced(self) -> dict[str, Any]:
         method = choice(self, "method", ["sigmoid", "isotonic", "temperature"])
-        return {"calibrate": {"sigmoid": "platt"}.get(method, method), "folds": 5 if self.cv is None else int(self.cv)}
+        return {"calibrate": {"sigmoid": "platt"}.get(method, method), "folds": 5 if self.cv is None else count(self, "cv", 2)}
 
     def _peer(self) -> Any:
         from sklearn.calibration import CalibratedClassifierCV as Peer
@@ -340,7 +341,8 @@ class LabelTreeClassifier(_ByColumns):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fits to features and classes."""
         tree = choice(self, "tree", ["clusters", "random", "huffman"])
-        reduction = {"tree": tree, "leaf_size": self.leaf_size, "beam": int(self.beam)}
+        leaf_size = None if self.leaf_size is None else count(self, "leaf_size")
+        reduction = {"tree": tree, "leaf_size": leaf_size, "beam": count(self, "beam")}
         return self._fit(X, y, sample_weight, {**self._common(), "reduction": reduction})
 
 

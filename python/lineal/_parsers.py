@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Iterable
 
-from ._base import atomic, check_is_fitted, seed_of, threads
+from ._base import atomic, check_is_fitted, most, seed_of, threads
 from ._structured import Structured, paired, word_of
 
 
@@ -73,7 +73,7 @@ class DependencyParser(Structured):
         """Why each word of each sentence got its head: entries as those of ``Tagger``, whose ``runner_up`` is the second best head."""
         check_is_fitted(self, "_model")
         text, lengths = self._text(X)
-        found = iter(self._model.explain(text, "conllu", top, threads(self.n_jobs))) if sum(lengths) else iter(())
+        found = iter(self._model.explain(text, "conllu", most(top), threads(self.n_jobs))) if sum(lengths) else iter(())
         return [next(found) if n else [] for n in lengths]
 
     def evaluate(self, X: Any, y: Any) -> dict[str, Any]:
@@ -138,7 +138,7 @@ class ConstituencyParser(Structured):
     def explain(self, X: Any, top: int | None = 10) -> list[list[dict[str, Any]]]:
         """Why each phrase of each sentence is there: entries as those of ``Tagger``, whose ``runner_up`` are the phrases of the best tree without it."""
         check_is_fitted(self, "_model")
-        return self._model.explain(self._sentences(X), "sentences", top, threads(self.n_jobs))
+        return self._model.explain(self._sentences(X), "sentences", most(top), threads(self.n_jobs))
 
     def evaluate(self, trees: Any) -> dict[str, Any]:
         """What ``lineal eval`` measures: precision, recall and F1 of brackets."""

@@ -8,7 +8,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _lineal
-from ._base import Rows, atomic, check_is_fitted, choice, features, number, progress, readable, seed_of, threads
+from ._base import Rows, atomic, check_is_fitted, choice, features, most, number, progress, readable, seed_of, threads
 from ._report import parse
 
 
@@ -98,7 +98,7 @@ class Ranker(Rows):
         """Why each document of each query stands where it does, against the next one below: ``rank``, ``score``, ``lead`` and ``reasons``."""
         check_is_fitted(self)
         X = self._check(X, reset=False)
-        return self._model.explain_ranking(features(X), self._sizes(groups, X.shape[0]), top, threads(self.n_jobs))
+        return self._model.explain_ranking(features(X), self._sizes(groups, X.shape[0]), most(top), threads(self.n_jobs))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)

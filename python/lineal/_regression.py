@@ -173,6 +173,7 @@ class LinearRegression(_LeastSquares):
     @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearRegression:
         """Fits to features and numbers."""
+        number(self, "tol", closed=True)
         X, y, weights = self._numbers(X, y, sample_weight, multi_output=True)
         if self.positive:
             self._solve_positive(X, y, weights, np.zeros(1))

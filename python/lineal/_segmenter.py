@@ -8,7 +8,7 @@ from typing import Any, Mapping
 import numpy as np
 
 from . import _lineal
-from ._base import atomic, check_is_fitted, number, progress, seed_of, threads
+from ._base import atomic, check_is_fitted, most, number, progress, seed_of, threads
 from ._structured import Structured, plain
 
 
@@ -148,12 +148,12 @@ class Segmenter(Structured):
             return []
         names = {str(label): label for label in self.classes_.tolist()}
         if isinstance(X[0], Mapping):
-            found = [why for (why,) in self._model.explain(self._lines(X), "graphs", top, threads(self.n_jobs))]
+            found = [why for (why,) in self._model.explain(self._lines(X), "graphs", most(top), threads(self.n_jobs))]
         else:
             images, found = [_pixels(image) for image in X], []
             for image in images:
                 at = None if pixel is None else pixel[0] * image.shape[1] + pixel[1]
-                (why,) = _lineal.explain_images(self._model, [image], at, top, threads(self.n_jobs))
+                (why,) = _lineal.explain_images(self._model, [image], at, most(top), threads(self.n_jobs))
                 why["position"] = divmod(why["position"], image.shape[1])
                 found.append(why)
         for why in found:

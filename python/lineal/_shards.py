@@ -131,6 +131,11 @@ def matrix(X: Any) -> tuple[Any, list[str] | None]:
     names = None
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         names = [str(name) for name in X.columns]
+        for at, (name, kind) in enumerate(zip(names, X.dtypes)):
+            # Words and categories that look like numbers would become numbers, and dates would, too.
+            is_number = kind.kind in "biuf" or (kind == object and not any(isinstance(one, str) for one in X.iloc[:, at]))
+            if not is_number:
+                raise ValueError(f"column {name!r} must be of numbers; it is {kind}: leave it out, or turn it into numbers first")
         X = X.to_numpy()
     if issparse(X):
         X = X.tocsr()
@@ -171,6 +176,21 @@ def _is_indicator(y: Any) -> bool:
     return issparse(y) or (hasattr(y, "ndim") and y.ndim == 2)
 
 
+F32_MAX = float(np.finfo(np.float32).max)
+
+
+def _classes(y: np.ndarray) -> np.ndarray:
+    """The class of each row, with a type of its own where Python objects have one."""
+    if y.dtype == object:
+        is_text = [isinstance(one, str) for one in y]
+        if any(is_text) and not all(is_text):
+            raise ValueError(f"the classes of y must be all words or all numbers; row {is_text.index(not is_text[0])} is of another kind than row 0")
+        y = np.asarray(y.tolist()) if len(y) else y.astype(str)
+    if y.dtype.kind == "f" and (y != np.floor(y)).any():
+        raise ValueError(f"Unknown label type: y has numbers that are not whole, such as {y[(y != np.floor(y)).argmax()]}, as if it were to be predicted by regression")
+    return y
+
+
 def _is_missing(y: np.ndarray) -> np.ndarray:
     """Where there is no value: ``None``, ``NaN`` or pandas' ``NA``."""
     if y.dtype.kind == "f":
@@ -203,6 +223,8 @@ def look(raw: tuple[Any, Any, Any], kind: Kind) -> Facts:
         values = X.data if issparse(X) else X
         if not np.isfinite(values).all():
             raise ValueError("features must be finite numbers: some are not")
+        if values.dtype == np.float64 and values.size and max(values.max(), -values.min()) > F32_MAX:
+            raise ValueError(f"features must be at most {F32_MAX:.3g}, the largest number in single precision: some are larger")
         facts.nnz = values.size
         facts.n_bytes = values.nbytes + (X.indices.nbytes + X.indptr.nbytes if issparse(X) else 0)
         if facts.n_rows:
@@ -234,10 +256,15 @@ def look(raw: tuple[Any, Any, Any], kind: Kind) -> Facts:
         if kind.target == "classes":
             if _is_missing(y).any():
                 raise ValueError(f"y has missing values: the first is that of row {int(_is_missing(y).argmax())}; leave out rows that have no class")
-            facts.values, where = np.unique(y.astype(str) if y.dtype == object else y, return_inverse=True)
+            facts.values, where = np.unique(_classes(y), return_inverse=True)
             facts.counts = np.bincount(where, weights=weights, minlength=len(facts.values))
-        elif not np.isfinite(y.astype(np.float64)).all():
-            raise ValueError("y must be finite numbers: some are not")
+        else:
+            try:
+                is_finite = np.isfinite(y.astype(np.float64)).all()
+            except (TypeError, ValueError) as why:
+                raise ValueError(f"y must be finite numbers: {why}") from None
+            if not is_finite:
+                raise ValueError("y must be finite numbers: some are not")
     if n != facts.n_rows:
         raise ValueError(f"{facts.n_rows} rows and {n} values of y")
     if kind.digest:
@@ -332,8 +359,7 @@ def build(raw: tuple[Any, Any, Any], plan: Plan) -> Shard | None:
     if plan.kind.target == "numbers":
         target = np.asarray(y, dtype=np.float64).ravel()
     elif plan.kind.target == "classes":
-        y = np.asarray(y).ravel()
-        ids = np.searchsorted(plan.classes, y.astype(str) if y.dtype == object else y)
+        ids = np.searchsorted(plan.classes, _classes(np.asarray(y).ravel()))
         target = ids.astype(np.uint32)
         if plan.factors is not None:
             weights = weights * plan.factors[ids]
@@ -403,6 +429,8 @@ def agree(all_facts: list[Facts], kind: Kind, name: Callable[[int], str]) -> Fac
                 raise ValueError(f"indicator matrices of {a.values} and of {b.values} labels")
             values, counts = a.values, a.counts + b.counts
         else:
+            if (a.values.dtype.kind == "U") != (b.values.dtype.kind == "U"):
+                raise ValueError(f"the classes of y must be all words or all numbers; one partition has {a.values[0]!r} and another has {b.values[0]!r}")
             values, where = np.unique(np.concatenate([a.values, b.values]), return_inverse=True)
             counts = np.bincount(where, weights=np.concatenate([a.counts, b.counts]), minlength=len(values))
         return Facts(

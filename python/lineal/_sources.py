@@ -248,7 +248,13 @@ class Source:
                 raise ValueError(f"columns must name the one column of text; there are {', '.join(map(repr, frame.columns[:20]))}")
             return [str(text) for text in frame.iloc[:, 0]], y, weights
         single = all(dtype == np.float32 for dtype in frame.dtypes)
-        return frame.astype(np.float32 if single else np.float64, copy=False), y, weights
+        try:
+            return frame.astype(np.float32 if single else np.float64, copy=False), y, weights
+        except (TypeError, ValueError) as why:
+            found = [name for name, kind in frame.dtypes.items() if kind.kind not in "biuf"]
+            if not found:
+                raise
+            raise ValueError(f"column {found[0]!r} must be of numbers: {why}; name the columns that are features (columns=)") from None
 
 
 def _target(y: Any) -> Any:
@@ -303,8 +309,11 @@ def _spans(path: str, form: str, block: int) -> list[tuple[int, int]]:
         return [(size * i // n, size * (i + 1) // n) for i in range(n)]
     import pyarrow.parquet
 
-    with _open(path) as file:
-        metadata = pyarrow.parquet.ParquetFile(file).metadata
+    try:
+        with _open(path) as file:
+            metadata = pyarrow.parquet.ParquetFile(file).metadata
+    except ValueError as why:
+        raise ValueError(f"{path}: {why}") from None
     spans, start, held = [], 0, 0
     for group in range(metadata.num_row_groups):
         size = max(metadata.row_group(group).total_byte_size, 4 * metadata.row_group(group).num_rows * metadata.num_columns)

@@ -13,6 +13,10 @@ class NotFittedError(ValueError, AttributeError):
     """An estimator was asked before it was fitted."""
 
 
+class InvalidParameterError(ValueError, TypeError):
+    """A parameter of an estimator is of a wrong type, or out of its range."""
+
+
 class ConvergenceWarning(UserWarning):
     """A solver gave up before it met the tolerance."""
 

@@ -12,10 +12,12 @@ from . import _lineal
 from ._base import (
     Classifier,
     ConvergenceWarning,
+    InvalidParameterError,
     _check_sample_weight,
     check_classification_targets,
     check_random_state,
     choice,
+    count,
     class_factors,
     column_or_1d,
     features,
@@ -55,17 +57,25 @@ class Stochastic:
             raise ValueError("alpha must be > 0 since learning_rate is 'optimal'. alpha is used to compute the optimal learning rate.")
         if self._rate() in ("constant", "invscaling", "adaptive", "pa1", "pa2"):
             number_of(me, "eta0", self._eta())
+        elif "eta0" in vars(me):
+            number(me, "eta0", closed=True)
         if me.early_stopping and partial:
             raise ValueError("early_stopping should be False with partial_fit")
-        if not isinstance(me.max_iter, numbers.Integral) or me.max_iter < 1:
-            raise ValueError(
-                f"The 'max_iter' parameter of {type(me).__name__} must be an int in the range [1, inf). Got {me.max_iter!r} instead."
-            )
+        count(me, "max_iter")
+        count(me, "n_iter_no_change")
+        if number(me, "validation_fraction", high=1.0) == 1.0:
+            raise InvalidParameterError(f"The 'validation_fraction' parameter of {type(me).__name__} must be a float in the range (0, 1). Got 1.0 instead.")
+        if "epsilon" in vars(me):
+            number(me, "epsilon", closed=True)
+        if "power_t" in vars(me):
+            number(me, "power_t", -np.inf)
+        if not isinstance(me.average, (bool, np.bool_)):
+            count(me, "average", 0)
         if me.tol is not None:
             number(me, "tol", closed=True)
-        if me.penalty == "elasticnet":
-            if me.l1_ratio is None:
-                raise ValueError("l1_ratio must be set when penalty is 'elasticnet'")
+        if me.penalty == "elasticnet" and me.l1_ratio is None:
+            raise ValueError("l1_ratio must be set when penalty is 'elasticnet'")
+        if me.l1_ratio is not None:
             number(me, "l1_ratio", closed=True, high=1.0)
 
     def _rate(self) -> str:
@@ -190,7 +200,7 @@ class Stochastic:
 
 def number_of(estimator: Any, name: str, value: Any) -> None:
     """A step size must be above 0."""
-    if not isinstance(value, numbers.Real) or value <= 0:
+    if not isinstance(value, numbers.Real) or not float(value) > 0:
         raise ValueError(f"{name} must be > 0, got {value!r} for {type(estimator).__name__}")
 
 

@@ -255,6 +255,7 @@ class LinearSVR(Regressor):
         """Fits to features and numbers."""
         loss = choice(self, "loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
         C, tol, epsilon = number(self, "C"), number(self, "tol"), number(self, "epsilon", closed=True)
+        number(self, "intercept_scaling")
         limit = passes(self.max_iter, self)
         X, y, weights = self._numbers(X, y, sample_weight)
         n_features = X.shape[1]

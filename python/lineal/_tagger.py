@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Iterable
 
-from ._base import atomic, check_is_fitted, choice, number, seed_of, threads
+from ._base import atomic, check_is_fitted, choice, most, number, seed_of, threads
 from ._structured import Structured, paired, word_of
 
 
@@ -116,7 +116,7 @@ class Tagger(Structured):
         """
         check_is_fitted(self, "_model")
         text, lengths = self._text(X)
-        found = iter(self._model.explain(text, "conll", top, threads(self.n_jobs))) if sum(lengths) else iter(())
+        found = iter(self._model.explain(text, "conll", most(top), threads(self.n_jobs))) if sum(lengths) else iter(())
         return [next(found) if n else [] for n in lengths]
 
     def score(self, X: Any, y: Any) -> float:

@@ -19,6 +19,7 @@ from ._base import (
     atomic,
     check_is_fitted,
     choice,
+    most,
     number,
     seed_of,
     threads,
@@ -477,7 +478,7 @@ class TextClassifier(ClassifierMixin, Rows):
     def explain(self, X: Any, top: int | None = 10) -> list[dict[str, Any]]:
         """Why each text got its class, by words: entries as those of the other estimators."""
         check_is_fitted(self)
-        found = self._model.explain_texts(_texts(X), top)
+        found = self._model.explain_texts(_texts(X), most(top))
         for entry in found:
             for place in ("winner", "runner_up"):
                 if entry[place] is not None:

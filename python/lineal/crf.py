@@ -19,7 +19,7 @@ from typing import Any, Iterable, Mapping
 import numpy as np
 
 from . import _lineal
-from ._base import BaseEstimator, atomic, check_is_fitted, progress, readable, threads
+from ._base import BaseEstimator, atomic, check_is_fitted, most, progress, readable, threads
 from ._report import Certificate, Report, estimator_html, parse
 
 ItemSequence = list
@@ -224,7 +224,7 @@ class CRF(BaseEstimator):
         """Why each item of each sequence got its label: entries as those of ``lineal.Tagger``."""
         check_is_fitted(self, "_model")
         text, lengths = _text(X)
-        found = iter(self._model.explain(text, "crfsuite", top, threads(self.n_jobs))) if sum(lengths) else iter(())
+        found = iter(self._model.explain(text, "crfsuite", most(top), threads(self.n_jobs))) if sum(lengths) else iter(())
         return [next(found) if n else [] for n in lengths]
 
     def score(self, X: Any, y: Any) -> float:

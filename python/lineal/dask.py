@@ -28,6 +28,7 @@ True
 from __future__ import annotations
 
 import functools
+import numbers
 import os
 from typing import Any, Callable
 
@@ -74,13 +75,15 @@ def _chunks(X: Any, name: str) -> list[Any]:
 
 
 def _default_client(client: Any) -> Any:
-    if client is None:
-        import distributed
+    import distributed
 
+    if client is None:
         try:
             return distributed.default_client()
         except ValueError:
             return None
+    if client is not False and not isinstance(client, distributed.Client):
+        raise TypeError(f"client must be a distributed.Client, None for the current one, or False for this process; it is {type(client).__name__}")
     return client or None
 
 
@@ -89,6 +92,9 @@ def _with_columns(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     named = [name for name in (y, sample_weight) if isinstance(name, str)]
     if not named or not _is_frame(X):
         return X, y, sample_weight
+    for name in named:
+        if name not in X.columns:
+            raise ValueError(f"there is no column {name!r}; there are {', '.join(map(repr, X.columns[:20]))}")
     take = [X[name] if isinstance(name, str) else name for name in (y, sample_weight)]
     return X.drop(columns=named), take[0], take[1]
 
@@ -150,6 +156,12 @@ def _transport(client: Any, names: list[str], parts: list[Any], keep: Any, timeo
     return Cluster(client, names, parts, timeout=timeout, keep=keep)
 
 
+def _rounds(rounds: Any) -> int:
+    if not isinstance(rounds, numbers.Integral) or int(rounds) < 0:
+        raise ValueError(f"rounds must be a whole number of at least 0, not {rounds!r}")
+    return int(rounds)
+
+
 class _OnDask(_distributed.OnCluster):
     """Partitions by Dask, and predictions of partitions."""
 
@@ -169,7 +181,7 @@ class _OnDask(_distributed.OnCluster):
         rounds: int = 0,
     ) -> Any:
         """Fits to partitions, or to files; see ``lineal.dask`` for what may be said beside them."""
-        client = _default_client(client)
+        client, rounds = _default_client(client), _rounds(rounds)
         how = {"timeout": timeout, "columns": columns, "block": block}
         names, parts, libsvm = _partitions(X, y, sample_weight, client, how, self._kind.text)
         return self._run(_transport(client, names, parts, keep, timeout), libsvm, checkpoint, rounds)
@@ -337,7 +349,7 @@ class Tagger(_distributed.Tagger):
         rounds: int = 0,
     ) -> Any:
         """Fits to bags of sentences (lists of words, or of tuples of columns) and of the labels of their words, or to files, whose label is the column or the key ``y``; see ``lineal.dask`` for the rest."""
-        client = _default_client(client)
+        client, rounds = _default_client(client), _rounds(rounds)
         form: Any
         if _is_files(X):
             found = sequence_sources(X, y, block=block)
@@ -378,7 +390,7 @@ def _tag_text(model: Any, method: str, source: Source) -> Any:
 
 
 def train(client: Any, X: Any, y: Any = None, sample_weight: Any = None, *, estimator: Any = "LogisticRegression", **options: Any) -> Any:
-    """A fitted estimator of this module, for those who like functions. ``estimator`` is one, or its name; ``options`` are its parameters and those of ``fit``.
+    """A fitted estimator of this module, for those who like functions. ``estimator`` is one, its class, or its name; ``options`` are its parameters and those of ``fit``.
 
     >>> import dask.array as da
     >>> from lineal.dask import train
@@ -392,6 +404,8 @@ def train(client: Any, X: Any, y: Any = None, sample_weight: Any = None, *, esti
         if estimator not in __all__ or estimator == "train":
             raise ValueError(f"estimator must be one of {', '.join(name for name in __all__ if name != 'train')}, not {estimator!r}")
         estimator = globals()[estimator](**options)
+    elif isinstance(estimator, type):
+        estimator = estimator(**options)
     elif options:
         estimator.set_params(**options)
     if sample_weight is not None:

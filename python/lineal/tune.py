@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import json
+import numbers
 import time
 from typing import Any, Sequence
 
@@ -62,6 +63,22 @@ class Search(Rows):
         """The probabilities of the best estimator, where it has any."""
         return self.best_estimator_.predict_proba(X)
 
+    def save(self, path: Any) -> int:
+        """Writes the model file of the best estimator; returns its size in bytes."""
+        return self.best_estimator_.save(path)
+
+    def explain(self, X: Any, top: int | None = 10) -> list[dict[str, Any]]:
+        """Why the best estimator gives each row its answer."""
+        return self.best_estimator_.explain(X, top)
+
+    def __getattr__(self, name: str) -> Any:
+        # What the best estimator proves and tells.
+        if name in ("certificate_", "report_") and "best_estimator_" in self.__dict__:
+            return getattr(self.best_estimator_, name)
+        if name == "best_estimator_":
+            raise AttributeError("there is no best estimator, since refit is False")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def __sklearn_is_fitted__(self) -> bool:
         return "best_index_" in self.__dict__
 
@@ -100,6 +117,8 @@ def search(
     unknown = [loss for loss in losses if loss not in LOSSES]
     if unknown or not losses:
         raise ValueError(f"losses must be among {sorted(LOSSES)}, got {list(losses)!r}")
+    if not isinstance(cv, numbers.Integral) or isinstance(cv, bool):
+        raise ValueError(f"cv must be the number of folds, not {cv!r}; for a splitter of your own use scikit-learn's GridSearchCV")
     out.classes_ = classes
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
     spec = {"task": "classify", "standardize": "never", "tol": float(tol), "seed": seed_of(random_state)}

@@ -83,7 +83,7 @@ def test_the_default_tolerance_is_kept():
 
 def test_workers_come_and_go(client, scaled_to, killing, monkeypatch):
     """1, 2 and 4 workers, one of them killed, one process, streamed passes, a first phase of steps: the same bits where the request is the same."""
-    X, y = chunks(150)
+    X, y = chunks(60)
     parts = bags(X, y, 6)
     model = lambda: ld.Tagger()
     found = {}
@@ -117,12 +117,12 @@ def write(folder, X, y, form, n=3):
 
 @pytest.mark.parametrize("form", ["conll", "jsonl"])
 def test_files_are_read_by_workers(form, client, tmp_path):
-    X, y = chunks(120)
+    X, y = chunks(60)
     write(tmp_path, X, y, form)
     files = str(tmp_path / f"*.{form}")
-    there = ld.Tagger(tol=1e-6).fit(files, client=client, block=4000)
+    there = ld.Tagger(tol=1e-6).fit(files, client=client, block=2000)
     assert there.report_["cluster"]["partitions"] > 5
-    assert in_bits(there) == in_bits(ld.Tagger(tol=1e-6).fit(files, client=False, block=4000))
+    assert in_bits(there) == in_bits(ld.Tagger(tol=1e-6).fit(files, client=False, block=2000))
     twin = lineal.Tagger(tol=1e-6).fit(X, y)
     assert abs(there.certificate_.objective - twin.certificate_.objective) <= 2e-6 * twin.certificate_.objective
     found = client.compute(there.predict(files)).result(timeout=60)

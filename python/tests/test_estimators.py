@@ -75,7 +75,10 @@ WEIGHTS = {"check_sample_weight_equivalence_on_dense_data", "check_sample_weight
 @pytest.mark.parametrize("ours,theirs", CHECKED, ids=lambda e: type(e).__name__)
 def test_scikit_learns_checks(ours, theirs):
     found = check_estimator(ours, on_skip=None, on_fail=None)
-    peers = [] if theirs is None else check_estimator(theirs, on_skip=None, on_fail=None)
+    missed = {r["check_name"] for r in found if r["status"] != "passed"}
+    # Twins are slow to check, and asked only where there is something to excuse.
+    is_excused = theirs is not None and any(not name.startswith("check_array_api") for name in missed)
+    peers = check_estimator(theirs, on_skip=None, on_fail=None) if is_excused else []
     excused = {r["check_name"] for r in peers if r["status"] != "passed"}
     # scikit-learn's own skip what other array libraries would be needed for, and Ridge counts no iterations.
     excused_by_name = {name for name in excused if name.startswith("check_array_api")} | {"check_non_transformer_estimators_n_iter"}
@@ -239,7 +242,9 @@ def test_a_fork_after_a_fit_and_a_pool_of_processes(method):
 @pytest.mark.filterwarnings("ignore")
 def test_an_interrupt_leaves_the_estimator_as_it_was():
     generator = np.random.RandomState(0)
-    X = sparse.random(60_000, 3_000, density=0.01, format="csr", random_state=generator, dtype=np.float32)
+    # Made by hand: SciPy's random matrices take longer than what is tested.
+    columns = np.sort(generator.randint(0, 100, (60_000, 30)) + 100 * np.arange(30), axis=1)
+    X = sparse.csr_matrix((generator.rand(columns.size).astype(np.float32), columns.ravel(), np.arange(0, columns.size + 1, 30)), shape=(60_000, 3_000))
     y = generator.randint(0, 2, X.shape[0])
     model = lineal.LinearSVC(loss="hinge", C=1000.0, tol=1e-12, max_iter=100_000)
     before = dict(vars(model))
