@@ -361,10 +361,34 @@ class Rows(BaseEstimator):
 
 
 def _model_of(estimator: Any) -> Any:
+    """The estimator's model; where its weights were not made by one run, or were set by hand, one of these weights."""
     model = estimator.__dict__.get("_model")
-    if model is None:
+    weights = estimator.__dict__.get("coef_")
+    if model is not None and (weights is None or not hasattr(estimator, "_is_own") or estimator._is_own()):
+        return model
+    if weights is None:
         raise ValueError(f"the weights of this {type(estimator).__name__} were not made by one run, so there is no model file of it")
-    return model
+    coef = np.atleast_2d(weights.toarray() if issparse(weights) else np.asarray(weights, dtype=np.float64))
+    classes = estimator.__dict__.get("classes_")
+    if coef.shape[0] > 1 and classes is None:
+        raise ValueError(f"this {type(estimator).__name__} predicts {coef.shape[0]} numbers, and a model file has one")
+    bias = np.broadcast_to(np.asarray(estimator.intercept_, dtype=np.float64), coef.shape[:1])
+    names = getattr(estimator, "feature_names_in_", None)
+    logistic = hasattr(estimator, "predict_proba") and getattr(estimator, "loss", "log_loss") == "log_loss"
+    softmax = logistic and getattr(estimator, "solver", "liblinear") != "liblinear"
+    spec = {
+        "task": "regress" if classes is None else "classify",
+        "loss": "squared" if classes is None else "logistic" if logistic else "hinge",
+        "strategy": "joint" if softmax or coef.shape[0] == 1 else "ova",
+        "standardize": "never",
+    }
+    return _lineal.Model.from_weights(
+        np.vstack([coef.T, bias[None, :]]).ravel().tolist(),
+        coef.shape[1],
+        [] if classes is None else names_of(classes),
+        json.dumps(spec),
+        None if names is None else [str(name) for name in names],
+    )
 
 
 class Linear(Rows):

@@ -324,3 +324,34 @@ def test_n_jobs_changes_nothing():
     X, y = make_classification(n_samples=2000, n_features=20, n_classes=3, n_informative=6, random_state=1)
     one, two = (lineal.LogisticRegression(n_jobs=n).fit(X, y) for n in (1, 2))
     np.testing.assert_array_equal(one.coef_, two.coef_)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("model", [
+    lineal.SGDClassifier(random_state=0),
+    lineal.SGDClassifier(loss="log_loss", random_state=0),
+    lineal.Perceptron(random_state=0),
+    lineal.PassiveAggressiveClassifier(random_state=0),
+], ids=repr)
+def test_weights_of_stochastic_steps_are_saved_and_explained(model, n_classes, tmp_path):
+    X = np.random.RandomState(0).randn(90, 4)
+    y = np.array(["a", "b", "c"])[np.abs(X[:, 0] * 2).astype(int) % n_classes]
+    model.fit(X, y)
+    model.save(tmp_path / "m.lineal")
+    again = lineal.load(tmp_path / "m.lineal")
+    assert (again.predict(X) == model.predict(X)).all()
+    if hasattr(model, "predict_proba"):
+        np.testing.assert_allclose(again.predict_proba(X), model.predict_proba(X), rtol=1e-5)
+    assert [entry["winner"] for entry in model.explain(X[:5])] == list(model.predict(X[:5]))
+    # Weights that a user sets are those that are saved.
+    model.coef_ = -model.coef_
+    model.save(tmp_path / "m.lineal")
+    assert (lineal.load(tmp_path / "m.lineal").predict(X) == model.predict(X)).all()
+
+
+def test_a_regression_by_stochastic_steps_is_saved(tmp_path):
+    X = np.random.RandomState(0).randn(90, 4)
+    model = lineal.SGDRegressor(random_state=0).fit(X, X[:, 0] - X[:, 2] + 3)
+    model.save(tmp_path / "m.lineal")
+    np.testing.assert_allclose(lineal.load(tmp_path / "m.lineal").predict(X), model.predict(X), rtol=1e-5)
+    assert len(model.explain(X[:2])) == 2

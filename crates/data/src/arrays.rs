@@ -50,6 +50,26 @@ impl Schema {
     }
 }
 
+impl Schema {
+    /// The same features, each a column of numbers with its name.
+    pub fn with_names<N: Into<String>>(
+        mut self,
+        names: impl IntoIterator<Item = N>,
+    ) -> Result<Self, Error> {
+        let column = |(at, name): (usize, N)| Column {
+            name: name.into(),
+            kind: ColumnKind::Numeric { at, mean: 0.0 },
+        };
+        let columns: Vec<Column> = names.into_iter().enumerate().map(column).collect();
+        if columns.len() != self.n_features {
+            let message = format!("{} names for {} features", columns.len(), self.n_features);
+            return Err(bad(ErrorKind::Columns, message));
+        }
+        self.columns = Some(columns);
+        Ok(self)
+    }
+}
+
 impl Dataset {
     /// Rows of numbers, each with the name of its class.
     ///
@@ -157,16 +177,7 @@ impl Dataset {
         mut self,
         names: impl IntoIterator<Item = N>,
     ) -> Result<Self, Error> {
-        let column = |(at, name): (usize, N)| Column {
-            name: name.into(),
-            kind: ColumnKind::Numeric { at, mean: 0.0 },
-        };
-        let columns: Vec<Column> = names.into_iter().enumerate().map(column).collect();
-        if columns.len() != self.n_features() {
-            let message = format!("{} names for {} features", columns.len(), self.n_features());
-            return Err(bad(ErrorKind::Columns, message));
-        }
-        self.schema.columns = Some(columns);
+        self.schema = self.schema.with_names(names)?;
         Ok(self)
     }
 

@@ -4,7 +4,7 @@ use crate::arrays::Features;
 use crate::errors::{exception, refused};
 use crate::run::{brief, instant};
 use lineal::data::ColumnKind;
-use lineal::{Dataset, Error, ExplainSpec, Predicted, Report, Table};
+use lineal::{Dataset, Error, ExplainSpec, Predicted, Report, Schema, Table, TrainSpec};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -341,6 +341,24 @@ impl Model {
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, &str)> {
         let bytes = brief(py, 1, || self.model.to_bytes())?;
         Ok((PyBytes::new(py, &bytes), &self.report))
+    }
+
+    /// A model of weights that were found elsewhere: feature by feature those of all outputs, and the biases at the end.
+    #[staticmethod]
+    #[pyo3(signature = (w, n_features, classes, spec, names=None))]
+    fn from_weights(
+        w: Vec<f64>,
+        n_features: usize,
+        classes: Vec<String>,
+        spec: &str,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        let spec: TrainSpec = serde_json::from_str(spec).map_err(refused)?;
+        let mut schema = Schema::of_arrays(n_features, spec.task.target(), classes);
+        if let Some(names) = names {
+            schema = schema.with_names(names).map_err(refused)?;
+        }
+        Self::alone(lineal::Model::from_weights(schema, spec, w).map_err(exception)?)
     }
 
     /// A model of these bytes.

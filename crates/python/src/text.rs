@@ -2,7 +2,7 @@
 
 use crate::errors::refused;
 use crate::model::Model;
-use crate::run::{Stop, brief, long_owned};
+use crate::run::{Stop, long_owned};
 use lineal::linalg::{Csr, Matrix};
 use lineal::text::{self, TextParts, TextSpec};
 use lineal::{
@@ -12,6 +12,7 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyBytes;
+use std::sync::Arc;
 
 /// `(n_features, row pointers, columns, values)`.
 type Parts<'py> =
@@ -20,13 +21,16 @@ type Parts<'py> =
 /// A vocabulary, or a hash, and how words weigh.
 #[pyclass(frozen, module = "lineal._lineal")]
 pub(crate) struct TextEncoder {
-    encoder: text::TextEncoder,
+    encoder: Arc<text::TextEncoder>,
     /// The column of each feature, where columns are in the order of names; none for hashes.
-    columns: Option<Vec<u32>>,
+    columns: Option<Arc<[u32]>>,
 }
 
+/// The parts before they are Python's.
+type Arrays = (usize, Vec<i64>, Vec<i32>, Vec<f32>);
+
 /// Rows with their columns in the order of names.
-fn parts<'py>(py: Python<'py>, rows: Csr, order: Option<&[u32]>) -> Parts<'py> {
+fn arrays(rows: Csr, order: Option<&[u32]>) -> Arrays {
     let n_rows = rows.n_rows();
     let mut start = Vec::with_capacity(n_rows + 1);
     start.push(0i64);
@@ -43,7 +47,10 @@ fn parts<'py>(py: Python<'py>, rows: Csr, order: Option<&[u32]>) -> Parts<'py> {
         values.extend(row.iter().map(|&(_, v)| v));
         start.push(columns.len() as i64);
     }
-    let n_cols = rows.n_cols();
+    (rows.n_cols(), start, columns, values)
+}
+
+fn parts(py: Python<'_>, (n_cols, start, columns, values): Arrays) -> Parts<'_> {
     (n_cols, start.into_pyarray(py), columns.into_pyarray(py), values.into_pyarray(py))
 }
 
@@ -53,9 +60,9 @@ impl TextEncoder {
             let by_name = by_name(&encoder);
             let mut columns = vec![0; by_name.len()];
             by_name.iter().enumerate().for_each(|(at, &j)| columns[j] = at as u32);
-            columns
+            columns.into()
         });
-        Self { encoder, columns }
+        Self { encoder: Arc::new(encoder), columns }
     }
 }
 
@@ -79,11 +86,18 @@ impl TextEncoder {
         rows: bool,
     ) -> PyResult<(Self, Option<Parts<'py>>)> {
         let spec: TextSpec = serde_json::from_str(spec).map_err(refused)?;
-        let done = long_owned(py, n_threads, move |stop| Ok(fit_parts(spec, &texts, rows, stop)))?;
+        let done = long_owned(py, n_threads, move |stop| {
+            let fitted = fit_parts(spec, &texts, rows, stop);
+            Ok(fitted.map(|done| {
+                done.map(|(encoder, rows)| {
+                    let encoder = Self::new(encoder);
+                    let rows = rows.map(|rows| arrays(rows, encoder.columns.as_deref()));
+                    (encoder, rows)
+                })
+            }))
+        })?;
         let (encoder, rows) = done.map_err(refused)?.ok_or_else(|| refused("interrupted"))?;
-        let encoder = brief(py, 1, || Ok(Self::new(encoder)))?;
-        let rows = rows.map(|rows| parts(py, rows, encoder.columns.as_deref()));
-        Ok((encoder, rows))
+        Ok((encoder, rows.map(|rows| parts(py, rows))))
     }
 
     /// One that hashes, and so has nothing to learn.
@@ -102,8 +116,13 @@ impl TextEncoder {
         n_threads: usize,
         by_name: bool,
     ) -> PyResult<Parts<'py>> {
-        let rows = brief(py, n_threads, || Ok(self.encoder.encode(&texts[..])))?;
-        Ok(parts(py, rows.map_err(refused)?, self.columns.as_deref().filter(|_| by_name)))
+        let encoder = Arc::clone(&self.encoder);
+        let columns = self.columns.clone().filter(|_| by_name);
+        let rows = long_owned(py, n_threads, move |_| {
+            let rows = encoder.encode(&texts[..]);
+            Ok(rows.map(|rows| arrays(rows, columns.as_deref())))
+        })?;
+        Ok(parts(py, rows.map_err(refused)?))
     }
 
     /// How rare each feature is; empty without tf–idf.
