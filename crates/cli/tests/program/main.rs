@@ -6,6 +6,7 @@ mod calibration;
 mod compare;
 mod constituency;
 mod convert;
+mod dates;
 mod declared;
 mod demo;
 mod dependency;
