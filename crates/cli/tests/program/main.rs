@@ -1,5 +1,6 @@
 //! The program as its users meet it: a command, what it prints, how it ends, what it leaves behind.
 
+mod advice;
 mod bad_input;
 mod bad_model;
 mod calibration;
