@@ -54,6 +54,10 @@ fn control_characters_do_not_reach_the_terminal() {
     world.file("b.csv", binary);
     let run = world.run(&["train", "b.csv", "-o", "n.lineal"]);
     assert!(run.code == 1 && is_shown(&run.err), "{run:?}");
+    world.file("c.csv", "\u{7f}ELF\u{2}\u{0}\u{0},x\n1,2\n3,4\n");
+    world
+        .run(&["train", "c.csv", "-o", "n.lineal"])
+        .failed(1, &["the columns are \\u{7f}ELF\\u{2}\\u{0}", "this is hardly a table"]);
 }
 
 #[test]

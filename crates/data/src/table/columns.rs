@@ -109,5 +109,8 @@ pub(super) fn list(names: &[String]) -> String {
         0 => String::new(),
         n => format!(" and {n} more"),
     };
-    format!("the columns are {}{more}", shown.join(", "))
+    let is_text = names.iter().all(|name| !name.contains('\0'));
+    let not_text =
+        if is_text { "" } else { "; there are bytes of 0 in them, so this is hardly a table" };
+    format!("the columns are {}{more}{not_text}", shown.join(", "))
 }
