@@ -28,12 +28,14 @@ const SHORT: &[Short] = &[
             "calibrate",
             "threshold",
             "test",
+            "validation",
             "report",
             "quiet",
         ],
         examples: "\
 Examples:
   lineal train flowers.csv --label species -o flowers.lineal --test test.csv
+  lineal train flowers.csv --label species -o flowers.lineal --validation 0.2
   lineal train tickets.csv --label desk --text subject,body -o tickets.lineal
   lineal train a9a.svm -o a9a.lineal --loss hinge -C 0.1
   lineal train train.conll --task tag -o tags.lineal --test test.conll",

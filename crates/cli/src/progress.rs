@@ -184,7 +184,7 @@ fn describe(point: &CurvePoint, task: Task) -> String {
     add("objective", point.objective);
     if point.objective.is_none() {
         // Without a curve sgd only knows the loss of the examples that it met, before it learnt from them.
-        add("loss on the way", point.train_loss);
+        add("loss before each step", point.train_loss);
     }
     let estimate = point.gap_estimate.map(|gap| format!("gap ≈ {gap:.1e}"));
     words.extend(point.gap.map(|gap| format!("gap {gap:.1e}")).or(estimate));

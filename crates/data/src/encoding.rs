@@ -90,7 +90,13 @@ pub(crate) fn in_utf8_with(
 /// The source in UTF-8: itself, or its decoded content where the options or a byte order mark say that it is something else.
 pub(crate) fn in_utf8(source: Source, options: &ReadOptions) -> Result<Source, Error> {
     // What may come once is looked at when it has come.
-    let marked = || Ok::<_, Error>(source.peek(HEAD)?.and_then(|head| Encoding::of_mark(&head)));
+    let marked = || match source.peek(HEAD)? {
+        Some(head) => {
+            refuse_utf32(&head, &source.name())?;
+            Ok::<_, Error>(Encoding::of_mark(&head))
+        }
+        None => Ok(None),
+    };
     let encoding = match options.encoding {
         Some(encoding) => Some(encoding),
         None => marked()?,
@@ -103,10 +109,25 @@ pub(crate) fn in_utf8(source: Source, options: &ReadOptions) -> Result<Source, E
 
 /// The same for content at hand.
 pub(crate) fn bytes_in_utf8(bytes: Bytes, name: &str) -> Result<Bytes, Error> {
+    refuse_utf32(&bytes, name)?;
     match Encoding::of_mark(&bytes) {
         Some(encoding) => Ok(Bytes::Owned(decode(&bytes, encoding, name)?.into_bytes())),
         None => Ok(bytes),
     }
+}
+
+/// UTF-32 has a byte order mark that begins as that of UTF-16, or three bytes of 0 in each character.
+fn refuse_utf32(bytes: &[u8], name: &str) -> Result<(), Error> {
+    let (units, _) = bytes[..bytes.len().min(HEAD)].as_chunks::<4>();
+    let is_marked = matches!(units.first(), Some([0xff, 0xfe, 0, 0] | [0, 0, 0xfe, 0xff]));
+    let is_all = |test: fn(&[u8; 4]) -> bool| units.len() > 1 && units.iter().all(test);
+    let is_latin = is_all(|unit| unit[0] > 0 && unit[1..] == [0; 3])
+        || is_all(|unit| unit[3] > 0 && unit[..3] == [0; 3]);
+    if !is_marked && !is_latin {
+        return Ok(());
+    }
+    let message = "the file is in UTF-32, which is not read; convert it, for instance by iconv -f UTF-32 -t UTF-8";
+    Err(Error::new(ErrorKind::Encoding, name, message))
 }
 
 /// The encoding that bytes which are not UTF-8 are most likely in.
@@ -197,5 +218,12 @@ mod tests {
         assert_eq!(decode(b"caf\xe9", latin, "t").unwrap(), "café");
         let japanese = Encoding::named("shift_jis").unwrap();
         assert!(decode(b"\x81", japanese, "t").is_err());
+        let utf32 = |text: &str| -> Vec<u8> {
+            text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect()
+        };
+        for text in ["\u{feff}x,y\n1,é\n", "x,y\n1,2\n"] {
+            let error = bytes_in_utf8(Bytes::Owned(utf32(text)), "t").unwrap_err();
+            assert!(error.message.contains("iconv -f UTF-32"), "{error}");
+        }
     }
 }

@@ -117,16 +117,19 @@ pub(crate) fn place(text: &[u8], offset: usize) -> (usize, usize) {
 
 /// A value as a message shows it: in backticks, cut when long, never raw control bytes.
 pub(crate) fn quote(value: impl AsRef<[u8]>) -> String {
+    format!("`{}`", printable(&String::from_utf8_lossy(value.as_ref())))
+}
+
+/// A name as a list shows it: as [`quote`] without the backticks.
+pub(crate) fn printable(text: &str) -> String {
     const SHOWN: usize = 40;
-    let text = String::from_utf8_lossy(value.as_ref());
-    let mut shown = String::from("`");
+    let mut shown = String::new();
     for c in text.chars().take(SHOWN) {
         if c.is_control() { shown.extend(c.escape_default()) } else { shown.push(c) }
     }
     if text.chars().nth(SHOWN).is_some() {
         shown.push('…');
     }
-    shown.push('`');
     shown
 }
 

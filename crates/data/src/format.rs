@@ -7,9 +7,10 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind};
+use crate::sequences::looks_like_crfsuite;
 use crate::source::without_bom;
 use crate::table::LABEL_PREFIX;
-use crate::table::layout::is_table;
+use crate::table::layout::{is_header, is_table};
 
 /// A file format that examples come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -185,6 +186,13 @@ pub(crate) fn guess(name: &str, bytes: &[u8]) -> Result<Format, Error> {
             return Err(Error::new(ErrorKind::Format, name, message));
         }
         Some(_) if is_table(start) => return Ok(Format::Csv),
+        Some(_) if looks_like_crfsuite(&String::from_utf8_lossy(start)) => {
+            return Ok(Format::Crfsuite);
+        }
+        Some(_) if is_header(start) => {
+            let message = "the only line looks like the header of a table, and no rows follow it; if it is something else, say which with options.format";
+            return Err(Error::new(ErrorKind::Empty, name, message));
+        }
         Some(_) => {}
     }
     let message = format!(
@@ -282,5 +290,7 @@ mod tests {
             assert!(error.message.contains("options.format"), "{error}");
         }
         assert_eq!(guess("x", b" \n").unwrap_err().kind, ErrorKind::Empty);
+        assert_eq!(guess("-", b"a,b\n").unwrap_err().kind, ErrorKind::Empty);
+        assert_eq!(guess("-", b"B\tw=a\tp=b\nI\tw=c\n\nO\tw=d\n"), Ok(Format::Crfsuite));
     }
 }

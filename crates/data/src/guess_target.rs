@@ -16,6 +16,9 @@ const MANY_VALUES: usize = 20;
 /// Fewer rows per value than this are few.
 const FEW_ROWS: usize = 10;
 
+/// In small tables, more than this, if most values have one row alone.
+const MANY_IN_SMALL: usize = 10;
+
 /// What labels seem to be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GuessedTarget {
@@ -56,7 +59,8 @@ fn why_numbers(schema: &Schema, n_rows: usize) -> Option<String> {
     const NAMES_OF_CLASSES: [&str; 5] = ["label", "class", "category", "intent", "code"];
     let is_code = |name: &str| NAMES_OF_CLASSES.iter().any(|n| name.eq_ignore_ascii_case(n));
     let is_named = label.is_none_or(|column| is_code(&column.name));
-    let is_many = n_values > MANY_VALUES && n_rows < FEW_ROWS * n_values;
+    let is_many = (n_values > MANY_VALUES && n_rows < FEW_ROWS * n_values)
+        || (n_values > MANY_IN_SMALL && n_rows < 2 * n_values);
     (is_many && !is_named).then(|| {
         format!(
             "{name} holds {} different numbers in {} rows",
@@ -87,6 +91,10 @@ mod tests {
         assert_eq!(target("a.svm", "0.5 1:1\n1.5 1:2\n2 1:3\n"), TargetKind::Real);
         let many = table("y", 60, |i| (i % 30).to_string());
         assert_eq!(target("a.csv", &many), TargetKind::Real);
+        let small = table("y", 20, |i| (i % 12).to_string());
+        assert_eq!(target("a.csv", &small), TargetKind::Real);
+        let pairs = table("y", 24, |i| (i % 12).to_string());
+        assert_eq!(target("a.csv", &pairs), TargetKind::Classes);
     }
 
     #[test]

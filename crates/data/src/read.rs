@@ -144,24 +144,29 @@ enum Content {
 impl Opened {
     fn new(source: Source, options: &ReadOptions) -> Result<Self, Error> {
         let path = path_of(&source);
-        Self::of_utf8(in_utf8(source, options)?, path, options)
+        Self::of_utf8(in_utf8(source, options)?, path, options, None)
     }
 
     /// As the schema was learnt.
     fn with(source: Source, options: &ReadOptions, schema: &Schema) -> Result<Self, Error> {
         let path = path_of(&source);
-        Self::of_utf8(in_utf8_with(source, options, schema)?, path, options)
+        Self::of_utf8(in_utf8_with(source, options, schema)?, path, options, Some(schema))
     }
 
     fn of_utf8(
         source: Source,
         path: Option<PathBuf>,
         options: &ReadOptions,
+        schema: Option<&Schema>,
     ) -> Result<Self, Error> {
         let file = source.name();
+        let tell_format = |head: &[u8]| match schema {
+            Some(schema) => tell_format_with(&file, options, head, schema),
+            None => tell_format(&file, options, head),
+        };
         // What can be read twice is looked at first, so that a table need not be opened as a whole.
         if let Some(head) = source.peek(HEAD)? {
-            let format = tell_format(&file, options, &head)?;
+            let format = tell_format(&head)?;
             let content = match format.is_table() {
                 true => Content::Table(source.input()?),
                 false => Content::Bytes(source.open()?),
@@ -169,7 +174,7 @@ impl Opened {
             return Ok(Self { content, file, path, format });
         }
         let bytes = bytes_in_utf8(source.open()?, &file)?;
-        let format = tell_format(&file, options, &bytes[..bytes.len().min(HEAD)])?;
+        let format = tell_format(&bytes[..bytes.len().min(HEAD)])?;
         let content = match format.is_table() {
             true => Content::Table(Input::Whole(bytes)),
             false => Content::Bytes(bytes),
@@ -218,6 +223,28 @@ pub(crate) fn tell_format(file: &str, options: &ReadOptions, head: &[u8]) -> Res
         return Err(Error::new(ErrorKind::Format, file, message));
     }
     Ok(format)
+}
+
+/// As [`tell_format`], where the columns are known: a first line that names one of them is that of a table, even if nothing else shows it.
+pub(crate) fn tell_format_with(
+    file: &str,
+    options: &ReadOptions,
+    head: &[u8],
+    schema: &Schema,
+) -> Result<Format, Error> {
+    let told = tell_format(file, options, head);
+    let is_open = options.format.is_none() && Format::from_name(file).is_none();
+    if told.is_ok() || !is_open || !schema.format.is_some_and(Format::is_table) {
+        return told;
+    }
+    let head = String::from_utf8_lossy(without_bom(head));
+    let first = head.lines().next().unwrap_or_default();
+    let delimiter = table::layout::delimiter(first.as_bytes()) as char;
+    let is_column = |cell: &str| {
+        let name = cell.trim().trim_matches('"');
+        schema.columns.iter().flatten().any(|column| column.name == name)
+    };
+    if first.split(delimiter).any(is_column) { Ok(Format::Csv) } else { told }
 }
 
 /// Whether the first bytes are those of JSON lines, or of a csv or tsv file with a header, that have this column; for files whose name does not tell. What comes

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::encoding::Encoding;
-use crate::error::{count, thousands};
+use crate::error::{count, printable, thousands};
 use crate::format::Format;
 
 /// What the columns and classes of a dataset mean.
@@ -121,6 +121,13 @@ pub enum ColumnKind {
         /// What stands for missing days and years: the means at training.
         mean: [f32; 2],
     },
+    /// A time of the day: the hours since midnight, with minutes and seconds as a fraction.
+    Time {
+        /// Its feature.
+        at: usize,
+        /// What stands for a missing time: the mean of the others at training.
+        mean: f32,
+    },
     /// Running text, whose features are made elsewhere: it is handed over while it is read.
     Text {
         /// Which text column it is, from 0.
@@ -161,7 +168,7 @@ impl ColumnKind {
     /// First feature and number of features; `None` for a column that is not a feature.
     pub(crate) fn span(&self) -> Option<(usize, usize)> {
         match self {
-            ColumnKind::Numeric { at, .. } => Some((*at, 1)),
+            ColumnKind::Numeric { at, .. } | ColumnKind::Time { at, .. } => Some((*at, 1)),
             ColumnKind::Categorical { at, values } => Some((*at, values.len())),
             ColumnKind::Hashed { at, bits, .. } => Some((*at, 1 << bits)),
             ColumnKind::Vector { at, len } => Some((*at, *len)),
@@ -212,6 +219,7 @@ impl Schema {
             ColumnKind::Vector { at, .. } => format!("{}[{}]", column.name, j - at),
             ColumnKind::Named { at, names } => names[j - at].clone(),
             ColumnKind::Date { at, .. } => format!("{}.{}", column.name, date_feature(j - at)),
+            ColumnKind::Time { .. } => format!("{}.hours", column.name),
             _ => column.name.clone(),
         }
     }
@@ -237,7 +245,7 @@ impl Schema {
     /// The features that are columns of numbers, or of lists of them, in a table: rising. Without named columns there are none.
     pub fn number_features(&self) -> Vec<usize> {
         let span = |column: &Column| match column.kind {
-            ColumnKind::Numeric { at, .. } => at..at + 1,
+            ColumnKind::Numeric { at, .. } | ColumnKind::Time { at, .. } => at..at + 1,
             ColumnKind::Vector { at, len } => at..at + len,
             ColumnKind::Date { at, .. } => at..at + 2,
             _ => 0..0,
@@ -278,8 +286,12 @@ impl Schema {
     /// has no named columns.
     pub fn describe(&self) -> Vec<String> {
         let columns = self.columns.as_deref().unwrap_or_default();
-        let width = columns.iter().map(|c| c.name.chars().count()).max().unwrap_or(0).min(30);
-        columns.iter().map(|c| format!("{:width$}  {}", c.name, self.role(&c.kind))).collect()
+        let names: Vec<String> = columns.iter().map(|c| printable(&c.name)).collect();
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(30);
+        let line = |(name, column): (&String, &Column)| {
+            format!("{name:width$}  {}", self.role(&column.kind))
+        };
+        names.iter().zip(columns).map(line).collect()
     }
 
     fn role(&self, kind: &ColumnKind) -> String {
@@ -288,7 +300,7 @@ impl Schema {
             ColumnKind::Categorical { values, .. } => {
                 let show = |value: &String| match value.as_str() {
                     "" => "(missing)".to_owned(),
-                    _ => value.clone(),
+                    _ => printable(value),
                 };
                 let shown: Vec<String> = values.iter().take(3).map(show).collect();
                 let more = if values.len() > 3 { ", …" } else { "" };
@@ -304,6 +316,7 @@ impl Schema {
             }
             ColumnKind::Date { day_first: true, .. } => "date, the day first".to_owned(),
             ColumnKind::Date { .. } => "date".to_owned(),
+            ColumnKind::Time { .. } => "time of the day, in hours".to_owned(),
             ColumnKind::Text { .. } => "text".to_owned(),
             ColumnKind::Label if self.target == TargetKind::Real => "label, a number".to_owned(),
             ColumnKind::Label if self.target == TargetKind::Grades => "label, a grade".to_owned(),
@@ -337,7 +350,7 @@ impl Schema {
                 ColumnKind::Query => n_queries += 1,
                 _ => {}
             }
-            if let ColumnKind::Numeric { mean, .. } = column.kind
+            if let ColumnKind::Numeric { mean, .. } | ColumnKind::Time { mean, .. } = column.kind
                 && !mean.is_finite()
             {
                 return Err(format!("column {} has the mean {mean}", column.name));

@@ -9,7 +9,9 @@ use crate::error::{Error, ErrorKind};
 use crate::format::Format;
 use crate::lossy::Replaced;
 use crate::options::ReadOptions;
-use crate::read::{HEAD, check_columns, check_schema, may_replace, may_replace_with, tell_format};
+use crate::read::{
+    HEAD, check_columns, check_schema, may_replace, may_replace_with, tell_format, tell_format_with,
+};
 use crate::schema::Schema;
 use crate::source::Source;
 use crate::svmlight;
@@ -69,7 +71,7 @@ pub fn stream(
     let source = in_utf8_with(source.into(), options, schema)?;
     let file = &source.name();
     let input = &source.streamed()?;
-    let format = tell_format(file, options, &input.head(HEAD)?)?;
+    let format = tell_format_with(file, options, &input.head(HEAD)?, schema)?;
     check_schema(file, format, schema)?;
     check_columns(file, format, options)?;
     let rows_per_chunk = rows_per_chunk.max(1);

@@ -124,7 +124,7 @@ fn faults_have_their_place() {
         ("a.conll", "a\n", "a.conll:1: `a` has one column"),
         ("a.conll", "a b\n\nc d e\n", "a.conll:3: 3 columns in `c d e` where line 1 has 2"),
         ("a.conll", "a b\nc\n", "a.conll:2: 1 column in `c`"),
-        ("a.txt", "B\tw=a\nI\tw=b\tp=c\n", "say options.format = crfsuite"),
+        ("a.conll", "B\tw=a\nI\tw=b\tp=c\n", "say options.format = crfsuite"),
         ("a.conllu", "1\ta\n", "a.conllu:1: 2 columns where CoNLL-U has 10"),
         ("a.conllu", "# only\n", "a.conllu: the file has no tokens"),
         ("a.jsonl", "[1]\n", "a.jsonl:1: a list of 1 is not an object"),

@@ -13,7 +13,7 @@ const HEADING: &str = "Text";
 /// What is taken from text columns and how it is weighed.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TextArgs {
-    /// Columns of running text [default: those with four words or more in half of their cells, and one named text]
+    /// Columns of running text [default: those with four words or more in half of their cells and more than 20 different cells, and one named text]
     #[arg(long, value_name = "COL,…", value_delimiter = ',', help_heading = HEADING)]
     pub text: Vec<String>,
 

@@ -109,21 +109,29 @@ pub fn fitted(model: &Model) -> Vec<(&'static str, String)> {
     });
     let mut rows: Vec<_> = map.into_iter().map(|map| ("calibration", map)).collect();
     let of_labels = model.task() == Task::Multilabel;
-    let tuned = model.thresholds().map(|scores| format!(", {} by {folds}", score_range(scores)));
     let second = model.classes().get(1).map_or("", String::as_str);
     let aim = match spec.threshold.of_task(model.task()) {
         Threshold::Half => None,
         Threshold::Fixed(p) => Some(format!("a probability above {p}")),
-        Threshold::F1 if of_labels => Some("best F1 of each label".to_owned()),
-        Threshold::F1 => Some("best F1".to_owned()),
-        Threshold::MacroF1 | Threshold::Auto => Some("best macro F1".to_owned()),
-        Threshold::MicroF1 => Some("best micro F1".to_owned()),
+        Threshold::F1 if of_labels => Some("the best F1 of each label".to_owned()),
+        Threshold::F1 => Some("the best F1".to_owned()),
+        Threshold::MacroF1 | Threshold::Auto => Some("the best macro F1".to_owned()),
+        Threshold::MicroF1 => Some("the best micro F1".to_owned()),
         Threshold::Cost { false_positive, false_negative } => Some(format!(
-            "least cost of false positives at {false_positive} and false negatives at {false_negative}"
+            "the least cost of false positives at {false_positive} and false negatives at {false_negative}"
         )),
     };
-    let of = if of_labels { String::new() } else { format!("{} at ", cut(second, 30)) };
-    rows.extend(aim.map(|aim| ("threshold", format!("{of}{aim}{}", tuned.unwrap_or_default()))));
+    let second = cut(second, 30);
+    let said = aim.map(|aim| match (spec.threshold, model.thresholds()) {
+        (Threshold::Fixed(_), _) if of_labels => aim,
+        (Threshold::Fixed(_), _) => format!("{second} at {aim}"),
+        (_, Some([score])) if !of_labels => {
+            format!("{second} if its score is at least {}, for {aim} in {folds}", rough(*score))
+        }
+        (_, Some(scores)) => format!("{}, for {aim} in {folds}", score_range(scores)),
+        (_, None) => format!("for {aim}"),
+    });
+    rows.extend(said.map(|said| ("threshold", said)));
     rows
 }
 

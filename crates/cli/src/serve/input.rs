@@ -135,6 +135,7 @@ fn kind(kind: &ColumnKind) -> &'static str {
         ColumnKind::Vector { .. } => "numbers",
         ColumnKind::Named { .. } => "features",
         ColumnKind::Date { .. } => "date",
+        ColumnKind::Time { .. } => "time",
         ColumnKind::Text { .. } => "text",
         _ => "other",
     }
@@ -162,6 +163,7 @@ fn row(schema: &Schema) -> Value {
                 .collect::<Map<_, _>>()
                 .into(),
             ColumnKind::Date { .. } => json!("2024-01-31"),
+            ColumnKind::Time { .. } => json!("12:30"),
             _ => json!("some text"),
         };
         (column.name.clone(), value)

@@ -1,11 +1,13 @@
 //! The program as its users meet it: a command, what it prints, how it ends, what it leaves behind.
 
+mod advice;
 mod bad_input;
 mod bad_model;
 mod calibration;
 mod compare;
 mod constituency;
 mod convert;
+mod dates;
 mod declared;
 mod demo;
 mod dependency;

@@ -198,9 +198,9 @@ fn a_hinge_has_no_reliability_until_it_is_calibrated() {
 fn every_threshold() {
     for (threshold, said) in [
         ("0.3", "threshold    a probability above 0.3\n"),
-        ("f1", "threshold    best F1 of each label, "),
-        ("micro-f1", "threshold    best micro F1, a score of "),
-        ("cost:1,5", "threshold    least cost of false positives at 1 and false negatives at 5, "),
+        ("f1", ", for the best F1 of each label in "),
+        ("micro-f1", ", for the best micro F1 in "),
+        ("cost:1,5", ", for the least cost of false positives at 1 and false negatives at 5 in "),
     ] {
         for strategy in ["ova", "tree"] {
             let world = world(&["--threshold", threshold, "--strategy", strategy]);

@@ -22,9 +22,27 @@ pub(super) fn guess(name: &str, head: &[u8]) -> Format {
         Format::Jsonl
     } else if is_conllu && first.contains('\t') {
         Format::Conllu
+    } else if looks_like_crfsuite(&text) {
+        Format::Crfsuite
     } else {
         Format::Conll
     }
+}
+
+/// Whether the lines are not equally wide, as those of tables and CoNLL are, and what stands after their first tabs is mostly `name=value`. The last line may be cut off.
+pub(crate) fn looks_like_crfsuite(text: &str) -> bool {
+    const LINES: usize = 100;
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let lines = whole.lines().filter(|line| !is_blank(line) && !line.starts_with('@'));
+    let (mut widths, mut n_attributes, mut n_named) = (Vec::new(), 0, 0);
+    for line in lines.take(LINES) {
+        let attributes = line.split('\t').skip(1);
+        widths.push(attributes.clone().count());
+        n_attributes += attributes.clone().count();
+        n_named += attributes.filter(|attribute| attribute.contains('=')).count();
+    }
+    let is_uneven = widths.iter().any(|width| *width != widths[0]);
+    is_uneven && 4 * n_named >= 3 * n_attributes
 }
 
 /// Whether a line of this format is a token: no comment, no word that is cut into several tokens (`1-2`), no empty node (`1.1`).
@@ -202,6 +220,17 @@ impl<'a> Reader<'a> {
         data: &mut Sequences,
     ) -> Result<(), Error> {
         if self.format == Format::Crfsuite {
+            if let Some(rest) =
+                line.strip_prefix("@weight").filter(|r| !r.starts_with(char::is_alphanumeric))
+            {
+                let value = rest.trim_start_matches(|c: char| !c.is_ascii_digit()).trim_end();
+                let message = format!(
+                    "{} is not a weight; write @weight:{}, with a colon and nothing else",
+                    quote(line),
+                    if value.parse::<f32>().is_ok() { value } else { "2" }
+                );
+                return Err(Error::in_line(ErrorKind::Value, &data.source, n_line, None, message));
+            }
             return self.attributes(line, offset, data);
         }
         let shape = match self.shape {
@@ -330,7 +359,7 @@ fn ragged(data: &Sequences, line: &str, n_line: usize, n_columns: usize, shape: 
     let remedy = if looks_named {
         "if this is a file of CRFsuite attributes, say options.format = crfsuite"
     } else if shape.tabs {
-        "each token needs the same columns, separated by tabs"
+        "each token needs the same columns, separated by tabs; if a line is a label and any number of attributes, say options.format = crfsuite"
     } else {
         "each token needs the same columns, and a blank line ends a sequence"
     };
@@ -397,6 +426,9 @@ mod tests {
             ("-", "1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n", Format::Conllu),
             ("-", "the DT B\n", Format::Conll),
             ("-", "1-2 CD B\n", Format::Conll),
+            ("-", "B\tw=a\tp=b\nI\tw=c\n\nO\tw=d\n", Format::Crfsuite),
+            ("-", "a\tw=a\tB\nb\tw=c\tI\n", Format::Conll),
+            ("-", "a\tDT\tB\nb\tI\n", Format::Conll),
         ] {
             assert_eq!(guess(name, head.as_bytes()), want, "{name} {head}");
         }

@@ -23,6 +23,7 @@ mod texts;
 mod words;
 
 pub use columns::is_token_line;
+pub(crate) use columns::looks_like_crfsuite;
 pub use options::SequenceOptions;
 pub(crate) use schema::CONLLU;
 pub use schema::{SequenceSchema, SpanForm};
@@ -135,8 +136,14 @@ impl Walk {
             Some(format) => format,
             None => match (schema, columns::guess(&file, &head)) {
                 // What a model was trained on is likelier than what one line looks like.
-                (Some(schema), Format::Conll) if Format::from_name(&file).is_none() => {
-                    if schema.texts.is_some() { Format::Sentences } else { schema.format }
+                (Some(schema), Format::Conll | Format::Crfsuite)
+                    if Format::from_name(&file).is_none() =>
+                {
+                    if schema.texts.is_some() {
+                        Format::Sentences
+                    } else {
+                        schema.format
+                    }
                 }
                 (_, guessed) => guessed,
             },

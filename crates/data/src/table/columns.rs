@@ -1,7 +1,7 @@
 //! Which column of a file is which of the schema's.
 
 use super::{Rows, Table};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, printable};
 use crate::schema::{ColumnKind, Schema};
 
 /// For each column of the schema that the file has: where it is, and what for.
@@ -104,10 +104,13 @@ pub(crate) fn needs_sink(file: &str, name: &str) -> Error {
 /// The columns for a message.
 pub(super) fn list(names: &[String]) -> String {
     const SHOWN: usize = 20;
-    let shown: Vec<&str> = names.iter().take(SHOWN).map(String::as_str).collect();
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| printable(name)).collect();
     let more = match names.len().saturating_sub(SHOWN) {
         0 => String::new(),
         n => format!(" and {n} more"),
     };
-    format!("the columns are {}{more}", shown.join(", "))
+    let is_text = names.iter().all(|name| !name.contains('\0'));
+    let not_text =
+        if is_text { "" } else { "; there are bytes of 0 in them, so this is hardly a table" };
+    format!("the columns are {}{more}{not_text}", shown.join(", "))
 }

@@ -1,4 +1,5 @@
-//! Dates in cells: `2024-03-31`, `2024-03-31T17:45:00Z`, `31.03.2024`, `31/3/2024` or `3/31/2024`, `31 Mar 2024`, `March 31, 2024`.
+//! Dates in cells: `2024-03-31`, `2024-03-31T17:45:00Z`, `31.03.2024`, `31/3/2024` or `3/31/2024`, `3/31/24`, `31 Mar 2024`, `March 31, 2024`,
+//! `20240331`; and times of the day alone: `17:45`, `5:45 PM`.
 
 /// A day of the proleptic Gregorian calendar, and the time of the day.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +51,9 @@ pub(super) fn parse(text: &str) -> Option<Written> {
     if text.len() < 6 || text.len() > LONGEST || !first.is_ascii_alphanumeric() {
         return None;
     }
+    if let Some(date) = compact(text) {
+        return Some(Written::Clear(date));
+    }
     let (day, time) = match text.find(['T', 't']).filter(|&at| first.is_ascii_digit() && at >= 8) {
         Some(at) => (&text[..at], &text[at + 1..]),
         None => match text.find(':').and_then(|colon| text[..colon].rfind(' ')) {
@@ -63,7 +67,7 @@ pub(super) fn parse(text: &str) -> Option<Written> {
     let [a, b, c] = words[..] else { return None };
     let separators: Vec<char> = day.chars().filter(|c| "-/.".contains(*c)).collect();
     if let Some(month) = month(b) {
-        return date(year(c)?, month, small(a)?, time).map(Written::Clear);
+        return date(any_year(c)?, month, small(a)?, time).map(Written::Clear);
     }
     if let Some(month) = month(a) {
         return date(year(c)?, month, small(b)?, time).map(Written::Clear);
@@ -78,7 +82,8 @@ pub(super) fn parse(text: &str) -> Option<Written> {
     match x {
         '.' => date(year(c)?, small(b)?, small(a)?, time).map(Written::Clear),
         _ => {
-            let (parts, year) = ([small(a)?, small(b)?], year(c)?);
+            let year = if x == '/' { any_year(c)? } else { year(c)? };
+            let parts = [small(a)?, small(b)?];
             let ordered =
                 date(year, parts[1], parts[0], time).or(date(year, parts[0], parts[1], time));
             ordered.map(|_| Written::Slashes { parts, year, time })
@@ -89,6 +94,41 @@ pub(super) fn parse(text: &str) -> Option<Written> {
 /// Four digits.
 fn year(text: &str) -> Option<i32> {
     (text.len() == 4 && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
+}
+
+/// Four digits, or the last two of a year from 1969 to 2068, as POSIX has it.
+fn any_year(text: &str) -> Option<i32> {
+    if text.len() != 2 {
+        return year(text);
+    }
+    let short = small(text)? as i32;
+    Some(if short < 69 { 2000 + short } else { 1900 + short })
+}
+
+/// `20240331`, and `20240331.0` as pandas writes it beside empty cells: a day from 1900 to 2100.
+pub(super) fn compact(text: &str) -> Option<Date> {
+    let digits = text.strip_suffix(".0").unwrap_or(text);
+    if digits.len() != 8 || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let year = digits[..4].parse().ok().filter(|year| (1900..=2100).contains(year))?;
+    date(year, digits[4..6].parse().ok()?, digits[6..].parse().ok()?, 0.0)
+}
+
+/// The hours of a time of the day that stands alone: 17.75 for `17:45`.
+pub(super) fn hours(text: &str) -> Option<f64> {
+    const LONGEST: usize = 20;
+    let first = text.bytes().next()?;
+    if text.len() > LONGEST || !first.is_ascii_digit() || !text.is_ascii() {
+        return None;
+    }
+    // A zone or another word after it is not a time of the day alone. Minutes have two digits: `2:1` is a result.
+    let clock = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
+    let after = text[clock.len()..].trim_start();
+    let has_minutes = clock.split(':').nth(1).is_some_and(|m| m.len() == 2);
+    let is_alone = clock.bytes().all(|b| b.is_ascii_digit() || b == b':' || b == b'.');
+    let is_half = ["", "am", "pm"].iter().any(|half| after.eq_ignore_ascii_case(half));
+    (has_minutes && is_alone && is_half).then(|| time_of_day(text))?.map(|days| days * 24.0)
 }
 
 /// One or two digits.
@@ -191,12 +231,20 @@ mod tests {
             "2024-03-31T00:00:00Z",
             "2024-03-31 00:00",
             "2024-03-31T00:00:00+02:00",
+            "31-Mar-24",
+            "20240331",
+            "20240331.0",
         ] {
             assert_eq!(days(text, false), Some(19813.0), "{text}");
             assert_eq!(parse(text).unwrap().date(true).unwrap().weekday, 6, "{text}");
         }
         assert_eq!(days("31/03/2024", true), Some(19813.0));
         assert_eq!(days("3/31/2024 6:00 PM", false), Some(19813.75));
+        assert_eq!(days("3/31/24 6:00 PM", false), Some(19813.75));
+        assert_eq!(days("31/03/24", true), Some(19813.0));
+        // datetime.strptime("1/1/69", "%d/%m/%y") is in 1969, that of "1/1/68" in 2068.
+        assert_eq!(parse("1/1/69").unwrap().date(true).unwrap().year, 1969);
+        assert_eq!(parse("1/1/68").unwrap().date(true).unwrap().year, 2068);
         assert_eq!(days("2024-03-31T18:00", false), Some(19813.75));
         // (datetime.date(1, 1, 1) - datetime.date(1970, 1, 1)).days = -719162
         assert_eq!(days("0001-01-01", false), Some(-719_162.0));
@@ -224,8 +272,37 @@ mod tests {
             "10-11",
             "99/99/2024",
             "1-800-4321x",
+            "1-2-24",
+            "20240231",
+            "18991231",
+            "21010101",
+            "20240331.5",
         ] {
             assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn times_of_the_day_are_hours() {
+        for (text, expected) in [
+            ("17:45", Some(17.75)),
+            ("7:45", Some(7.75)),
+            ("17:45:18", Some(17.755)),
+            ("5:45 PM", Some(17.75)),
+            ("12:30am", Some(0.5)),
+            ("00:00", Some(0.0)),
+            ("24:00", None),
+            ("17:60", None),
+            ("2:1", None),
+            ("17:45 late", None),
+            ("17:45:10:11", None),
+            ("a:30", None),
+            ("", None),
+            ("2024-03-31 17:45", None),
+            ("17:4é", None),
+        ] {
+            let hours = hours(text).map(|hours| (hours * 1e9).round() / 1e9);
+            assert_eq!(hours, expected, "{text}");
         }
     }
 }

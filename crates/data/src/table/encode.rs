@@ -10,7 +10,7 @@ use super::quick::unescape_into;
 use super::target::{Mode, TargetColumn};
 use super::{Cell, Rows, Table, TableRow, Want, show};
 use crate::dataset::Dataset;
-use crate::error::{Error, ErrorKind, count, quote, thousands};
+use crate::error::{Error, ErrorKind, count, printable, quote, thousands};
 use crate::format::Format;
 use crate::number::{parse_f32, parse_f64, parse_number};
 use crate::queries::{Queries, QueryIndex, uneven_weights};
@@ -106,6 +106,10 @@ impl<'a> Encoder<'a> {
         self.table.file
     }
 
+    pub(super) fn table(&self) -> Table<'a> {
+        self.table
+    }
+
     /// Rows since the last dataset was taken.
     pub(super) fn n_rows(&self) -> usize {
         self.x.n_rows()
@@ -198,6 +202,22 @@ impl<'a> Encoder<'a> {
             }
             ColumnKind::Date { at, day_first, mean } => {
                 self.date(row, column, cell, *at, *day_first, *mean)?;
+            }
+            ColumnKind::Time { at, mean } if is_absent(cell) && !self.table.options.strict => {
+                self.missing.entry(column).or_insert((0, *mean)).0 += 1;
+                self.x.push(*at, *mean);
+            }
+            ColumnKind::Time { at, .. } => {
+                let text = self.single(row, column, cell, "a time")?;
+                let hours = dates::hours(&text).ok_or_else(|| {
+                    let message = format!(
+                        "{} is not a time of the day, as 17:45 is; {}",
+                        show(cell),
+                        self.remedy(column)
+                    );
+                    self.error(row, column, ErrorKind::Value, message)
+                })?;
+                self.x.push(*at, hours as f32);
             }
             ColumnKind::Categorical { at, values } => {
                 let name = self.single(row, column, cell, "a category")?;
@@ -324,21 +344,21 @@ impl<'a> Encoder<'a> {
         {
             return Ok(value);
         }
-        let name = &self.names[column];
+        let (name, remedy) = (printable(&self.names[column]), self.remedy(column));
         let message = match cell {
             Cell::Text(text) if !text.is_empty() && !is_missing(text) => match parse_f64(text) {
-                None => {
+                None => format!("{} is not a number; {remedy}", quote(text)),
+                Some(_) => {
                     format!(
-                        "{} is not a number; correct it, or say options.ignore = {name}",
+                        "{} is not finite or too large for 32-bit numbers; {remedy}",
                         quote(text)
                     )
                 }
-                Some(_) => {
-                    format!("{} is not finite or too large for 32-bit numbers", quote(text))
-                }
             },
-            Cell::Json(value) if value.number().is_none() => format!("{value} is not a number"),
-            Cell::Json(value) => format!("{value} is too large for 32-bit numbers"),
+            Cell::Json(value) if value.number().is_none() => {
+                format!("{value} is not a number; {remedy}")
+            }
+            Cell::Json(value) => format!("{value} is too large for 32-bit numbers; {remedy}"),
             _ => {
                 let what = match cell {
                     Cell::Text(text) if !text.is_empty() => {
@@ -347,12 +367,29 @@ impl<'a> Encoder<'a> {
                     _ => "the value is missing".to_owned(),
                 };
                 format!(
-                    "{what}; fill it in, or say options.categorical = {name} (empty is then a value of its own) \
-                     or options.ignore = {name}"
+                    "{what}; fill it in, or {} options.categorical = {name} (empty is then a value of its own) \
+                     or options.ignore = {name}",
+                    self.say()
                 )
             }
         };
         Err(self.error(row, column, ErrorKind::Value, message))
+    }
+
+    /// What to do about a cell that does not fit its column.
+    fn remedy(&self, column: usize) -> String {
+        let empty = if self.table.options.strict { "" } else { ", leave the cell empty" };
+        let name = printable(&self.names[column]);
+        format!("correct it{empty}, or {} options.ignore = {name}", self.say())
+    }
+
+    /// Types of columns are the model's after training.
+    fn say(&self) -> &'static str {
+        if self.is_learning() { "say" } else { "train again with" }
+    }
+
+    fn is_learning(&self) -> bool {
+        matches!(self.mode, Mode::Learn | Mode::Stream { grow: true })
     }
 
     fn date(
@@ -374,9 +411,9 @@ impl<'a> Encoder<'a> {
         let date = dates::parse(&text).and_then(|written| written.date(day_first));
         let Some(date) = date else {
             let message = format!(
-                "{} is not a date as in the other rows; correct it, or say options.ignore = {}",
+                "{} is not a date as in the other rows; {}",
                 show(cell),
-                self.names[column]
+                self.remedy(column)
             );
             return Err(self.error(row, column, ErrorKind::Value, message));
         };
@@ -474,10 +511,16 @@ impl<'a> Encoder<'a> {
         };
         let missing = |(&column, (n, mean)): (&usize, &(usize, f32))| {
             let name = &self.names[column];
+            let kind = self.use_of.iter().find(|(c, _)| *c == column).map(|(_, kind)| *kind);
+            let (what, mean) = match kind {
+                Some(ColumnKind::Date { .. }) => ("missing date", String::new()),
+                Some(ColumnKind::Time { .. }) => ("missing time", format!(", {mean} hours")),
+                _ => ("missing number", format!(", {mean}")),
+            };
             format!(
-                "{file}: column {name:?} has {}, read as the mean, {mean} (options.strict makes this an error; \
-                 with options.categorical = {name}, missing is a category)",
-                count(*n, "missing number")
+                "{file}: column {name:?} has {}, read as the mean{mean} (options.strict makes this an error{})",
+                count(*n, what),
+                self.or_category(name)
             )
         };
         let mut all: Vec<String> = self.table.replaced.warning(file).into_iter().collect();
@@ -502,12 +545,22 @@ impl<'a> Encoder<'a> {
             format!(", most of them, {}, in {:?}", thousands(*n), self.names[column])
         });
         format!(
-            "{}: {} have missing numbers ({} in all{most}), read as the mean of the column (options.strict makes this an error; \
-             with options.categorical = COLUMN, missing is a category)",
+            "{}: {} have missing numbers ({} in all{most}), read as the mean of the column (options.strict makes this an error{})",
             self.table.file,
             count(n_columns, "column"),
-            thousands(in_all)
+            thousands(in_all),
+            self.or_category("COLUMN")
         )
+    }
+
+    /// What else missing numbers could be, while that can still be chosen.
+    fn or_category(&self, name: &str) -> String {
+        match self.is_learning() {
+            true => {
+                format!("; with options.categorical = {}, missing is a category", printable(name))
+            }
+            false => String::new(),
+        }
     }
 
     /// Values of several columns that training did not see, in one line.

@@ -2,7 +2,7 @@
 
 use super::FEATURES;
 use super::profile::{MOST_VALUES, Profile};
-use crate::error::{count, quote, thousands};
+use crate::error::{count, printable, quote, thousands};
 use crate::schema::ColumnKind;
 
 /// Up to so many values are categories even if each row has its own.
@@ -14,6 +14,7 @@ pub(super) const TEXT_WORDS: usize = 4;
 /// What the column is, if its first feature is `at`.
 pub(super) fn guess(name: &str, profile: Profile, at: usize) -> ColumnKind {
     let ignored = |why: String| ColumnKind::Ignored { why };
+    let shown = printable(name);
     let n_single = profile.n_numbers + profile.n_names;
     if profile.n_objects > 0 {
         if name == FEATURES {
@@ -33,11 +34,14 @@ pub(super) fn guess(name: &str, profile: Profile, at: usize) -> ColumnKind {
         return ignored("empty in every row".to_owned());
     }
     let mean = profile.mean();
+    if let Some(day_first) = day_first(&profile) {
+        return ColumnKind::Date { at, day_first, mean: profile.dates.mean() };
+    }
     if profile.n_names == 0 && profile.n_codes == 0 {
         return ColumnKind::Numeric { at, mean };
     }
-    if let Some(day_first) = day_first(&profile) {
-        return ColumnKind::Date { at, day_first, mean: profile.dates.mean() };
+    if profile.times.n == n_single {
+        return ColumnKind::Time { at, mean: profile.times.mean() };
     }
     let Some(distinct) = profile.distinct else { return ColumnKind::Numeric { at, mean } };
     let n = distinct.len();
@@ -46,13 +50,13 @@ pub(super) fn guess(name: &str, profile: Profile, at: usize) -> ColumnKind {
     }
     if profile.n_names == 0 {
         return ignored(format!(
-            "codes with leading zeros ({} distinct values in {}); options.categorical = {name} or options.numeric = {name} keeps it",
+            "codes with leading zeros ({} distinct values in {}); options.categorical = {shown} or options.numeric = {shown} keeps it",
             thousands(n),
             thousands(profile.n_rows)
         ));
     }
     ignored(format!(
-        "different in most rows ({} distinct values in {}); options.text = {name} or options.categorical = {name} keeps it",
+        "different in most rows ({} distinct values in {}); options.text = {shown} or options.categorical = {shown} keeps it",
         thousands(n),
         thousands(profile.n_rows)
     ))
@@ -60,10 +64,37 @@ pub(super) fn guess(name: &str, profile: Profile, at: usize) -> ColumnKind {
 
 /// If all values are dates: whether the day comes first in those with slashes.
 fn day_first(profile: &Profile) -> Option<bool> {
-    let dates = &profile.dates;
-    let all = profile.n_numbers == 0 && dates.n == profile.n_names;
-    let [first, second] = dates.largest.map(|part| part > 12);
-    (all && !(first && second)).then_some(first)
+    let [first, second] = profile.dates.largest.map(|part| part > 12);
+    (are_dates(profile) && !(first && second)).then_some(first)
+}
+
+/// Whether all values are dates, whatever comes first in those with slashes.
+fn are_dates(profile: &Profile) -> bool {
+    profile.dates.n > 0 && profile.dates.n == profile.n_numbers + profile.n_names
+}
+
+/// What to say of a column of dates, or of times, that is not one because of some cells.
+pub(super) fn not_dates(name: &str, profile: &Profile, file: &str) -> Option<String> {
+    let n_values = profile.n_numbers + profile.n_names;
+    if are_dates(profile) && day_first(profile).is_none() {
+        return Some(format!(
+            "{file}: column {name:?} is not a date because the day comes first in some cells and the month in others; write all as 2024-03-31"
+        ));
+    }
+    let (dates, times) = (&profile.dates, &profile.times);
+    let most = |n: usize| 2 * n >= profile.n_rows && n < n_values;
+    let (what, whats, n, first) = match (most(dates.n), most(times.n)) {
+        (true, _) => ("a date", "dates", dates.n, &dates.first_other),
+        (_, true) => ("a time", "times", times.n, &times.first_other),
+        _ => return None,
+    };
+    let ((cell, line), shown) = (first.as_ref()?, printable(name));
+    Some(format!(
+        "{file}:{line}: column {name:?} is not {what} because of {} ({} of {} are {whats}); correct it, leave the cell empty, or say options.ignore = {shown}",
+        quote(cell),
+        thousands(n),
+        count(profile.n_rows, "row")
+    ))
 }
 
 /// What to say of dates whose day and month could be swapped in all rows.
@@ -71,7 +102,7 @@ pub(super) fn open_dates(name: &str, profile: &Profile, file: &str) -> Option<St
     let [first, second] = profile.dates.largest;
     let is_open = first > 0 && first.max(second) <= 12 && day_first(profile).is_some();
     is_open.then(|| {
-        format!("{file}: dates of column {name:?} are read with the month first, as nothing tells; write 2024-03-31 if the day comes first")
+        format!("{file}: dates of column {name:?} are read with the month first, because no cell shows which comes first; write them as 2024-03-31 if it is the day")
     })
 }
 
@@ -107,7 +138,7 @@ pub(super) fn is_text(name: &str, profile: &Profile) -> bool {
     let n_distinct = profile.distinct.as_ref().map_or(0, |distinct| distinct.len());
     profile.n_names > 0
         && profile.n_lists + profile.n_objects == 0
-        && profile.dates.n < profile.n_names
+        && 2 * profile.dates.n < n_values
         && ((2 * profile.n_wordy >= n_values && n_distinct > FEW_VALUES.min(n_values / 2))
             || (name.eq_ignore_ascii_case("text") && 2 * n_distinct > n_values))
 }
@@ -128,13 +159,18 @@ pub(super) fn lost_precision(name: &str, profile: &Profile, file: &str) -> Optio
     })
 }
 
+/// Whether all values are dates that can be read.
+pub(super) fn is_date(profile: &Profile) -> bool {
+    day_first(profile).is_some()
+}
+
 /// A column of numbers with a few words in it is often a typing error.
 pub(super) fn mixed(name: &str, profile: &Profile, file: &str) -> Option<String> {
-    let (word, line) = profile.first_name.as_ref()?;
+    let ((word, line), shown) = (profile.first_name.as_ref()?, printable(name));
     (profile.n_numbers * 2 >= profile.n_rows).then(|| {
         format!(
             "{file}:{line}: column {name:?} is not numeric because of {} ({} of {} are numbers); correct \
-             it, or say options.categorical = {name} or options.ignore = {name}",
+             it, or say options.categorical = {shown} or options.ignore = {shown}",
             quote(word),
             thousands(profile.n_numbers),
             count(profile.n_rows, "row")

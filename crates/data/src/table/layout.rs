@@ -82,6 +82,18 @@ pub(crate) fn is_table(text: &[u8]) -> bool {
         && (DELIMITERS.iter().any(|&d| n_cells(text, d).is_some()) || is_aligned(text))
 }
 
+/// Whether the text is one line that a separator cuts into names: a table without rows.
+pub(crate) fn is_header(text: &[u8]) -> bool {
+    let mut lines = text.split(|&b| b == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let line = lines.next().unwrap_or_default();
+    let is_name = |cell: &[u8]| {
+        let cell = cell.trim_ascii();
+        !cell.is_empty() && cell.len() <= 40 && cell.iter().filter(|b| **b == b' ').count() < 3
+    };
+    let is_cut = |d: &u8| line.contains(d) && line.split(|b| b == d).all(is_name);
+    lines.next().is_none() && DELIMITERS.iter().any(is_cut)
+}
+
 /// The number of cells of each of the first lines, if it is the same and over one. What stands in quotes does not separate.
 fn n_cells(text: &[u8], delimiter: u8) -> Option<usize> {
     let (mut n, mut counts) = (1, Vec::new());

@@ -1,10 +1,15 @@
 //! Which column is what: the user's word first, then a guess from the whole column.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use super::columns::{list, no_column};
-use super::guess::{guess, is_id, is_id_name, is_text, lost_precision, mixed, open_dates};
+use super::guess::{
+    guess, is_date, is_id, is_id_name, is_text, lost_precision, mixed, not_dates, open_dates,
+};
 use super::profile::{Look, MOST_VALUES, Profile, profile};
 use super::{Rows, Table};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, printable, quote};
 use crate::format::Format;
 use crate::labels::sort_names;
 use crate::options::ReadOptions;
@@ -76,8 +81,9 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
     let mut columns = Vec::new();
     let (mut at, mut slot) = (0, 0);
     let (mut not_numeric, mut open, mut rounded) = (Vec::new(), Vec::new(), Vec::new());
+    let mut not_date = Vec::new();
     for ((name, role), profile) in names.iter().zip(roles).zip(profiles) {
-        if matches!(role, Role::Numeric | Role::Guess) {
+        if role == Role::Numeric || (role == Role::Guess && !is_date(&profile)) {
             rounded.extend(lost_precision(name, &profile, file));
         }
         let kind = match role {
@@ -85,6 +91,7 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
                 classes = profile.distinct.and_then(|d| d.sorted()).unwrap_or_default();
                 classes.retain(|class| !class.is_empty());
                 sort_names(&mut classes);
+                warnings.extend(same_but_for_case(&classes, file));
                 ColumnKind::Label
             }
             Role::Weight => ColumnKind::Weight,
@@ -105,11 +112,16 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
             // A row's name or number tells nothing of other rows, and where files were sorted, too much of these.
             Role::Guess if is_id(name, &profile) => ColumnKind::Ignored {
                 why: format!(
-                    "identifies the row; options.numeric = {name} or options.categorical = {name} keeps it"
+                    "identifies the row; options.numeric = {0} or options.categorical = {0} keeps it",
+                    printable(name)
                 ),
             },
             Role::Guess => {
-                not_numeric.extend(mixed(name, &profile, file));
+                match not_dates(name, &profile, file) {
+                    Some(warning) => not_date.push(warning),
+                    None if is_date(&profile) => {}
+                    None => not_numeric.extend(mixed(name, &profile, file)),
+                }
                 open.extend(open_dates(name, &profile, file));
                 guess(name, profile, at)
             }
@@ -129,6 +141,7 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
         columns.push(Column { name: name.clone(), kind });
     }
     warnings.extend(first_and_count(not_numeric));
+    warnings.extend(first_and_count(not_date));
     warnings.extend(first_and_count(open));
     warnings.extend(first_and_count(rounded));
     at = place_hashed(&mut columns, at);
@@ -289,6 +302,28 @@ fn usual_column(
     };
     let message = format!("{problem}; name the {role} with {flag} = NAME; {}{header}", list(names));
     Err(Error::new(ErrorKind::Columns, file, message))
+}
+
+/// What to say of classes that are perhaps one, spelt in two ways.
+fn same_but_for_case(classes: &[String], file: &str) -> Option<String> {
+    let mut first: HashMap<String, &String> = HashMap::new();
+    let mut twins = Vec::new();
+    for class in classes {
+        match first.entry(class.trim().to_lowercase()) {
+            Entry::Vacant(place) => drop(place.insert(class)),
+            Entry::Occupied(place) => twins.push((*place.get(), class)),
+        }
+    }
+    let (a, b) = twins.first()?;
+    let more = match twins.len() {
+        1 => String::new(),
+        n => format!(", and {} like them", crate::error::count(n - 1, "more pair")),
+    };
+    Some(format!(
+        "{file}: the classes {} and {}{more} differ only in case or in spaces around them, and are two classes; if they mean the same, write them in the same way",
+        quote(a),
+        quote(b)
+    ))
 }
 
 /// The first of some warnings that differ in their columns alone, and how many more there are.

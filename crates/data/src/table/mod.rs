@@ -228,7 +228,7 @@ pub(crate) fn stream(
         let _: ControlFlow<()> = hand_over(&mut encoder)?;
     }
     if n_rows == 0 {
-        return Err(Error::new(ErrorKind::Empty, table.file, "no rows"));
+        return Err(no_rows(&*rows, table));
     }
     if !stopped {
         columns::check_present(&use_of, &*rows, table)?;
@@ -236,6 +236,12 @@ pub(crate) fn stream(
     let mut warnings = rows.warnings();
     warnings.extend(encoder.warnings());
     Ok(Learnt { schema: encoder.schema(), n_rows, warnings })
+}
+
+fn no_rows(rows: &dyn Rows, table: Table<'_>) -> Error {
+    let is_delimited = matches!(table.format, Format::Csv | Format::Tsv) && !rows.no_header();
+    let message = if is_delimited { "no rows after the header" } else { "no rows" };
+    Error::new(ErrorKind::Empty, table.file, message)
 }
 
 /// Walks all rows into one dataset, and their text into the sink.
@@ -268,7 +274,7 @@ fn fill(
         Ok(ControlFlow::Continue(()))
     })?;
     if encoder.n_rows() == 0 {
-        return Err(Error::new(ErrorKind::Empty, file, "no rows"));
+        return Err(no_rows(rows, encoder.table()));
     }
     if encoder.text().is_some_and(|batch| batch.n_rows() > 0) {
         hand_over(&mut encoder)?;

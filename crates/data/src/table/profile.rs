@@ -1,5 +1,6 @@
 //! What stands in the columns of a table: the counts that guessing their types rests on.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -40,6 +41,7 @@ pub(super) struct Profile {
     pub(super) counts: bool,
     last: Option<f64>,
     pub(super) dates: Dates,
+    pub(super) times: Times,
     pub(super) n_names: usize,
     /// Names of as many words as text has.
     pub(super) n_wordy: usize,
@@ -55,10 +57,12 @@ pub(super) struct Profile {
     pub(super) distinct: Option<Distinct>,
 }
 
-/// Names that are dates.
+/// Cells that are dates.
 #[derive(Default)]
 pub(super) struct Dates {
     pub(super) n: usize,
+    /// The first cell that is not, and its line.
+    pub(super) first_other: Option<(String, usize)>,
     /// The largest first and second number of those with slashes.
     pub(super) largest: [u32; 2],
     sum: [f64; 2],
@@ -78,6 +82,23 @@ impl Dates {
     /// The mean of days and years.
     pub(super) fn mean(&self) -> [f32; 2] {
         self.sum.map(|sum| (sum / self.n.max(1) as f64) as f32)
+    }
+}
+
+/// Names that are times of the day.
+#[derive(Default)]
+pub(super) struct Times {
+    pub(super) n: usize,
+    /// The first cell that is not, and its line.
+    pub(super) first_other: Option<(String, usize)>,
+    /// Of hours.
+    sum: f64,
+}
+
+impl Times {
+    /// The mean of hours.
+    pub(super) fn mean(&self) -> f32 {
+        (self.sum / self.n.max(1) as f64) as f32
     }
 }
 
@@ -152,6 +173,7 @@ impl Profile {
                     // An infinity is a number that is too large: encoding says so.
                     Some(number) if !number.is_nan() => {
                         self.number(Some(number));
+                        self.compact_date(number, || text.into(), line);
                         self.n_codes += usize::from(is_code(text));
                     }
                     _ if is_missing(text) => {}
@@ -162,6 +184,8 @@ impl Profile {
             }
             Cell::Json(value @ (Json::Number(_) | Json::Big(_))) => {
                 self.number(value.number());
+                let name = || value.name().unwrap_or_default();
+                self.compact_date(value.number().unwrap_or_default(), name, line);
                 // To spell a number takes longer than to read it.
                 self.distinct.as_ref().and_then(|_| value.name())
             }
@@ -249,10 +273,41 @@ impl Profile {
         }
     }
 
+    /// Notes whether a number is a day, as 20240331 is.
+    fn compact_date<'a>(
+        &mut self,
+        value: f64,
+        name: impl Fn() -> Cow<'a, str>,
+        line: impl Fn() -> usize,
+    ) {
+        // To spell a number takes longer than to compare it.
+        let may_be = (19_000_101.0..=21_001_231.0).contains(&value);
+        match may_be.then(|| dates::compact(&name())).flatten() {
+            Some(date) => self.dates.add(Written::Clear(date)),
+            None if self.dates.first_other.is_none() => {
+                self.dates.first_other = Some((name().into_owned(), line()));
+            }
+            None => {}
+        }
+    }
+
     fn name(&mut self, name: &str, line: impl Fn() -> usize) {
         self.n_names += 1;
-        if let Some(date) = dates::parse(name) {
-            self.dates.add(date);
+        let named = || (name.to_owned(), line());
+        match dates::parse(name) {
+            Some(date) => self.dates.add(date),
+            None => {
+                self.dates.first_other.get_or_insert_with(named);
+            }
+        }
+        match dates::hours(name) {
+            Some(hours) => {
+                self.times.n += 1;
+                self.times.sum += hours;
+            }
+            None => {
+                self.times.first_other.get_or_insert_with(named);
+            }
         }
         self.n_wordy += usize::from(name.split_ascii_whitespace().nth(TEXT_WORDS - 1).is_some());
         self.first_name.get_or_insert_with(|| (name.to_owned(), line()));

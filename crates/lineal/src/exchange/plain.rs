@@ -79,7 +79,7 @@ impl Plain {
                 plain.feature_names = (0..n).map(|j| model.feature_name(j)).collect();
             }
             notes.push(
-                "it has no place for how columns become features: `lineal convert DATA rows.svm --model MODEL` writes the rows that it takes"
+                "the file cannot hold how columns become features, so it takes rows of numbers; `lineal convert DATA rows.svm --model MODEL` writes them"
                     .to_owned(),
             );
         }

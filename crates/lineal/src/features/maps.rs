@@ -25,7 +25,7 @@ fn numbers(schema: &Schema) -> Vec<Range<u32>> {
         return (schema.n_read() > 0).then_some(0..schema.n_read() as u32).into_iter().collect();
     };
     let spans = columns.iter().filter_map(|column| match &column.kind {
-        ColumnKind::Numeric { at, .. } => Some(*at..*at + 1),
+        ColumnKind::Numeric { at, .. } | ColumnKind::Time { at, .. } => Some(*at..*at + 1),
         ColumnKind::Vector { at, len } => Some(*at..*at + *len),
         ColumnKind::Named { at, names } => Some(*at..*at + names.len()),
         _ => None,
@@ -64,7 +64,7 @@ fn cross(interaction: &Interaction, data: &Dataset) -> Result<[Range<u32>; 2], E
 fn find(schema: &Schema, name: &str) -> Result<Range<u32>, String> {
     let column = schema.columns.iter().flatten().find(|column| column.name == name);
     let span = match column.map(|column| &column.kind) {
-        Some(ColumnKind::Numeric { at, .. }) => *at..*at + 1,
+        Some(ColumnKind::Numeric { at, .. } | ColumnKind::Time { at, .. }) => *at..*at + 1,
         Some(ColumnKind::Categorical { at, values }) => *at..*at + values.len(),
         Some(ColumnKind::Vector { at, len }) => *at..*at + *len,
         Some(ColumnKind::Named { at, names }) => *at..*at + names.len(),

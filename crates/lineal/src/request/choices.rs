@@ -72,10 +72,10 @@ impl Task {
     /// Other names that it goes by: `regression` for `regress`, `ner` for `tag`.
     pub fn aliases(self) -> &'static [&'static str] {
         match self {
-            Task::Classify => &["classification", "binary", "multiclass"],
+            Task::Classify => &["classification", "classifier", "binary", "multiclass"],
             Task::Multilabel => &["multi-label"],
-            Task::Regress => &["regression"],
-            Task::Tag => &["tagging", "sequence", "chunking", "ner", "crf"],
+            Task::Regress => &["regression", "regressor"],
+            Task::Tag => &["tagging", "sequence", "chunking", "tagger", "ner", "pos", "crf"],
             Task::Dependency => &["dependencies", "parsing"],
             Task::Constituency => &["constituents"],
             Task::Rank => &["ranking"],

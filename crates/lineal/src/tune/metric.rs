@@ -115,7 +115,13 @@ impl FromStr for TuneMetric {
             (_, Some(metric)) => Ok(metric),
             (_, None) => {
                 let names: Vec<&str> = ALL.iter().map(|entry| entry.name).collect();
-                Err(format!("`{name}` is not one of usual, {}", names.join(", ")))
+                let which = match name {
+                    "f1" => {
+                        "; F1 is macro_f1 (the mean over classes or labels) or micro_f1 (all counts together)"
+                    }
+                    _ => "",
+                };
+                Err(format!("`{name}` is not one of usual, {}{which}", names.join(", ")))
             }
         }
     }
