@@ -27,9 +27,6 @@ pub struct Dually<'e, 'a, F, M, L, D> {
 /// The objective at weights and its distance from a lower bound of the optimum, in f64, from dual blocks and weights of a run.
 pub type Prover<'p, F> = &'p mut dyn FnMut(&[F], &[F]) -> (f64, f64);
 
-/// Lines of a block that are asked for ahead; the machine goes on by itself along a longer one.
-const MOST_LINES: usize = 8;
-
 /// Working memory of a step: scores and the block's change.
 #[derive(Debug)]
 pub struct Scratch<F> {
@@ -164,16 +161,7 @@ where
     fn prefetch(&self, i: usize, soon: Soon, mu: &[F], w: &[F]) {
         if soon == Soon::Far {
             kernels::prefetch_at(&self.scale, i);
-            // All of its lines: with 77 classes those of a block are five, and waiting for them took a sixth of the time.
-            let block = self.block(i);
-            let per_line = 64 / size_of::<F>();
-            for at in block.clone().step_by(per_line).take(MOST_LINES) {
-                kernels::prefetch_at(mu, at);
-            }
-            kernels::prefetch_at(
-                mu,
-                block.end.wrapping_sub(1).min(block.start + MOST_LINES * per_line),
-            );
+            kernels::prefetch_at(mu, self.block(i).start);
         }
         self.erm.data.prefetch(i, soon, self.erm.model, w);
     }

@@ -68,9 +68,6 @@ pub trait Scalar:
     fn kernel_squares(w: &[Self], out: &mut [f64]);
     /// See [`kernels::add_outer`].
     fn kernel_add(x: Row<'_>, g: &[Self], w: &mut [Self]);
-    /// See [`simplex_step`](crate::simplex_step).
-    fn kernel_simplex_step(v: &mut [Self], inv_q: Self, p: &mut [Self], delta: &mut [Self])
-    -> Self;
 }
 
 macro_rules! scalar {
@@ -141,14 +138,6 @@ macro_rules! scalar {
             }
             fn kernel_add(x: Row<'_>, g: &[Self], w: &mut [Self]) {
                 kernels::add_generic(x, g, w);
-            }
-            fn kernel_simplex_step(
-                v: &mut [Self],
-                inv_q: Self,
-                p: &mut [Self],
-                delta: &mut [Self],
-            ) -> Self {
-                crate::simplex::step_fast(v, inv_q, p, delta)
             }
         }
     };
