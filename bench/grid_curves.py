@@ -11,7 +11,7 @@ def draw(folder, cells):
         if not cell or len(cell["ladder"]) < 2:
             continue
         best = min([cell["peer_objective"], *(fit["objective"] for fit in cell["ladder"])])
-        points = [(fit["wall"], fit["objective"] / best - 1) for fit in cell["ladder"]]
+        points = [(fit["seconds"], fit["objective"] / best - 1) for fit in cell["ladder"]]
         name = "".join(c if c.isalnum() else "-" for c in cell["cell"]).strip("-")
         (folder / f"{name}.svg").write_text(svg(cell, points, (cell["peer_s"], cell["peer_objective"] / best - 1)))
 

@@ -178,7 +178,7 @@ where
             columns::dual::<f32, L>(&task, loss, &config, &on)
         }
         "multipliers" => columns::multipliers::<f32>(&task, None, stop(request), &on),
-        _ => columns::newton::<f32, L>(&task, loss, stop(request), &on),
+        _ => columns::newton::<f32, L>(&task, loss, None, stop(request), &on),
     };
     let proof = columns::sum(&fit.certificates, &report);
     let outcome = Outcome {

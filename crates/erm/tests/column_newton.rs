@@ -44,7 +44,9 @@ type Solver<'s> = &'s dyn Fn(&ColumnTask<'_>, Stop) -> ColumnFit<f64>;
 
 fn by_newton<L: OfMargin<f64>>(loss: L, signs: Signs<'_>, n_columns: usize) {
     let on = |_| ControlFlow::Continue(());
-    agree(loss, signs, n_columns, (1e-9, 60), &|task, stop| columns::newton(task, loss, stop, &on));
+    agree(loss, signs, n_columns, (1e-9, 60), &|task, stop| {
+        columns::newton(task, loss, None, stop, &on)
+    });
 }
 
 fn by_multipliers(signs: Signs<'_>, n_columns: usize) {
@@ -136,7 +138,7 @@ fn columns_of_one_answer_and_empty_rows_end() {
         };
         let stop = Stop { tol: 1e-6, max_passes: 50 };
         let on = |_| ControlFlow::Continue(());
-        let newton = columns::newton::<f64, _>(&task, SquaredHinge(ZeroOne), stop, &on);
+        let newton = columns::newton::<f64, _>(&task, SquaredHinge(ZeroOne), None, stop, &on);
         for fit in [newton, columns::multipliers::<f64>(&task, None, stop, &on)] {
             assert!(fit.w.iter().all(|w| w.is_finite()), "{bias:?}: {:?}", fit.w);
             assert!(fit.certificates.iter().all(|proof| proof.objective.is_finite()), "{bias:?}");

@@ -206,8 +206,23 @@ pub(crate) fn prefetch<T>(address: *const T) {
     let _ = address;
 }
 
+/// Vectors that are shorter gain nothing from a build of their own.
+const LONG: usize = 32;
+
 /// ⟨a, b⟩ in f64, in a fixed order.
 pub fn dot64<F: Scalar>(a: &[F], b: &[F]) -> f64 {
+    if a.len() < LONG {
+        return dot64_inline(a, b);
+    }
+    vectorised(
+        #[inline(always)]
+        || dot64_inline(a, b),
+    )
+}
+
+/// [`dot64`] in the build of its caller.
+#[inline(always)]
+pub(crate) fn dot64_inline<F: Scalar>(a: &[F], b: &[F]) -> f64 {
     assert_eq!(a.len(), b.len());
     let mut acc = [0.0f64; 8];
     let (a8, b8) = (a.chunks_exact(8), b.chunks_exact(8));
@@ -224,6 +239,17 @@ pub fn dot64<F: Scalar>(a: &[F], b: &[F]) -> f64 {
 /// `y += a·x`.
 pub fn axpy<F: Scalar>(a: F, x: &[F], y: &mut [F]) {
     assert_eq!(x.len(), y.len());
+    if x.len() < LONG {
+        return axpy_inline(a, x, y);
+    }
+    vectorised(
+        #[inline(always)]
+        || axpy_inline(a, x, y),
+    );
+}
+
+#[inline(always)]
+fn axpy_inline<F: Scalar>(a: F, x: &[F], y: &mut [F]) {
     for (y, &x) in y.iter_mut().zip(x) {
         *y += a * x;
     }

@@ -8,13 +8,14 @@
 
 mod block;
 mod compact_features;
+mod curvature;
 mod multipliers;
 mod newton;
 mod singleton_features;
 mod tree;
 
 pub use multipliers::{MOST_FEATURES, multipliers, multipliers_fit, multipliers_pay};
-pub use newton::{newton, newton_fits, newton_pays};
+pub use newton::{newton, newton_fits, newton_pays, newton_pays_everywhere_curved};
 pub use tree::{ColumnScale, NodePenalty, Outputs, TreeFit, TreeTask, cut, dual_tree};
 
 use crate::dually::follow;

@@ -20,6 +20,7 @@
 //! Dense features that are hardly penalised take the dual a thousand passes (usps, C = 1 to a gap of 1e-3: 786; C = 10: not within 1,000), and this 25 to 110 steps for each column.
 
 use super::block::Block;
+use super::curvature::{Curvature, Start};
 use super::newton::{Problem, SPARSE, See, Smooth, curved};
 use super::{ColumnFit, ColumnTask, OnBlock, Scales};
 use crate::newton::stiffness;
@@ -83,14 +84,13 @@ pub fn multipliers<F: Scalar>(
 ) -> ColumnFit<F> {
     let shares = task.shares();
     let problem = Problem::new(task, &shares, stop);
-    let from = |column: usize| -> Vec<f64> {
-        let own =
-            |start: &[f64]| start.iter().skip(column).step_by(task.space.len()).copied().collect();
-        start.map_or_else(|| vec![0.0; problem.dim()], own)
-    };
     let reach = stiffness(task.x, 1.0 / task.x.n_rows().max(1) as f64).sqrt();
-    let columns = problem
-        .each_column(monitor, |column, see| solve(&problem, reach, column, from(column), see));
+    // With weights and dual variables of 0 every row is at the end of the first width.
+    let first = || problem.start(1.0 / FIRST_WIDTH, HELD / FIRST_WIDTH);
+    let first = start.is_none().then(first).flatten();
+    let columns = problem.each_column(monitor, |column, see| {
+        solve(&problem, reach, column, problem.column_of(start, column), first.as_ref(), see)
+    });
     let w: Vec<F> = problem.side_by_side(columns.iter().map(|solved| solved.w.as_slice()));
     let scales = Scales::<f64>::new(task);
     let interrupt = &problem.interrupt;
@@ -166,13 +166,14 @@ fn solve(
     reach: f64,
     column: usize,
     mut w: Vec<f64>,
+    start: Option<&Start>,
     see: See<'_>,
 ) -> Solved {
     let (dim, n, l2) = (problem.dim(), problem.n_penalised(), problem.task.l2);
     let examples = problem.examples(column);
     let [mut grad, mut direction] = [(); 2].map(|()| vec![0.0; dim]);
     let [mut scores, mut along, mut a, mut duals] = [(); 4].map(|()| vec![0.0; examples.len()]);
-    let mut hessian = vec![0.0; dim * dim];
+    let mut curvature = Curvature::new(problem, start);
     if w.iter().any(|&w| w != 0.0) {
         problem.scores(&examples, &w, &mut scores);
     }
@@ -225,8 +226,16 @@ fn solve(
         (steps, all_steps) = (steps + 1, all_steps + 1);
         let around = Around { a: &a, width };
         direction.iter_mut().zip(&grad).for_each(|(d, g)| *d = -g);
-        problem.factor(curved(&around, &examples, &scores), HELD / width, &mut hessian);
-        dense::cholesky_solve(&hessian, dim, &mut direction);
+        match start {
+            Some(start) if all_steps == 1 => {
+                dense::cholesky_solve(&start.factor, dim, &mut direction)
+            }
+            _ => {
+                let curvatures = curved(&around, &examples, &scores);
+                let factor = curvature.factor(&examples, curvatures, HELD / width);
+                dense::cholesky_solve(factor, dim, &mut direction);
+            }
+        }
         problem.scores(&examples, &direction, &mut along);
         if problem.interrupt.is_stopped() {
             break false;

@@ -41,7 +41,10 @@ pub fn cholesky_while(
             break;
         }
         let width = BLOCK.min(n - k);
-        factor_columns(a, n, k, width)?;
+        vectorised(
+            #[inline(always)]
+            || factor_columns(a, n, k, width),
+        )?;
         let below = k + width;
         pack_tiles(&mut pack, n - below, width, |p, j| a[(below + j) * n + k + p]);
         let update = Update { pack: &pack, depth: width, sign: -1.0 };
@@ -155,6 +158,7 @@ pub(super) const TILE: usize = 8;
 const TILE_ROWS: usize = 4;
 
 /// Columns `k..k + width` of L, rows `k..n`: all earlier columns have been taken off.
+#[inline(always)]
 fn factor_columns(
     a: &mut [f64],
     n: usize,
@@ -167,14 +171,14 @@ fn factor_columns(
         for j in k..i.min(k + width) {
             let row_j = &above[j * n + k..j * n + k + width];
             let at = j - k;
-            row_i[at] = (row_i[at] - kernels::dot64(&row_i[..at], &row_j[..at])) / row_j[at];
+            row_i[at] = (row_i[at] - kernels::dot64_inline(&row_i[..at], &row_j[..at])) / row_j[at];
         }
         if i < k + width {
             let at = i - k;
             let before = row_i[at];
-            let pivot = before - kernels::dot64(&row_i[..at], &row_i[..at]);
+            let pivot = before - kernels::dot64_inline(&row_i[..at], &row_i[..at]);
             // Rounding is relative to the diagonal that the row started with: put back what earlier blocks took off.
-            let start = before + kernels::dot64(&from_i[..k], &from_i[..k]);
+            let start = before + kernels::dot64_inline(&from_i[..k], &from_i[..k]);
             if !(pivot > start * n as f64 * f64::EPSILON && pivot.is_finite()) {
                 return Err(NotPositiveDefinite { row: i, pivot });
             }

@@ -347,6 +347,10 @@ impl Request {
                 let all_rows = spec.task == Task::Multilabel || spec.strategy == Strategy::Ova;
                 let by_newton = match self.loss {
                     LossKind::SquaredHinge => all_rows && columns::newton_pays(x),
+                    LossKind::Logistic => {
+                        let n = self.n_outputs();
+                        all_rows && columns::newton_pays_everywhere_curved(x, n, l2, spec.tol)
+                    }
                     _ => self.multipliers_pay(spec, l2, x, watched),
                 };
                 Ok(if by_newton { SolverKind::Newton } else { SolverKind::Dual })

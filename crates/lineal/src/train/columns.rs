@@ -7,17 +7,19 @@ use crate::train::fit::{self, Gold, Job};
 use crate::train::losses::with_column_loss;
 use crate::train::monitor::Judge;
 use crate::train::report::CurvePoint;
+use crate::train::sample::Sample;
 use crate::train::strategy::{self, Plan};
 use crate::train::watch::Watch;
 use crate::train::weights::{Number, Weights};
 use lineal_data::Targets;
 use lineal_erm::Proof;
 use lineal_erm::columns::{self, BlockPass, ColumnTask, Outputs, TreeTask};
+use lineal_linalg::Matrix;
 use lineal_loss::{Columnwise, Hinge, Logistic, OfMargin, SquaredHinge};
-use lineal_model::Bias;
 use lineal_model::cost::{NoCost, ZeroOne};
 use lineal_model::label_tree::{Child, LabelTree};
-use lineal_model::space::{Columns, OutputSpace, Signs};
+use lineal_model::space::{Binary, Columns, OutputSpace, Signs};
+use lineal_model::{Bias, Linear};
 use lineal_reduce::{Examples, Tree, class_centroids};
 use lineal_solver::{self as solver, Outcome};
 use std::ops::ControlFlow;
@@ -142,33 +144,82 @@ fn finished<F: Number>(
     })
 }
 
-/// Newton's method on each column.
-fn one_by_one<F: Number, L: OfMargin<f64>>(
+/// Newton's method on each column. Where it gets stuck and nobody asked for it, the dual begins again.
+fn one_by_one<F: Number, L: OfMargin<F> + OfMargin<f64>>(
     job: &mut Job<'_, '_>,
     task: &ColumnTask<'_>,
     loss: L,
 ) -> Result<Fit, Error> {
     let stop = job.stop(task.space.len());
     let watch = BlockWatch::new(&mut job.watch);
-    let fit = columns::newton::<F, L>(task, loss, stop, &|pass| watch.see(pass));
+    let fit = columns::newton::<F, L>(task, loss, None, stop, &|pass| watch.see(pass));
+    let ended = watch.is_stopped() || solver::Interrupt::current().is_stopped();
     watch.end();
+    let proven = columns::sum(&fit.certificates, task.report).converged(job.spec.tol);
+    let stuck = !ended && !proven && fit.passes < stop.max_passes;
+    if stuck && job.spec.solver == SolverKind::Auto {
+        job.solver = SolverKind::Dual;
+        let mut dual = in_one_pass::<F, _>(job, task, loss)?;
+        dual.outcome.passes += fit.passes;
+        return Ok(dual);
+    }
     finished(fit, task, job.spec.tol)
 }
 
 /// The hinge loss of two classes, as the one column that it is.
 pub(crate) fn fit_two<F: Number>(job: &mut Job<'_, '_>, y: &[u32]) -> Result<Fit, Error> {
+    let task = two_classes(job.x, y, job.weights, job);
+    by_multipliers::<F>(job, &task)
+}
+
+/// The same for the squared hinge by Newton's method, which starts from the optimum of a sample; `None` where that does not get to the tolerance.
+pub(crate) fn fit_two_squared<F: Number>(
+    job: &mut Job<'_, '_>,
+    y: &[u32],
+) -> Result<Option<Fit>, Error> {
+    let task = two_classes(job.x, y, job.weights, job);
+    let stop = job.stop(1);
+    let loss = SquaredHinge(ZeroOne);
+    let model = Linear::new(job.x.n_cols(), Binary, job.spec.bias);
+    let sampled = Sample::new(job, y, &model).map(|sample| {
+        let task = two_classes(&sample.x, &sample.y, sample.weights(), job);
+        let on = |_: BlockPass| ControlFlow::Continue(());
+        let fit = columns::newton::<f64, _>(&task, loss, None, sample.stop(stop), &on);
+        (fit.w, sample.passes(fit.passes))
+    });
+    let (from, passes) = sampled.map_or((None, 0), |(w, passes)| (Some(w), passes));
+    let watch = BlockWatch::new(&mut job.watch);
+    let see = |pass| watch.see(pass);
+    let mut fit = columns::newton::<F, _>(&task, loss, from.as_deref(), stop, &see);
+    let ended = watch.is_stopped();
+    watch.end();
+    fit.passes += passes;
+    let proven = columns::sum(&fit.certificates, task.report).converged(job.spec.tol);
+    let goes_on = !ended && !proven && !solver::Interrupt::current().is_stopped();
+    if goes_on && fit.passes < stop.max_passes {
+        return Ok(None);
+    }
+    finished(fit, &task, job.spec.tol).map(Some)
+}
+
+/// One column whose yes is the second class.
+fn two_classes<'t>(
+    x: &'t Matrix,
+    y: &'t [u32],
+    weights: Option<&'t [f32]>,
+    job: &Job<'_, '_>,
+) -> ColumnTask<'t> {
     let signs = Signs::Table { table: &[-1.0, 1.0], n_columns: 1 };
-    let task = ColumnTask {
-        x: job.x,
+    ColumnTask {
+        x,
         kinds: y,
-        weights: job.weights,
+        weights,
         space: Columns::new(signs, 1),
         bias: job.spec.bias,
         l2: job.l2,
         report: &[1.0],
         side_by_side: &[],
-    };
-    by_multipliers::<F>(job, &task)
+    }
 }
 
 /// The method of multipliers on each column with the hinge loss. Where it gets stuck, the dual begins again.

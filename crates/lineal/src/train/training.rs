@@ -356,6 +356,19 @@ pub(crate) fn precision(spec: &TrainSpec, solver: SolverKind) -> Precision {
     }
 }
 
+/// The most weights of two classes for which Newton's method forms the Hessian; and the least tolerance that gradients of single columns reach.
+const MOST_SMALL: usize = 300;
+const LEAST_TOL: f64 = 1e-8;
+
+/// Whether two classes are learnt as one column by Newton's method.
+fn has_small_hessian(job: &Job<'_, '_>) -> bool {
+    let Job { spec, .. } = job;
+    let plain = spec.cost.is_none() && spec.l1 == 0.0 && spec.patience.is_none();
+    let alone = job.held_out_x.is_none() && job.warm.is_none();
+    let small = job.x.n_cols() < MOST_SMALL && job.l2 > 0.0 && spec.tol >= LEAST_TOL;
+    job.solver == SolverKind::Newton && plain && alone && small
+}
+
 /// task × loss → concrete space and loss.
 fn dispatch<F: Number>(
     job: &mut Job<'_, '_>,
@@ -391,6 +404,13 @@ fn dispatch<F: Number>(
     }
     if request.loss == LossKind::Hinge && job.solver == SolverKind::Newton {
         return columns::fit_two::<F>(job, train);
+    }
+    if request.loss == LossKind::SquaredHinge
+        && two
+        && has_small_hessian(job)
+        && let Some(fit) = columns::fit_two_squared::<F>(job, train)?
+    {
+        return Ok(fit);
     }
     macro_rules! run {
         (squared, $space:expr, $loss:expr) => {
