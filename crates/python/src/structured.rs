@@ -3,7 +3,7 @@
 use crate::arrays::Features;
 use crate::errors::{exception, refused};
 use crate::reasons;
-use crate::run::{brief, long};
+use crate::run::{brief, long_owned};
 use lineal::data::ErrorKind;
 use lineal::declared::Ground;
 use lineal::linalg::Matrix;
@@ -65,19 +65,21 @@ fn graphs() -> SceneOptions {
 }
 
 /// Trains on examples of one kind.
-pub(crate) fn train<D: Trainable + Sync>(
+pub(crate) fn train<D: Trainable + Send + Sync + 'static>(
     py: Python<'_>,
-    data: &D,
+    data: D,
     spec: &TrainSpec,
     n_threads: usize,
     on_pass: Option<&Py<PyAny>>,
 ) -> PyResult<(D::Model, Report)>
 where
-    D::Model: Send,
+    D::Model: Send + 'static,
 {
-    long(py, n_threads, |stop| {
-        let mut monitor = |point: &CurvePoint| stop.after_pass(on_pass, point);
-        Training::new(data, spec).monitor(&mut monitor).run()
+    let (spec, on_pass) = (spec.clone(), on_pass.map(|on_pass| on_pass.clone_ref(py)));
+    // Some steps, such as counting attributes, do not listen: they are left behind.
+    long_owned(py, n_threads, move |stop| {
+        let mut monitor = |point: &CurvePoint| stop.after_pass(on_pass.as_ref(), point);
+        Training::new(&data, &spec).monitor(&mut monitor).run()
     })
 }
 
@@ -111,19 +113,19 @@ pub(crate) fn fit_structured(
     let (model, report) = match format {
         "conllu" => {
             let data = brief(py, n_threads, || lineal::read_treebank(source(text), &treebank()))?;
-            let (model, report) = train(py, &data, &spec, n_threads, on_pass)?;
+            let (model, report) = train(py, data, &spec, n_threads, on_pass)?;
             (AnyModel::Dependency(Box::new(model)), report)
         }
         "brackets" => {
             let options = lineal::constituency_options();
             let options = BracketReadOptions { format: Some(Format::Brackets), ..options };
             let data = brief(py, n_threads, || lineal::read_brackets(source(text), &options))?;
-            let (model, report) = train(py, &data, &spec, n_threads, on_pass)?;
+            let (model, report) = train(py, data, &spec, n_threads, on_pass)?;
             (AnyModel::Constituency(Box::new(model)), report)
         }
         "graphs" => {
             let data = brief(py, n_threads, || Scenes::read(source(text), &graphs()))?;
-            let (model, report) = train(py, &data, &spec, n_threads, on_pass)?;
+            let (model, report) = train(py, data, &spec, n_threads, on_pass)?;
             (AnyModel::Segment(Box::new(model)), report)
         }
         "declared" => {
@@ -131,13 +133,13 @@ pub(crate) fn fit_structured(
                 let declaration = lineal::declaration(&spec.declared.declaration)?;
                 DeclaredData::read(source(text), &declaration)
             })?;
-            let (model, report) = train(py, &data, &spec, n_threads, on_pass)?;
+            let (model, report) = train(py, data, &spec, n_threads, on_pass)?;
             (AnyModel::Declared(Box::new(model)), report)
         }
         _ => {
             let options = sequences(format)?;
             let data = brief(py, n_threads, || lineal::read_sequences(source(text), &options))?;
-            let (model, report) = train(py, &data, &spec, n_threads, on_pass)?;
+            let (model, report) = train(py, data, &spec, n_threads, on_pass)?;
             (AnyModel::Tag(Box::new(model)), report)
         }
     };
@@ -159,7 +161,7 @@ pub(crate) fn fit_ranking(
     let spec: TrainSpec = serde_json::from_str(spec).map_err(refused)?;
     x.with(|x| {
         let data = queries(x, Some(&grades), &sizes)?;
-        let (model, report) = train(py, &data, &spec, n_threads, on_pass.as_ref())?;
+        let (model, report) = train(py, data, &spec, n_threads, on_pass.as_ref())?;
         Structured::new(AnyModel::Rank(Box::new(model)), &report)
     })
 }
