@@ -124,7 +124,8 @@ class Cell:
 
         model = self.folder / "m.lineal"
         command = [self.args.lineal, "train", self.file, "--format", "libsvm", "-o", model, "--loss", self.loss, "--bias", "penalised", "-C", self.c, "--tol", tol, "--threads", self.threads, "--json", "--quiet"]
-        command += ["--task", "multilabel"] if self.labels else ["--strategy", self.strategy]
+        # Thresholds of labels are tuned by default, by further fits that no peer does.
+        command += ["--task", "multilabel", "--threshold", "0.5"] if self.labels else ["--strategy", self.strategy]
         before = children_cpu()
         try:
             done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=LONGEST)
