@@ -128,7 +128,17 @@ async fn around(State(app): Shared, request: Request, next: Next) -> Response<Bo
     let (route, model) = route_of(&path);
     // Names that do not exist are no label: anybody could make them up.
     let model = model.filter(|name| app.models.get(name).is_some()).unwrap_or_default().to_owned();
-    let visit = Visit::new(app.clone(), id.clone(), method, path.clone(), route, model);
+    app.metrics.in_flight.fetch_add(1, Ordering::Relaxed);
+    let visit = Visit {
+        app: app.clone(),
+        id: id.clone(),
+        method,
+        path: path.clone(),
+        route,
+        model,
+        started: Instant::now(),
+        is_told: false,
+    };
     let mut response = match needs_token(route) && !is_allowed(&app, request.headers()) {
         true => {
             let detail = "send the token of the server as Authorization: Bearer TOKEN";
@@ -167,18 +177,6 @@ struct Visit {
 }
 
 impl Visit {
-    fn new(
-        app: Arc<App>,
-        id: String,
-        method: Method,
-        path: String,
-        route: &'static str,
-        model: String,
-    ) -> Self {
-        app.metrics.in_flight.fetch_add(1, Ordering::Relaxed);
-        Self { app, id, method, path, route, model, started: Instant::now(), is_told: false }
-    }
-
     fn end(mut self, status: u16, problem: Option<&Problem>) {
         self.tell(status, problem);
     }

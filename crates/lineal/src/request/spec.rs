@@ -179,6 +179,17 @@ pub(crate) const IMAGE_PENALTY: Penalty = Penalty::C(3e-4);
 pub(crate) const ENOUGH_HELD_OUT: usize = 2000;
 
 impl TrainSpec {
+    /// The number of passes, where it is known beforehand: the epochs of `sgd`.
+    pub fn n_epochs(&self) -> Option<usize> {
+        let stochastic = match self.solver {
+            SolverKind::Auto => {
+                self.loss == Some(LossKind::Perceptron) || self.sgd.passive_aggressive.is_some()
+            }
+            solver => solver == SolverKind::Sgd,
+        };
+        stochastic.then_some(self.sgd.epochs)
+    }
+
     /// The defaults of a task: thresholds that are tuned for labels; of classification, a conditional random field to within 1 % for tags (the proof lags behind: the objective is then usually within
     /// 0.05 %), and passive–aggressive updates for trees: eight epochs for dependencies, five for constituents.
     pub fn for_task(task: Task) -> Self {

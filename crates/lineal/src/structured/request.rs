@@ -23,17 +23,6 @@ impl Learning {
 }
 
 impl TrainSpec {
-    /// The number of passes, where it is known beforehand: the epochs of `sgd`.
-    pub fn n_epochs(&self) -> Option<usize> {
-        let stochastic = match self.solver {
-            SolverKind::Auto => {
-                self.loss == Some(LossKind::Perceptron) || self.sgd.passive_aggressive.is_some()
-            }
-            solver => solver == SolverKind::Sgd,
-        };
-        stochastic.then_some(self.sgd.epochs)
-    }
-
     /// Refuses losses, solvers and penalties that need a sum over all outputs, which `outputs` (such as "labellings of an image") do not have.
     pub(crate) fn check_without_sums(&self, outputs: &str) -> Result<(), Error> {
         let refuse = |flag: String, remedy: &str| {
