@@ -105,10 +105,14 @@ fn a_hangup_that_is_ignored_stays_so() {
         .spawn()
         .unwrap();
     let status = format!("/proc/{}/status", child.id());
-    // Until it has taken over the signals, which it does before it reads.
+    // Until it has taken over the signals, which it does before it reads. The shell before it catches SIGINT, too, a moment before it ignores SIGHUP.
     let catches = |text: String| {
-        let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).map(str::trim);
-        caught.and_then(|hex| u64::from_str_radix(hex, 16).ok()).is_some_and(|set| set & 2 != 0)
+        let set = |key: &str| {
+            let hex = text.lines().find_map(|line| line.strip_prefix(key))?.trim();
+            u64::from_str_radix(hex, 16).ok()
+        };
+        set("SigIgn:").is_some_and(|set| set & 1 != 0)
+            && set("SigCgt:").is_some_and(|set| set & 2 != 0)
     };
     while !std::fs::read_to_string(&status).is_ok_and(catches) {
         assert!(child.try_wait().unwrap().is_none(), "it ended");

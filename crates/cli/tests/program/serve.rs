@@ -372,7 +372,7 @@ fn streams_are_answered_line_by_line_and_as_slowly_as_they_are_read() {
 
     // Who waits to be told to go on is told so.
     let mut stream = server.connect();
-    write!(stream, "POST {PATH} HTTP/1.1\r\nhost: a\r\ncontent-type: application/x-ndjson\r\ncontent-length: 12\r\nexpect: 100-continue\r\n\r\n").unwrap();
+    write!(stream, "POST {PATH} HTTP/1.1\r\nhost: a\r\ncontent-type: application/x-ndjson\r\nconnection: close\r\ncontent-length: 12\r\nexpect: 100-continue\r\n\r\n").unwrap();
     let mut told = [0; 25];
     stream.read_exact(&mut told).unwrap();
     assert_eq!(&told, b"HTTP/1.1 100 Continue\r\n\r\n");
