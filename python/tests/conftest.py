@@ -48,12 +48,14 @@ def killing():
 
     class Killing(_dask_transport.Cluster):
         n_asked = 0
+        killed = None
+        """The process of the worker."""
 
         def ask(self, question):
             Killing.n_asked += 1
             if Killing.n_asked == 5:
-                pids = list(self.client.run(os.getpid).values())
-                threading.Timer(0.02, os.kill, (pids[0], signal.SIGKILL)).start()
+                Killing.killed = next(iter(self.client.run(os.getpid).values()))
+                threading.Timer(0.02, os.kill, (Killing.killed, signal.SIGKILL)).start()
             return super().ask(question)
 
     return Killing
