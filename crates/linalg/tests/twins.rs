@@ -3,6 +3,7 @@
 //! The twins are plain loops in the documented order of additions. The machine chooses the build that is compared: AVX2 where it has it, the portable one elsewhere and under
 //! Miri, which also looks for undefined behaviour (see `fuzz/README.md`).
 
+use lineal_linalg::dense::{block_add, block_scores};
 use lineal_linalg::{AlignedBytes, Row, Scalar, adapt, cast_f32, cast_f64, cast_u32, kernels};
 use proptest::prelude::*;
 
@@ -217,6 +218,56 @@ proptest! {
         let f64s = cast_f64(part).map(|v| v.iter().map(|v| v.to_bits()).collect::<Vec<_>>());
         prop_assert_eq!(f64s, fits(8).then_some(eight));
     }
+}
+
+/// Blocks of dense rows: sums in the order of the columns, and rows added one after the other.
+fn compare_blocks<F: Scalar>(n_rows: usize, n_cols: usize, k: usize, skip: usize) {
+    let number = |i: usize| (i * 37 % 101) as f32 / 8.0 - 6.0;
+    let values: Vec<f32> = (0..skip + n_rows * n_cols).map(number).collect();
+    let x: Vec<&[f32]> = (0..n_rows).map(|r| &values[skip + r * n_cols..][..n_cols]).collect();
+    let of =
+        |len: usize| -> Vec<F> { (0..skip + len).map(|i| F::from_f32(number(i + 5))).collect() };
+    let (w, g) = (of(n_cols * k), of(n_rows * k));
+    let mut scores = vec![F::ONE; n_rows * k];
+    block_scores(&x, &w[skip..], &mut scores);
+    let mut sums = w.clone();
+    block_add(&x, &g[skip..], &mut sums[skip..]);
+    for c in 0..k {
+        for (r, x) in x.iter().enumerate() {
+            let mut sum = F::ZERO;
+            x.iter().enumerate().for_each(|(j, &v)| sum += F::from_f32(v) * w[skip + j * k + c]);
+            assert_eq!(scores[r * k + c], sum, "{n_rows} × {n_cols}, output {c} of {k}");
+        }
+        for j in 0..n_cols {
+            let mut sum = w[skip + j * k + c];
+            x.iter().enumerate().for_each(|(r, x)| sum += F::from_f32(x[j]) * g[skip + r * k + c]);
+            assert_eq!(sums[skip + j * k + c], sum, "{n_rows} × {n_cols}, output {c} of {k}");
+        }
+    }
+}
+
+#[test]
+fn blocks_of_dense_rows() {
+    for n_rows in 0..=4 {
+        for n_cols in [0, 1, 7, 40] {
+            for k in [0, 1, 3, 4, 10, 16, 28, 61] {
+                compare_blocks::<f32>(n_rows, n_cols, k, 1);
+                compare_blocks::<f64>(n_rows, n_cols, k, 3);
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "dense rows of different lengths")]
+fn a_block_of_unequal_rows_is_refused() {
+    block_scores(&[&[1.0], &[1.0, 2.0], &[1.0], &[1.0]], &[1.0f32; 8], &mut [0.0; 8]);
+}
+
+#[test]
+#[should_panic(expected = "dense rows with more columns than weights")]
+fn a_block_beyond_the_weights_is_refused() {
+    block_add(&[&[1.0; 9][..]; 4], &[1.0f32; 8], &mut [0.0; 17]);
 }
 
 #[test]

@@ -3,7 +3,8 @@
 
 use super::row_loss::RowLoss;
 use crate::shards::Shards;
-use lineal_linalg::{Matrix, Scalar, kernels};
+use lineal_linalg::dense::{self, BLOCK};
+use lineal_linalg::{Matrix, Row, Scalar, kernels};
 use std::ops::Range;
 
 /// Rows whose scores are at hand together.
@@ -37,25 +38,72 @@ impl<'a> Pass<'a> {
         &w[self.x.n_cols() * self.stride..]
     }
 
-    /// The scores of some rows overwrite `out`.
+    /// Calls `visit` with those rows whose numbers in `of` (`stride` each) are not all 0. Dense rows come in blocks, of which at least two are such.
+    fn for_blocks<F: Scalar>(
+        &self,
+        rows: Range<usize>,
+        of: &[F],
+        mut visit: impl FnMut(Range<usize>),
+    ) {
+        let is_dense = matches!(self.x, Matrix::Dense(_)) && self.stride > 1;
+        let size = if is_dense { BLOCK } else { 1 };
+        let numbers = |i: usize| &of[(i - rows.start) * self.stride..][..self.stride];
+        for start in rows.clone().step_by(size) {
+            let block = start..rows.end.min(start + size);
+            let mut counted = block.clone().filter(|&i| numbers(i).iter().any(|&v| v != F::ZERO));
+            match (counted.next(), counted.next()) {
+                (None, _) => {}
+                (Some(one), None) => visit(one..one + 1),
+                _ => visit(block),
+            }
+        }
+    }
+
+    /// Whether the rows are dense and worth a block: their values.
+    fn dense_rows(&self, rows: Range<usize>, into: &mut [&'a [f32]; BLOCK]) -> bool {
+        let x = self.x;
+        self.stride > 1
+            && rows.zip(into).all(|(i, into)| match x.row(i) {
+                Row::Dense(row) => {
+                    *into = row;
+                    true
+                }
+                Row::Sparse(_) => false,
+            })
+    }
+
+    /// The scores of the rows of a block overwrite `out`.
     fn scores<F: Scalar>(&self, rows: Range<usize>, w: &[F], out: &mut [F]) {
-        let bias = self.bias(w);
-        for (i, out) in rows.zip(out.chunks_exact_mut(self.stride)) {
-            kernels::scores(self.x.row(i), w, out);
-            out.iter_mut().zip(bias).for_each(|(score, &b)| *score += b);
+        let (mut dense, n) = ([&[][..]; BLOCK], rows.len());
+        if self.dense_rows(rows.clone(), &mut dense) {
+            dense::block_scores(&dense[..n], w, out);
+        } else {
+            for (i, out) in rows.zip(out.chunks_exact_mut(self.stride)) {
+                kernels::scores(self.x.row(i), w, out);
+            }
+        }
+        for out in out.chunks_exact_mut(self.stride) {
+            out.iter_mut().zip(self.bias(w)).for_each(|(score, &b)| *score += b);
         }
     }
 
     /// Adds Σ xᵢ gᵢᵀ of some rows to `out`.
     fn add<F: Scalar>(&self, rows: Range<usize>, g: &[F], out: &mut [F]) {
-        let at = self.x.n_cols() * self.stride;
-        for (i, g) in rows.zip(g.chunks_exact(self.stride)) {
-            if g.iter().all(|&g| g == F::ZERO) {
-                continue;
+        let (start, at) = (rows.start, self.x.n_cols() * self.stride);
+        self.for_blocks(rows, g, |rows| {
+            let g = &g[(rows.start - start) * self.stride..(rows.end - start) * self.stride];
+            let (mut dense, n) = ([&[][..]; BLOCK], rows.len());
+            if self.dense_rows(rows.clone(), &mut dense) {
+                dense::block_add(&dense[..n], g, &mut out[..at]);
+            } else {
+                for (i, g) in rows.zip(g.chunks_exact(self.stride)) {
+                    kernels::add_outer(self.x.row(i), g, &mut out[..at]);
+                }
             }
-            kernels::add_outer(self.x.row(i), g, &mut out[..at]);
-            out[at..].iter_mut().zip(g).for_each(|(out, &g)| *out += g);
-        }
+            for g in g.chunks_exact(self.stride) {
+                out[at..].iter_mut().zip(g).for_each(|(out, &g)| *out += g);
+            }
+        });
     }
 
     /// Scores of all rows at `w`.
@@ -63,7 +111,7 @@ impl<'a> Pass<'a> {
         let stride = self.stride;
         self.shards64.fill(out, stride, &|shard, out| {
             let start = shard.start();
-            for rows in shard.batches(BATCH) {
+            for rows in shard.batches(BLOCK) {
                 let own = &mut out[(rows.start - start) * stride..(rows.end - start) * stride];
                 self.scores(rows, w, own);
             }
@@ -124,17 +172,14 @@ impl<'a> Pass<'a> {
         self.shards32 = shards;
     }
 
-    /// Scores of rows that have a curvature; the others (outside of a margin) are not walked along.
+    /// Scores of rows that have a curvature; others (outside of a margin) are not walked along, and have 0.
     fn curved_scores(&self, rows: Range<usize>, diagonal: &[f32], v: &[f32], out: &mut [f32]) {
-        let each = rows.zip(diagonal.chunks_exact(self.stride));
-        for ((i, diagonal), out) in each.zip(out.chunks_exact_mut(self.stride)) {
-            if diagonal.iter().all(|&h| h == 0.0) {
-                out.fill(0.0);
-                continue;
-            }
-            kernels::scores(self.x.row(i), v, out);
-            out.iter_mut().zip(self.bias(v)).for_each(|(score, &b)| *score += b);
-        }
+        let start = rows.start;
+        out.fill(0.0);
+        self.for_blocks(rows, diagonal, |rows| {
+            let own = (rows.start - start) * self.stride..(rows.end - start) * self.stride;
+            self.scores(rows, v, &mut out[own]);
+        });
     }
 
     /// For each output the slope along a ray at `scores + t·along` with the step `t` of each output.

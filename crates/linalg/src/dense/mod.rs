@@ -1,4 +1,4 @@
-//! Small dense factorisations in f64: `A = LLᵀ` and `AΠ = QR`, and the Gram matrix that leads to the first.
+//! Several dense rows at once ([`block_scores`], [`block_add`]), and small dense factorisations in f64: `A = LLᵀ` and `AΠ = QR`, and the Gram matrix that leads to the first.
 //!
 //! Layouts, chosen so that every inner loop is contiguous:
 //!
@@ -15,9 +15,11 @@
 //! recomputed as in LAPACK's `dlaqp2`. For a rank-deficient matrix a second factorisation, of the transposed leading
 //! rows of R, gives the solution of least norm (the complete orthogonal decomposition, §5.5.7).
 
+mod block;
 mod cholesky;
 mod qr;
 
+pub use block::{BLOCK, block_add, block_scores};
 pub use cholesky::{
     GramBlock, NotPositiveDefinite, cholesky, cholesky_solve, cholesky_while, condition_estimate,
     gram,
