@@ -25,6 +25,14 @@ pub fn check_output(output: &Path, inputs: &[&Path]) -> anyhow::Result<()> {
             "cannot write {shown}: Parquet is read and not written; give a name in .csv or .jsonl"
         );
     }
+    if output
+        .extension()
+        .is_some_and(|end| ["gz", "zst"].iter().any(|packed| end.eq_ignore_ascii_case(packed)))
+    {
+        bail!(
+            "cannot write {shown}: compressed files are read and not written; leave the last extension out and compress the file, or pipe the output through gzip"
+        );
+    }
     if output.is_dir() {
         bail!("cannot write {shown}: it is a folder; give a file name in it");
     }
@@ -40,6 +48,27 @@ pub fn check_output(output: &Path, inputs: &[&Path]) -> anyhow::Result<()> {
         Some(_) => usage(format!("{shown} is also an input; give the output another name")),
         None => Ok(()),
     }
+}
+
+/// [`check_output`] of several outputs, of which none may overwrite another.
+pub fn check_outputs(outputs: &[&Path], inputs: &[&Path]) -> anyhow::Result<()> {
+    // Of a file that is not there yet, only the folder has a place.
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        path.canonicalize()
+            .or_else(|_| Ok(folder.canonicalize()?.join(path.file_name().unwrap_or_default())))
+            .unwrap_or_else(|_: io::Error| path.to_owned())
+    };
+    for (at, output) in outputs.iter().enumerate() {
+        check_output(output, inputs)?;
+        if outputs[..at].iter().any(|other| place(other) == place(output)) {
+            return usage(format!(
+                "{} would be written twice; give each output a name of its own",
+                output.display()
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Writes a text output: to `path`, or to stdout for none or `-`.

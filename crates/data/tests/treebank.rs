@@ -231,7 +231,7 @@ fn faults_have_their_line() {
         ),
         (
             after(&[("1-3", "_"), ("1", "0"), ("2", "1")]),
-            "a.conllu:5: the multiword token reaches to word 3, but the sentence has 2 words",
+            "a.conllu:5: the multiword token 1-3 reaches beyond the sentence, which has 2 words",
         ),
         (
             after(&[("1", "0"), ("2.1", "_")]),
@@ -241,6 +241,11 @@ fn faults_have_their_line() {
             after(&[("1", "0"), ("1.2", "_")]),
             "the empty node 1.2 does not fit here: the next one is 1.1",
         ),
+        (
+            after(&[("99999999999999999999", "0")]),
+            "a.conllu:5: word 99999999999999999999 where word 1 should be",
+        ),
+        (format!("{}\t\t\t\t\t\t\t\t\t\n", words(&[("1", "0")])), "a.conllu:2: ten empty columns"),
         (
             "# c\n1-2\tx\n".into(),
             "a.conllu:2: 2 columns in `1-2\\tx` where CoNLL-U has 10; fields are separated by tabs, and",

@@ -46,6 +46,9 @@ impl<F: Scalar> Structure<F> for Matching {
     fn dim(&self) -> usize {
         self.n_features
     }
+    fn work(&self) -> usize {
+        self.lists.iter().map(|lists| lists.features.len()).sum()
+    }
     fn size(&self, i: usize) -> usize {
         self.lists[i].gold.len()
     }

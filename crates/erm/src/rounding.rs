@@ -75,7 +75,7 @@ pub struct Proof {
     pub rounding: f64,
 }
 
-/// More rounding than this part of the objective, or of 1 where that is larger, and nothing counts as converged.
+/// More rounding than this part of the objective, and nothing counts as converged.
 const MOST_ROUNDING: f64 = 1e-6;
 
 impl Proof {
@@ -105,9 +105,10 @@ impl Proof {
     /// A problem at its optimum has a gap of some roundings, which no further pass takes away, so that counting them would leave it unconverged for ever.
     pub fn converged(&self, tol: f64) -> bool {
         let size = self.objective.abs();
-        let is_rounded_off = self.gap - self.rounding <= tol * size
-            && self.rounding <= MOST_ROUNDING * size.max(1.0);
-        self.gap <= tol * size || is_rounded_off
+        let is_rounded_off =
+            self.gap - self.rounding <= tol * size && self.rounding <= MOST_ROUNDING * size;
+        // Nothing is below an objective of 0.
+        size == 0.0 || self.gap <= tol * size || is_rounded_off
     }
 
     /// The gap as computed, without what pays for rounding.
@@ -205,6 +206,9 @@ mod tests {
         assert!(Proof::new(1.0, 0.0, bound(0.9995)).converged(1e-3));
         assert!(!Proof::new(1.0, 1e-3, bound(1.0)).converged(1e-3));
         assert!(!Proof::nothing(1.0).converged(1e-3));
+        // With a penalty that hardly counts the objective is small, and rounding can be most of it.
+        let small = Proof { objective: 2.4e-8, gap: 1.6e-8, rounding: 1.6e-8 };
+        assert!(!small.converged(1e-8));
         // No optimum is below 0.
         assert_eq!(Proof::new(0.0, 3e-14, bound(0.0)).finite_gap(), Some(0.0));
         assert_eq!(Proof::new(1.0, 0.0, bound(-3.0)).finite_gap(), Some(1.0));

@@ -4,7 +4,7 @@
 //! the score of y is ⟨θ, μ(y)⟩. A [`Model`] maps an input to θ and a gradient in θ back to weights; an [`OutputSpace`](space::OutputSpace)
 //! knows the parts, the argmax and, where it can, log-sum-exp. Losses and solvers see nothing else.
 //!
-//! A problem whose outputs have structure (sequences, trees, cuts, orders) is a [`Structure`](structure::Structure): one seam for all of them, at the example.
+//! A problem whose outputs have structure (sequences, trees, cuts, orders) is a [`Structure`](structure::Structure): one interface for all of them, at the example.
 //!
 //! This crate must not know a loss or a solver: a predictor links nothing that it does not run.
 //!

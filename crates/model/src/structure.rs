@@ -1,4 +1,4 @@
-//! The seam between a structured output space and whoever learns its weights: one example at a time.
+//! The interface between structured outputs and the learners of their weights: one example at a time.
 //!
 //! An example has *parts* (labels at positions and transitions, arcs of a tree, pixels and borders); scores of parts are linear in the
 //! weights, θ = Ψᵢ w, an output y is a 0/1 vector μ(y) of parts, and its score is ⟨θ, μ(y)⟩. A [`Structure`] knows the examples of one
@@ -37,7 +37,8 @@ pub trait Structure<F: Scalar>: Sync {
         let _ = i;
         1.0 / self.n_examples() as f64
     }
-    /// About how many multiplications a pass takes. With `dim` it fixes the shards of sums, never the number of threads.
+    /// About how many multiplications a pass takes. With `dim` it fixes the shards of sums, never the number of threads. Where `dim` is at most a quarter of the work
+    /// of an example, Frank–Wolfe keeps vectors of features in place of outputs; with the default it never does.
     fn work(&self) -> usize {
         self.dim() * self.n_examples()
     }

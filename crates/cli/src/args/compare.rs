@@ -128,7 +128,7 @@ pub struct CompareArgs {
     pub structure: StructureArgs,
 
     /// Seed of the split and of every random choice
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = RUNNING)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, help_heading = RUNNING)]
     pub seed: u64,
 
     /// Print one JSON object on stdout and nothing else there

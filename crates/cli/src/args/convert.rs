@@ -116,7 +116,13 @@ pub struct ConvertArgs {
     pub maps: MapArgs,
 
     /// Seed of --map rff
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Running")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_negative_numbers = true,
+        help_heading = "Running"
+    )]
     pub seed: u64,
 
     #[command(flatten)]

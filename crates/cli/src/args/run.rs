@@ -97,7 +97,13 @@ pub struct PredictArgs {
     pub limits: LimitArgs,
 
     /// Seed of --sample
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "What to give")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_negative_numbers = true,
+        help_heading = "What to give"
+    )]
     pub seed: u64,
 
     /// Write to this file [default: standard output]

@@ -97,7 +97,7 @@ pub struct TagArgs {
     pub unlabelled: Option<String>,
 
     /// Limit the size of the model, such as 2MB: store weights in 8 bits, then drop the smallest; reports the loss of accuracy
-    #[arg(long, value_name = "SIZE", help_heading = TAG)]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, help_heading = TAG)]
     pub max_size: Option<Size>,
 }
 
@@ -145,7 +145,7 @@ impl FromStr for Named {
 #[derive(Args, Clone, Debug, Default)]
 pub struct TagAskArgs {
     /// The K best label sequences, a column each, or trees, one after the other; with --output jsonl a list with their probabilities
-    #[arg(long, value_name = "K", value_parser = n_best, help_heading = TAG)]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = n_best, help_heading = TAG)]
     pub n_best: Option<usize>,
 
     /// Sequences or trees less probable than P first, the least sure one at the top

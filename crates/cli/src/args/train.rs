@@ -279,7 +279,7 @@ pub struct TrainArgs {
     pub text: TextArgs,
 
     /// Seed of every random choice: same seed and data, same model bytes, at any --threads
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = RUNNING)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, help_heading = RUNNING)]
     pub seed: u64,
 
     /// Print one JSON object on stdout and nothing else there

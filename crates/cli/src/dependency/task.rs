@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::bail;
-use lineal::data::Sentence;
+use lineal::data::{ConlluColumn, Sentence};
 use lineal::dependencies::features::{Section, Templates};
 use lineal::dependencies::problem::TreeKind;
 use lineal::metrics::DependencyMetrics;
@@ -112,6 +112,19 @@ impl StructuredTask for DependencyModel {
         let format = request.format_of(&source.name(), request.options.read.format);
         let options = TreebankOptions { format, ..TreebankOptions::default() };
         Ok(lineal::data::read_treebank_with(source, &options, &data.schema)?)
+    }
+
+    fn lacking(&self, data: &Treebank) -> Option<String> {
+        let is_tagged = |column| self.tagger().is_some() && column == ConlluColumn::Upos;
+        let empty = self.columns().iter().filter(|&&c| !is_tagged(c) && !data.has_column(c));
+        let names: Vec<String> = empty.map(|column| column.name().to_uppercase()).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "nothing but `_` in {}, with which the parser was trained, so that its trees will be much worse; fill {}, or train with --tags jackknife, whose models tag words themselves",
+                names.join(", "),
+                if names.len() == 1 { "this column" } else { "these columns" }
+            )
+        })
     }
 
     fn cannot_compare(data: &Treebank) -> Option<&'static str> {

@@ -146,7 +146,7 @@ impl Trainable for Model {
         eval::json(metrics)
     }
 
-    fn said(&self, report: &Report) -> [Vec<String>; 2] {
+    fn lines_about(&self, report: &Report) -> [Vec<String>; 2] {
         let told = |facts: Vec<(&str, String)>| {
             facts.into_iter().map(|(name, value)| format!("{name}: {value}")).collect()
         };

@@ -108,7 +108,7 @@ impl<M: StructuredTask> Trainable for M {
         Ok(serde_json::to_value(metrics)?)
     }
 
-    fn said(&self, report: &Report) -> [Vec<String>; 2] {
+    fn lines_about(&self, report: &Report) -> [Vec<String>; 2] {
         let [mut before, after] = self.about();
         before.extend(stages(report));
         [before, after]

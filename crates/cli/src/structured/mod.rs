@@ -90,6 +90,11 @@ pub trait StructuredTask: StructuredModel {
         let _ = data;
         LeftOut::default()
     }
+    /// What features read and the data does not have anywhere, in words.
+    fn lacking(&self, data: &Self::Data) -> Option<String> {
+        let _ = data;
+        None
+    }
     /// Adds what a run needs beside data and spec.
     fn prepare<'a>(
         training: Training<'a, Self::Data>,

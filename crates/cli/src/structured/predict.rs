@@ -73,7 +73,12 @@ fn stream<M: StructuredTask>(
     let mut writer = model.writer(args);
     let mut failed: Option<anyhow::Error> = None;
     let mut left_out = LeftOut::default();
+    let talk = Talk::new(args.run.quiet);
     let mut write = |block: &M::Data| -> anyhow::Result<()> {
+        // Of the first block, before its answers: at the end of a long file it would come too late.
+        if ask.first == args.first {
+            warn_of_lacking(model, block, talk);
+        }
         left_out.merge(&M::left_out(block));
         for (i, answer) in model.answer(block, &ask)?.iter().enumerate() {
             M::write(&mut writer, out, block, i, ask.first as usize + i, answer)?;
@@ -90,9 +95,16 @@ fn stream<M: StructuredTask>(
         }
     })?;
     if let Some(said) = left_out.in_words() {
-        Talk::new(args.run.quiet).warn(format_args!("{}: {said}", args.data.display()));
+        talk.warn(format_args!("{}: {said}", args.data.display()));
     }
     failed.map_or(Ok(()), Err)
+}
+
+/// Says what features miss in the data.
+pub fn warn_of_lacking<M: StructuredTask>(model: &M, data: &M::Data, talk: Talk) {
+    if let Some(said) = model.lacking(data) {
+        talk.warn(format_args!("{}: {said}", data.source()));
+    }
 }
 
 /// The least probable outputs first. All are needed for that.
@@ -103,6 +115,7 @@ fn review<M: StructuredTask>(
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let data = model.read(args.source(), &M::predict_options(args))?;
+    warn_of_lacking(model, &data, Talk::new(args.run.quiet));
     let answers = model.answer(&data, &M::ask(args))?;
     // What has no probability is sure of nothing.
     let p = |i: &usize| M::probability(&answers[*i]).unwrap_or(0.0);

@@ -163,7 +163,12 @@ pub fn metric_lines<M: StructuredTask>(metrics: &M::Metrics) -> Vec<String> {
 fn facts<M: StructuredTask>(model: &M) -> Pairs {
     let report = model.report();
     let l1 = if report.l1 > 0.0 { format!(", l1 {}", rough(report.l1)) } else { String::new() };
-    let converged = if report.converged { "converged" } else { "did not converge" };
+    let converged = match report.gap.or(report.grad_norm) {
+        _ if report.converged => ", converged",
+        Some(_) => ", did not converge",
+        // Perceptrons and their relatives have nothing to converge to.
+        None => "",
+    };
     let best = report.best_pass.map(|p| format!("; weights of pass {p} kept")).unwrap_or_default();
     let n_parts = report.structured.as_ref().map_or(0, |s| s.tokens);
     let mut facts = vec![
@@ -172,7 +177,7 @@ fn facts<M: StructuredTask>(model: &M) -> Pairs {
         ("penalty", format!("l2 {}{l1}", rough(report.l2))),
         ("solver", report.solver.to_string()),
         ("certificate", report.certificate()),
-        ("passes", format!("{} over all the data, {converged}{best}", thousands(report.passes))),
+        ("passes", format!("{} over all the data{converged}{best}", thousands(report.passes))),
         (
             "examples",
             format!("{}, {}", count(report.examples, M::EXAMPLE), count(n_parts, M::PART)),

@@ -99,7 +99,7 @@ pub trait Trainable: Program {
     fn metrics_json(metrics: &Self::Metrics) -> anyhow::Result<Value>;
 
     /// What to say of the model before the certificate, and after it.
-    fn said(&self, report: &Report) -> [Vec<String>; 2];
+    fn lines_about(&self, report: &Report) -> [Vec<String>; 2];
     /// What `train --json` has besides the keys of every task.
     fn more_json(&self) -> Vec<(&'static str, Value)>;
     /// What is shown beside the new model: runs of the same request another way. `others` are the examples to watch and those to test with.

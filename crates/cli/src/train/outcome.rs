@@ -67,7 +67,7 @@ pub fn shrink<M: Trainable>(
 pub fn lines<M: Trainable>(model: &M, outcome: &Outcome<M>, args: &TrainArgs) -> Vec<String> {
     let report = &outcome.report;
     let mut lines = vec![method(report, outcome.last_pass)];
-    let [before, after] = model.said(report);
+    let [before, after] = model.lines_about(report);
     lines.extend(before);
     lines.push(report.certificate());
     lines.extend(after);

@@ -56,7 +56,8 @@ impl<O> Request<O> {
     /// Looks at what will be written before any work is done.
     pub fn check_outputs(&self) -> anyhow::Result<()> {
         let inputs: Vec<&Path> = self.inputs.iter().map(PathBuf::as_path).collect();
-        self.outputs.iter().try_for_each(|output| files::check_output(output, &inputs))
+        let outputs: Vec<&Path> = self.outputs.iter().map(PathBuf::as_path).collect();
+        files::check_outputs(&outputs, &inputs)
     }
 
     /// The format of another file than the training data.

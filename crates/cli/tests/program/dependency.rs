@@ -193,7 +193,7 @@ fn known_heads_and_forbidden_arcs_hold() {
     world2.file("forbid.txt", "* *\n");
     world2
         .run(&[&TRAIN[..], &["--forbid", "forbid.txt", "-q"]].concat())
-        .failed(1, &["`* *` leave trees for sentences of one word only"]);
+        .failed(1, &["`* *`, leave trees for sentences of one word only"]);
     world2.file("forbid.txt", "VERB NOUN # no subject\n");
     world2.run(&[&TRAIN[..], &["--forbid", "forbid.txt", "-q"]].concat()).done();
     let out = world2.run(&["predict", "m.lineal", "test.conllu", "--output", "jsonl"]).done().out;
@@ -211,6 +211,69 @@ fn known_heads_and_forbidden_arcs_hold() {
 }
 
 #[test]
+fn known_heads_of_long_sentences_take_no_more_memory_than_others() {
+    let world = trained(&["--order", "2"]);
+    // One head that pruning would drop, among 700 words: all their heads as grandparents would be some 10⁸.
+    let mut text = String::new();
+    for t in 1..=700 {
+        let (form, tag) = [("the", "DET"), ("dog", "NOUN"), ("barks", "VERB")][(t - 1) % 3];
+        let head = if t == 3 { "650" } else { "_" };
+        text.push_str(&format!("{t}\t{form}\t_\t{tag}\t_\t_\t{head}\t_\t_\t_\n"));
+    }
+    world.file("long.conllu", format!("{text}\n"));
+    let out = world.run(&["predict", "m.lineal", "long.conllu", "--known"]).done().out;
+    assert_eq!(out.lines().nth(2).unwrap().split('\t').nth(6), Some("650"));
+    world
+        .run(&["predict", "m.lineal", "long.conllu", "--n-best", "2"])
+        .failed(1, &["the sentence has 700 words, and trees are found for 600 at most"]);
+}
+
+#[test]
+fn what_rules_out_all_trees_is_named() {
+    let world = trained(&[]);
+    let one = |head: &str, misc: &str| {
+        format!(
+            "1\tdog\t_\tNOUN\t_\t_\t{head}\t_\t_\t{misc}\n2\tbarks\t_\tVERB\t_\t_\t_\t_\t_\t_\n\n"
+        )
+    };
+    world.file("twice.conllu", one("_", "NotHead=2|NotHead=0"));
+    let run = world.run(&["predict", "m.lineal", "twice.conllu", "--known"]);
+    let refused = run.failed(1, &["twice.conllu:1: no tree is possible here: --known heads"]);
+    assert!(!refused.err.contains("--forbid"), "{}", refused.err);
+    world.file("against.conllu", one("2", "NotHead=2"));
+    world
+        .run(&["predict", "m.lineal", "against.conllu", "--known"])
+        .failed(1, &["against.conllu:1: the head is 2, and NotHead excludes it"]);
+    let tags = ["DET", "ADJ", "NOUN", "VERB", "ADP", "PROPN", "PUNCT"]
+        .map(|tag| format!("<root> {tag}\n"))
+        .concat();
+    world.file("forbid.txt", tags);
+    world
+        .run(&[&TRAIN[..], &["--forbid", "forbid.txt", "-q"]].concat())
+        .failed(1, &["the forbidden arcs leave no tree"]);
+    world.file("forbid.txt", "<root> NOUN\n");
+    world.run(&[&TRAIN[..], &["--forbid", "forbid.txt", "-q"]].concat()).done();
+    world.file("noun.conllu", "1\tdog\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n");
+    let run = world.run(&["predict", "m.lineal", "noun.conllu"]);
+    let refused = run.failed(1, &["every tree of this sentence has an arc that --forbid"]);
+    assert!(!refused.err.contains("--known"), "{}", refused.err);
+}
+
+#[test]
+fn columns_that_are_missing_are_told() {
+    let world = trained(&[]);
+    world.file("raw.conllu", "1\tthe\t_\t_\t_\t_\t_\t_\t_\t_\n2\tdog\t_\t_\t_\t_\t_\t_\t_\t_\n\n");
+    world
+        .run(&["predict", "m.lineal", "raw.conllu"])
+        .done()
+        .says(&["nothing but `_` in UPOS, with which the parser was trained", "--tags jackknife"]);
+    let tagged = trained(&["--tags", "jackknife"]);
+    tagged.file("raw.conllu", "1\tthe\t_\t_\t_\t_\t_\t_\t_\t_\n\n");
+    let run = tagged.run(&["predict", "m.lineal", "raw.conllu"]).done();
+    assert!(!run.err.contains("nothing but"), "{}", run.err);
+}
+
+#[test]
 fn predicted_tags() {
     let world = trained(&["--tags", "jackknife"]);
     world.file("raw.conllu", "1\tthe\t_\t_\t_\t_\t_\t_\t_\t_\n2\tdog\t_\t_\t_\t_\t_\t_\t_\t_\n3\tbarks\t_\t_\t_\t_\t_\t_\t_\t_\n\n");
@@ -222,6 +285,13 @@ fn predicted_tags() {
     world.run(&tag).done();
     world.run(&[&TRAIN[..], &["--tags", "t.lineal", "-q"]].concat()).done();
     assert!(world.run(&["predict", "m.lineal", "raw.conllu"]).done().out.contains("3\tnsubj"));
+    // The same sentences with tags of their own, as many as train.conllu has; one fewer.
+    world.file("tags.conllu", &trees(60));
+    world.run(&[&TRAIN[..], &["--tags", "tags.conllu", "-q"]].concat()).done();
+    world.file("tags.conllu", &trees(59));
+    world
+        .run(&[&TRAIN[..], &["--tags", "tags.conllu", "-q"]].concat())
+        .failed(1, &["sentence 60 is not that of train.conllu"]);
 }
 
 #[test]

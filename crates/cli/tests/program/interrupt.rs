@@ -291,6 +291,10 @@ fn places_that_cannot_be_written() {
         .run(&["train", "a.svm", "-o", "m.lineal", "--report", "none/r.html"])
         .failed(1, &["no folder none"]);
     world.run(&["train", "a.svm", "-o", "a.svm"]).failed(2, &["a.svm is also an input"]);
+    world
+        .run(&["train", "a.svm", "-o", "m", "--report", "./m"])
+        .failed(2, &["m would be written twice"]);
+    world.run(&["train", "a.svm", "-o", "m.gz"]).failed(1, &["compressed files are read"]);
     assert_eq!(world.bytes("a.svm"), TINY.as_bytes());
     assert_eq!(world.names(), ["a.svm"]);
 }

@@ -172,33 +172,52 @@ pub fn check_forbidden_arcs(forbidden: &[(ArcEnd, ArcEnd)], data: &Treebank) -> 
         );
         return Err(Error::new(ErrorKind::Value, &data.source, why));
     }
-    if forbidden.contains(&(ArcEnd::Root, ArcEnd::Any)) {
-        let why = "the forbidden arcs `<root> *` leave no tree, as one word depends on the root";
-        return Err(Error::new(ErrorKind::Value, &data.source, why));
+    if forbidden.is_empty() {
+        return Ok(());
     }
-    if forbidden.contains(&(ArcEnd::Any, ArcEnd::Any)) {
-        let why = "the forbidden arcs `* *` leave trees for sentences of one word only";
-        return Err(Error::new(ErrorKind::Value, &data.source, why));
-    }
-    Ok(())
+    let tags: BTreeSet<&str> = data
+        .iter()
+        .flat_map(|sentence| (0..sentence.len()).map(move |t| sentence.cell(t, ConlluColumn::Upos)))
+        .collect();
+    let covers = |end: &ArcEnd, tag: &str| match end {
+        ArcEnd::Any => true,
+        ArcEnd::Tag(name) => name == tag,
+        ArcEnd::Root => false,
+    };
+    let root_is =
+        |tag: &str| forbidden.iter().any(|(head, word)| *head == ArcEnd::Root && covers(word, tag));
+    let word_is = |above: &str, below: &str| {
+        forbidden.iter().any(|(head, word)| covers(head, above) && covers(word, below))
+    };
+    let why = if tags.iter().all(|tag| root_is(tag)) {
+        "the forbidden arcs leave no tree: as with `<root> *` no word may depend on the root, and one must"
+    } else if tags.iter().all(|above| tags.iter().all(|below| word_is(above, below))) {
+        "the forbidden arcs, like `* *`, leave trees for sentences of one word only"
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(ErrorKind::Value, &data.source, why))
 }
 
 /// The numbers of `NotHead=3,4`.
 fn not_heads(sentence: Sentence<'_>, t: usize) -> Result<Vec<u32>, Error> {
-    let misc = sentence.cell(t, ConlluColumn::Misc);
-    let Some(list) = misc.split('|').find_map(|field| field.strip_prefix("NotHead=")) else {
-        return Ok(Vec::new());
-    };
+    let error = |message: String| sentence.data().error_at(sentence.index(), t, message);
+    let fields = sentence.cell(t, ConlluColumn::Misc).split('|');
+    let lists = fields.filter_map(|field| field.strip_prefix("NotHead="));
     let number = |text: &str| match text.parse() {
         Ok(head) if head as usize <= sentence.len() => Ok(head),
-        _ => {
-            let message = format!(
-                "NotHead has the numbers of words of this sentence, 0 for the root, separated by commas; `{text}` is none"
-            );
-            Err(sentence.data().error_at(sentence.index(), t, message))
-        }
+        _ => Err(error(format!(
+            "NotHead has the numbers of words of this sentence, 0 for the root, separated by commas; `{text}` is none"
+        ))),
     };
-    list.split(',').map(number).collect()
+    let heads: Vec<u32> =
+        lists.flat_map(|list| list.split(',')).map(number).collect::<Result<_, _>>()?;
+    match sentence.heads()[t] {
+        known if heads.contains(&known) => Err(error(format!(
+            "the head is {known}, and NotHead excludes it; leave out one of the two"
+        ))),
+        _ => Ok(heads),
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Lines of CoNLL-U into sentences.
 
-use crate::error::{Error, ErrorKind, count, quote};
+use crate::error::{Error, ErrorKind, count, printable, quote};
 
 use super::check::check;
 use super::column::ConlluColumn;
@@ -26,6 +26,15 @@ pub(super) fn read(
         n_lines += 1;
         if !block[at..end].trim_ascii().is_empty() {
             open.get_or_insert((at, n_lines));
+        } else if memchr::memchr_iter(b'\t', &block.as_bytes()[at..end]).count() == N_COLUMNS - 1 {
+            let message = "ten empty columns; `_` stands where there is nothing, and an empty line ends a sentence";
+            return Err(Error::in_line(
+                ErrorKind::Syntax,
+                &data.source,
+                n_lines,
+                None,
+                message.to_owned(),
+            ));
         } else if let Some((start, line)) = open.take() {
             sentence(&block[start..at], line, options, data)?;
         }
@@ -162,8 +171,8 @@ struct Ids {
     n_words: u32,
     /// Empty nodes since the last word.
     n_empty: u32,
-    /// The last word of the last multiword token, and the line that says so.
-    range: (u32, usize),
+    /// The last word of the last multiword token, the line that says so, and its ID.
+    range: (u32, usize, String),
 }
 
 impl Ids {
@@ -172,7 +181,7 @@ impl Ids {
         let next = self.n_words + 1;
         if let Some(n) = number(id) {
             if n != next {
-                return Err(self.out_of_order(n));
+                return Err(self.out_of_order(n, id));
             }
             (self.n_words, self.n_empty) = (next, 0);
             return Ok(true);
@@ -186,15 +195,19 @@ impl Ids {
                 } else {
                     format!("the next word is {next}, and a range begins with it")
                 };
-                return Err(format!("the multiword token {id} does not fit here: {covered}"));
+                return Err(format!(
+                    "the multiword token {} does not fit here: {covered}; its line comes before those of its words, as 3-4 before 3",
+                    printable(id)
+                ));
             }
-            self.range = (to, line);
+            self.range = (to, line, printable(id));
         } else if let Some((word, k)) = id.split_once('.') {
             let (word, k) = (number(word).ok_or_else(wrong)?, number(k).ok_or_else(wrong)?);
             let (n, expected) = (self.n_words, self.n_empty + 1);
             if (word, k) != (n, expected) {
                 return Err(format!(
-                    "the empty node {id} does not fit here: the next one is {n}.{expected}"
+                    "the empty node {} does not fit here: the next one is {n}.{expected}; number those after word {n} {n}.1, {n}.2, …",
+                    printable(id)
                 ));
             }
             self.n_empty = expected;
@@ -204,26 +217,26 @@ impl Ids {
         Ok(false)
     }
 
-    fn out_of_order(&self, n: u32) -> String {
+    fn out_of_order(&self, n: u32, id: &str) -> String {
         let next = self.n_words + 1;
         let remedy = if n == 1 {
             "is a blank line missing before it?"
         } else {
             "the words of a sentence are numbered 1, 2, 3, …"
         };
-        format!("word {n} where word {next} should be; {remedy}")
+        format!("word {} where word {next} should be; {remedy}", printable(id))
     }
 
     /// What is wrong at the end of the sentence, and in which line if not in the first.
     fn end(&self) -> Result<(), (Option<usize>, String)> {
-        let (last, line) = self.range;
+        let (last, line, ref id) = self.range;
         if self.n_words == 0 {
             let message = "a sentence without words; if these are comments, leave out the blank line between them and their sentence";
             return Err((None, message.into()));
         }
         if last > self.n_words {
             let message = format!(
-                "the multiword token reaches to word {last}, but the sentence has {}",
+                "the multiword token {id} reaches beyond the sentence, which has {}; correct its range, or is a blank line in the middle of the sentence?",
                 count(self.n_words as usize, "word")
             );
             return Err((Some(line), message));

@@ -313,7 +313,7 @@ where
         if cached < 0.5 * gaps[i] || cached <= 0.0 {
             structure.load(w, F::ONE, false, &mut worker.s);
             let loss = problem.loss(i, worker).map_err(infeasible(i))?;
-            let found = loss.seen + loss.gold_score;
+            let found = loss.lead + loss.gold_score;
             seen = (share * (loss.upper + loss.gold_score - mean)).max(0.0);
             let exact = loss.upper == loss.seen;
             if exact || found > best {

@@ -179,7 +179,7 @@ fn by_gradients<S: MaxOracle<f32> + MaxOracle<f64>>(
     let dim = both.single.dim();
     let mut w: Vec<f32> = first_weights(start, dim);
     let mut passes = 0;
-    let mut broken = false;
+    let mut stopped = false;
     if spec.solver == Solver::Auto && start.is_none() {
         let run =
             online::epochs(&both.single, Steps::head_start(&both.single), vec![0.0; dim], on_pass)?;
@@ -187,10 +187,10 @@ fn by_gradients<S: MaxOracle<f32> + MaxOracle<f64>>(
         if run.loss <= loss_of_nothing(&both.single) {
             w.clone_from(&run.w);
         }
-        (passes, broken) = (run.passes, run.broken);
+        (passes, stopped) = (run.passes, run.stopped);
     }
     if spec.tol >= SINGLE {
-        let end = descend(&both.single, w, passes, broken, on_pass)?;
+        let end = descend(&both.single, w, passes, stopped, on_pass)?;
         passes += end.passes;
         let report = LearnReport::new(Solver::Lbfgs, passes, end.converged);
         let points = end.cuts.map(Cuts::into_points).unwrap_or_default();
@@ -202,14 +202,14 @@ fn by_gradients<S: MaxOracle<f32> + MaxOracle<f64>>(
             false => certified(both, end.w, report, None)?,
         };
         let proven = learnt.report.gap.is_none() || learnt.report.converged;
-        if proven || !end.converged || end.broken || passes >= spec.passes {
+        if proven || !end.converged || end.stopped || passes >= spec.passes {
             return Ok(learnt);
         }
         // The bound that ended the run was made of gradients in f32, and not all of it is left in f64: the same again from here in f64.
         w = learnt.w;
     }
     let wide = w.iter().map(|&w| f64::from(w)).collect();
-    let end = descend(&both.double, wide, passes, broken, on_pass)?;
+    let end = descend(&both.double, wide, passes, stopped, on_pass)?;
     let report = LearnReport::new(Solver::Lbfgs, passes + end.passes, end.converged);
     let reach = end.cuts.map_or(0.0, |cuts| cuts.reach());
     let bound = end.bound.map(|value| Bound { value, reach });
@@ -248,7 +248,7 @@ fn bound_at<S: MaxOracle<f64>>(
 }
 
 /// With l1, a gap that is this part of the objective where a run has become flat will not be proven soon.
-const HOPELESS: f64 = 0.1;
+const UNPROVABLE_GAP: f64 = 0.1;
 
 /// Whether the last passes gained next to nothing. With l1 and without hope of a proof that is where a run ends: a bound needs every weight's gradient within l1, and the last few of a hundred thousand take longer than all else. The gap
 /// that is reported is the one that there is.
@@ -266,7 +266,7 @@ pub(super) struct Descended<F> {
     pub(super) passes: usize,
     pub(super) converged: bool,
     /// Whether the caller wanted it to end.
-    broken: bool,
+    stopped: bool,
     /// A lower bound of the optimum, as far as `F` knows it.
     pub(super) bound: Option<f64>,
     /// The gradients that it was made of, if it was made of several.
@@ -279,7 +279,7 @@ pub(super) struct Start<F> {
     /// Passes of something else before.
     pub(super) passes: usize,
     /// Whether the caller wanted it to end there.
-    pub(super) broken: bool,
+    pub(super) stopped: bool,
     /// The objective at 0: if `w` is worse, it begins there.
     pub(super) limit: f64,
 }
@@ -289,7 +289,7 @@ fn descend<S: MaxOracle<F>, F: Scalar>(
     problem: &Problem<'_, S, F>,
     w: Vec<F>,
     first: usize,
-    broken: bool,
+    stopped: bool,
     on_pass: &mut OnPass<'_>,
 ) -> Result<Descended<F>, LearnError> {
     // Single steps may have ended worse than they began.
@@ -298,7 +298,7 @@ fn descend<S: MaxOracle<F>, F: Scalar>(
         _ => loss_of_nothing(problem),
     };
     let n_penalised = Structure::<F>::n_penalised(problem.structure);
-    let start = Start { w, passes: first, broken, limit };
+    let start = Start { w, passes: first, stopped, limit };
     descend_on(&mut Batch::new(problem), problem.spec, n_penalised, start, on_pass)
 }
 
@@ -307,15 +307,15 @@ pub(super) fn descend_on<F: Scalar, B: MeanLoss<F>>(
     batch: &mut B,
     spec: &LearnSpec,
     n_penalised: usize,
-    Start { mut w, passes: first, broken, limit }: Start<F>,
+    Start { mut w, passes: first, stopped, limit }: Start<F>,
     on_pass: &mut OnPass<'_>,
 ) -> Result<Descended<F>, LearnError> {
-    let max_passes = if broken { 0 } else { spec.passes.saturating_sub(first) };
+    let max_passes = if stopped { 0 } else { spec.passes.saturating_sub(first) };
     // With l1 a move costs what is free, and there is no penalty that would smooth the way.
     let memory = if spec.l1 > 0.0 { 24 } else { 6 };
     let config = Lbfgs { memory, stop: Stop { tol: spec.tol, max_passes } };
     let penalty = Penalty { l2: spec.l2, l1: spec.l1 };
-    let mut broken = broken;
+    let mut stopped = stopped;
     let mut values = Vec::new();
     let mut show = |pass: &solver::Pass<'_, F>, inverse: Option<&[F]>| {
         let weights = || {
@@ -334,9 +334,9 @@ pub(super) fn descend_on<F: Scalar, B: MeanLoss<F>>(
             grad_norm: pass.grad_norm,
             weights: &|| single(&weights()),
         });
-        broken |= flow.is_break();
+        stopped |= flow.is_break();
         values.push(pass.value);
-        let unproven = pass.gap.is_some_and(|gap| gap > HOPELESS * pass.value);
+        let unproven = pass.gap.is_some_and(|gap| gap > UNPROVABLE_GAP * pass.value);
         match spec.l1 > 0.0 && unproven && is_flat(&values, spec.tol) {
             true => ControlFlow::Break(()),
             false => flow,
@@ -366,7 +366,7 @@ pub(super) fn descend_on<F: Scalar, B: MeanLoss<F>>(
     let solver::Outcome { passes, converged, value, gap, .. } =
         outcome.map_err(|error| batch.failure().unwrap_or_else(|| diverged(error)))?;
     let bound = gap.map(|gap| value - gap);
-    Ok(Descended { w, passes, converged, broken, bound, cuts: batch.take_cuts() })
+    Ok(Descended { w, passes, converged, stopped, bound, cuts: batch.take_cuts() })
 }
 
 fn ascend<S: MaxOracle<f32> + MaxOracle<f64>, F: Scalar>(

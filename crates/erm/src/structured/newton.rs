@@ -85,7 +85,7 @@ pub(super) fn by_newton<S: MaxOracle<f32> + MaxOracle<f64>>(
         let gap = (best.objective - bound).max(0.0);
         let enough = spec.tol * best.objective.abs();
         let grad_norm = kernels::dot64(&at.grad, &at.grad).sqrt();
-        let mut broken = false;
+        let mut stopped = false;
         if iterations > 0 {
             let pass = LearnPass {
                 pass: iterations,
@@ -96,10 +96,10 @@ pub(super) fn by_newton<S: MaxOracle<f32> + MaxOracle<f64>>(
                 grad_norm: newton.is_smooth().then_some(grad_norm),
                 weights: &|| single(&best.w),
             };
-            broken = on_pass(&pass).is_break();
+            stopped = on_pass(&pass).is_break();
         }
         let done = gap <= enough;
-        let ends = broken || both.double.interrupt.is_stopped();
+        let ends = stopped || both.double.interrupt.is_stopped();
         if done || ends || stuck > 2 || newton.passes > spec.passes {
             break done;
         }

@@ -32,7 +32,7 @@ pub(crate) struct Epochs {
     /// A pass changed nothing.
     pub(crate) still: bool,
     /// The observer ended it.
-    pub(crate) broken: bool,
+    pub(crate) stopped: bool,
 }
 
 /// Settings that have been decided.
@@ -155,7 +155,7 @@ pub(crate) fn epochs<S: MaxOracle<f32>>(
     let mut rng = Rng::new(spec.seed);
     let mut order: Vec<u32> = (0..problem.n() as u32).collect();
     let mut seen =
-        Epochs { w: Vec::new(), passes: 0, loss: 0.0, updates: 0, still: false, broken: false };
+        Epochs { w: Vec::new(), passes: 0, loss: 0.0, updates: 0, still: false, stopped: false };
     let shrinks = spec.l2 > 0.0 && spec.update == Update::Gradient;
     let interrupt = Interrupt::current();
     let mut t = steps.before;
@@ -202,8 +202,8 @@ pub(crate) fn epochs<S: MaxOracle<f32>>(
             grad_norm: None,
             weights: &|| run.weights(),
         };
-        seen.broken = on_pass(&pass).is_break();
-        if seen.broken || seen.still {
+        seen.stopped = on_pass(&pass).is_break();
+        if seen.stopped || seen.still {
             break;
         }
     }

@@ -174,11 +174,12 @@ impl<E> Remote<'_, '_, E> {
     /// Rounds of stochastic steps, where they are wanted.
     fn start(&mut self, spec: &LearnSpec, on_pass: &mut OnPass<'_>) -> Start<f64> {
         let dim = self.whole.dim;
-        let zeros = Start { w: vec![0.0; dim], passes: 0, broken: false, limit: f64::INFINITY };
+        let zeros = Start { w: vec![0.0; dim], passes: 0, stopped: false, limit: f64::INFINITY };
         if spec.l1 > 0.0 || spec.l2 == 0.0 {
             return zeros;
         }
-        let (mut w, mut next, mut broken, mut passes) = (zeros.w.clone(), vec![0.0; dim], false, 0);
+        let (mut w, mut next, mut stopped, mut passes) =
+            (zeros.w.clone(), vec![0.0; dim], false, 0);
         for round in 0..self.whole.rounds.min(spec.passes) {
             let how = Round { l2: spec.l2, curvature: 1.0, round };
             let loss = self.asking.ask(Question::Steps { w: &w, how }, &mut next);
@@ -196,13 +197,13 @@ impl<E> Remote<'_, '_, E> {
                 grad_norm: None,
                 weights: &|| single(&w),
             };
-            broken = on_pass(&pass).is_break();
-            if broken {
+            stopped = on_pass(&pass).is_break();
+            if stopped {
                 break;
             }
         }
         let limit = if passes == 0 { f64::INFINITY } else { self.whole.loss_at_zero };
-        Start { w, passes, broken, limit }
+        Start { w, passes, stopped, limit }
     }
 
     fn figures(&mut self, w: &[f32]) -> Result<Figures, LearnError> {

@@ -51,6 +51,8 @@ pub(crate) struct Worker<S: Structure<F>, F: Scalar> {
 pub(crate) struct ExampleLoss {
     /// By the output that was found.
     pub(crate) seen: f64,
+    /// By how much the output that was found outscores the gold one; negative where an inexact argmax missed even that.
+    pub(crate) lead: f64,
     /// It is no more than this: above `seen` where the argmax was inexact.
     pub(crate) upper: f64,
     /// The score of the gold output.
@@ -133,7 +135,8 @@ impl<'a, S: MaxOracle<F>, F: Scalar> Problem<'a, S, F> {
         let ask = if with_cost { Ask::Augmented } else { Ask::Plain };
         let found = structure.argmax(i, theta, ask, s, y_hat)?;
         let loss = |score: f64| (score - gold_score).max(0.0);
-        Ok(ExampleLoss { seen: loss(found.score), upper: loss(found.upper), gold_score })
+        let lead = found.score - gold_score;
+        Ok(ExampleLoss { seen: loss(found.score), lead, upper: loss(found.upper), gold_score })
     }
 
     /// log Σ exp score over all outputs less that over those with what is known of the gold one.
@@ -151,7 +154,7 @@ impl<'a, S: MaxOracle<F>, F: Scalar> Problem<'a, S, F> {
             some
         };
         let loss = all - gold_score;
-        Ok(ExampleLoss { seen: loss, upper: loss, gold_score })
+        Ok(ExampleLoss { seen: loss, lead: loss, upper: loss, gold_score })
     }
 
     /// After scores and a load: leaves the variance of each part in `grad`, and returns the loss.

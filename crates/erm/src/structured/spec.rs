@@ -101,6 +101,9 @@ impl Default for LearnSpec {
     }
 }
 
+/// The largest penalty, and the inverse of the smallest: weights of learners are f32, whose squares end at 10³⁸.
+const REACH: f64 = 1e30;
+
 impl LearnSpec {
     /// Whether steps just reach a margin.
     pub(crate) fn is_passive(&self) -> bool {
@@ -132,6 +135,13 @@ impl LearnSpec {
         let amounts = [self.l2, self.l1, self.tol, self.rate.unwrap_or(1.0)];
         if !amounts.iter().all(|a| a.is_finite() && *a >= 0.0) {
             return refuse("l2, l1, tol and rate must be numbers ≥ 0");
+        }
+        if self.l2 > 0.0 && !(1.0 / REACH..=REACH).contains(&self.l2) {
+            return refuse(&format!(
+                "l2 = {:e} (1/(C·n) where C was given) is beyond what weights in single precision can follow: take one between {:e} and {REACH:e}",
+                self.l2,
+                1.0 / REACH
+            ));
         }
         if self.is_passive() && self.loss == Loss::Logistic {
             return refuse("passive-aggressive updates need the loss perceptron or hinge");

@@ -209,15 +209,26 @@ pub fn gradients_are_those_of_differences<S: Max>(
         let at = |w: &[f64]| objective(&view, outputs, &spec, w);
         let w = wide(&w);
         assert!((report.objective.unwrap() - at(&w)).abs() < 1e-9, "{report:?} {}", at(&w));
-        if loss == Loss::Logistic {
-            let slope = |j: usize| {
-                let moved = |by: f64| {
-                    let mut w = w.clone();
-                    w[j] += by;
-                    at(&w)
-                };
-                (moved(1e-5) - moved(-1e-5)) / 2e-5
+        let slope = |j: usize| {
+            let moved = |by: f64| {
+                let mut w = w.clone();
+                w[j] += by;
+                at(&w)
             };
+            (moved(1e-5) - moved(-1e-5)) / 2e-5
+        };
+        if loss == Loss::Hinge {
+            let mut grad: Vec<f64> = w.iter().map(|w| spec.l2 * w).collect();
+            for i in 0..Structure::<f64>::n_examples(&view) {
+                let share = Structure::<f64>::share(&view, i);
+                let own = by_best(&view, i, &w, loss);
+                grad.iter_mut().zip(own).for_each(|(g, own)| *g += share * own);
+            }
+            for (j, &g) in grad.iter().enumerate() {
+                assert!((slope(j) - g).abs() < 1e-4 * (1.0 + g.abs()), "{j}: {} {g}", slope(j));
+            }
+        }
+        if loss == Loss::Logistic {
             let norm = (0..w.len()).map(|j| slope(j).powi(2)).sum::<f64>().sqrt();
             assert!((report.grad_norm.unwrap() - norm).abs() < 1e-6 * (1.0 + norm), "{report:?}");
         }

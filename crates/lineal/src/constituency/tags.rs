@@ -35,7 +35,10 @@ pub(super) fn learn(data: &BracketTreebank, seed: u64) -> Result<TagModel, Error
 /// The data with tags of taggers that did not see the sentence.
 pub(super) fn jackknife(data: &BracketTreebank, seed: u64) -> Result<BracketTreebank, Error> {
     let sequences = read_sequences(source(data), &options())?;
-    let found = tags::cross_tagged(&sequences, seed, &|part| tags::learn(part, seed))?.concat();
+    let found = tags::cross_tagged(&sequences, "spec.constituency.tags", seed, &|part| {
+        tags::learn(part, seed)
+    })?
+    .concat();
     let tags: Vec<&str> = found.iter().map(String::as_str).collect();
     Ok(data.with_tags(&tags))
 }

@@ -135,7 +135,7 @@ impl DependencyModel {
         let allowed = (!constraints.is_empty()).then_some(&allowed as _);
         let cells = cells(self.columns(), data.get(0));
         let found = parser.explain(&cells, words, allowed, self.has_proba());
-        found.map_err(|found| no_tree(data, 0, found))
+        found.map_err(|found| no_tree(data, 0, found, false, !forbidden.is_empty()))
     }
 
     /// Parses some sentences in this thread.
@@ -148,7 +148,9 @@ impl DependencyModel {
     ) -> Result<Vec<Parsed>, Error> {
         let parser = self.parser();
         let is_pruned = parser.pruner.is_some();
-        data.check_lengths(which.clone(), parser.spec.longest(is_pruned))?;
+        let longest = parser.spec.longest(is_pruned);
+        let listed = parser.spec.longest_listed(is_pruned);
+        data.check_lengths(which.clone(), if ask.n_best > 0 { listed } else { longest })?;
         let sentences = hash(&self.templates, self.columns(), which.clone().map(|i| data.get(i)));
         let forbidden = &self.spec().dependency.forbidden;
         let constraints = HeadConstraints::new(forbidden, ask.known, data, which.clone())?;
@@ -160,7 +162,9 @@ impl DependencyModel {
             Some(w) => parser.parse(&sentences, w, allowed, &question),
             None => parser.parse(&sentences, parser.trees, allowed, &question),
         };
-        let mut parsed = parsed.map_err(|(i, found)| no_tree(data, which.start + i, found))?;
+        let mut parsed = parsed.map_err(|(i, found)| {
+            no_tree(data, which.start + i, found, ask.known, !forbidden.is_empty())
+        })?;
         if ask.known {
             for (i, parsed) in which.zip(&mut parsed) {
                 self.keep_known(data.get(i), parsed)?;
@@ -359,8 +363,14 @@ pub(super) fn hash<'a>(
     hashed
 }
 
-/// A sentence without a tree, at its line.
-fn no_tree(data: &Treebank, i: usize, found: Infeasible) -> Error {
-    let message = "no tree is possible here: ask.known heads may not cross in a projective parser nor name two roots, `NotHead` in the column MISC must leave each word a head, and the arcs that spec.dependency.forbidden named in training are never predicted";
-    data.error_at(i, found.at, message).into()
+/// A sentence without a tree, at its line, and what may have ruled all of them out.
+fn no_tree(data: &Treebank, i: usize, found: Infeasible, known: bool, forbids: bool) -> Error {
+    let of_known = "ask.known heads may not cross in a projective parser nor name two roots, and `NotHead` in the column MISC must leave each word a head";
+    let of_forbidden = "every tree of this sentence has an arc that spec.dependency.forbidden named in training; leave the sentence out, or train without these arcs";
+    let why = match (known, forbids) {
+        (true, false) => of_known.to_owned(),
+        (true, true) => format!("{of_known}; or {of_forbidden}"),
+        (false, _) => of_forbidden.to_owned(),
+    };
+    data.error_at(i, found.at, format!("no tree is possible here: {why}")).into()
 }

@@ -72,7 +72,11 @@ impl Trainable for Treebank {
                 let tagged = tags::tagged(Some(tagger), &data)?.0.into_owned();
                 (Cow::Owned(tagged), Some(Box::new(tagger.clone())))
             }
-            (TagsKind::Given, None) => return Err(Error::request("tags: no tagger is given")),
+            (TagsKind::Given, None) => {
+                return Err(Error::request(
+                    "spec.dependency.tags asks for a tagger's tags, and no tagger was given",
+                ));
+            }
         };
         let data = &*data;
         check_forbidden_arcs(&spec.dependency.forbidden, data)?;

@@ -92,20 +92,21 @@ pub(crate) fn jackknife(data: &Treebank, seed: u64) -> Result<(Treebank, TagMode
         )));
     }
     let sequences = read_sequences(source(data), &options())?;
-    let tags = cross_tagged(&sequences, seed, &|part| learn(part, seed))?;
+    let tags = cross_tagged(&sequences, "spec.dependency.tags", seed, &|part| learn(part, seed))?;
     Ok((with_tags(data, &tags.concat()), learn(&sequences, seed)?))
 }
 
-/// The tags of each sequence by a tagger that saw only others.
+/// The tags of each sequence by a tagger that saw only others. `field` is the one that asked for it.
 pub(crate) fn cross_tagged(
     sequences: &Sequences,
+    field: &str,
     seed: u64,
     learn: &dyn Fn(&Sequences) -> Result<TagModel, Error>,
 ) -> Result<Vec<Vec<String>>, Error> {
     let n = sequences.len();
     if n < FOLDS {
         return Err(Error::request(format!(
-            "{}: {n} sentences are too few to tag each by a tagger of the others; leave spec.dependency.tags out",
+            "{}: {n} sentences are too few to tag each by a tagger of the others; leave {field} out",
             sequences.source
         )));
     }

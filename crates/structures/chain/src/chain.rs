@@ -60,12 +60,6 @@ impl<'a, F: Scalar> Chain<'a, F> {
         self
     }
 
-    /// The same scores without the allowed sets: what a restricted sum is compared with.
-    pub fn without_allowed(mut self) -> Self {
-        self.allowed = None;
-        self
-    }
-
     /// n
     pub fn n_positions(&self) -> usize {
         self.n_positions

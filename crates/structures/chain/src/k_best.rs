@@ -55,7 +55,7 @@ struct Node {
     found: Vec<Derivation>,
     heap: BinaryHeap<Derivation>,
     /// The last one found has not yet put its successor on the heap.
-    owes: bool,
+    successor_pending: bool,
 }
 
 /// Buffers: the nodes that were visited and the table of best scores.
@@ -147,7 +147,7 @@ impl<F: Scalar> Chain<'_, F> {
         while let Some(&place) = lattice.stack.last() {
             let t = place / k;
             let at = self.visit(lattice, place);
-            if lattice.nodes[at].owes {
+            if lattice.nodes[at].successor_pending {
                 let last = lattice.nodes[at].found[lattice.nodes[at].found.len() - 1];
                 if t > 0 {
                     let before_place = (t - 1) * k + last.from as usize;
@@ -158,17 +158,17 @@ impl<F: Scalar> Chain<'_, F> {
                         let score = self.onto(place, last.from as usize, next.score);
                         let next = Derivation { score, from: last.from, rank: last.rank + 1 };
                         lattice.nodes[at].heap.push(next);
-                    } else if before.owes || !before.heap.is_empty() {
+                    } else if before.successor_pending || !before.heap.is_empty() {
                         lattice.stack.push(before_place);
                         continue;
                     }
                 }
-                lattice.nodes[at].owes = false;
+                lattice.nodes[at].successor_pending = false;
             }
             let node = &mut lattice.nodes[at];
             if let Some(next) = node.heap.pop() {
                 node.found.push(next);
-                node.owes = true;
+                node.successor_pending = true;
             }
             lattice.stack.pop();
         }

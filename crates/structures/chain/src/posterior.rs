@@ -125,7 +125,7 @@ impl<F: Scalar> Posterior<'_, F> {
     ///
     /// # Panics
     /// If it has not n labels below K.
-    pub fn log_probability(&self, labels: &[u32]) -> f64 {
+    fn log_probability(&self, labels: &[u32]) -> f64 {
         match self.chain.violation(labels) {
             Some(_) => f64::NEG_INFINITY,
             None => self.chain.score(labels) - self.log_z,

@@ -189,23 +189,6 @@ impl Grammar {
         self.end.remove(0, label);
     }
 
-    /// Forbids what `other` forbids, too.
-    ///
-    /// # Panics
-    /// If it speaks of another number of labels.
-    pub fn forbid_all_of(&mut self, other: &Grammar) {
-        assert_eq!(self.n_labels(), other.n_labels());
-        for (mine, theirs) in [
-            (&mut self.next, &other.next),
-            (&mut self.start, &other.start),
-            (&mut self.end, &other.end),
-        ] {
-            for (mine, theirs) in mine.bits.iter_mut().zip(&theirs.bits) {
-                *mine &= theirs;
-            }
-        }
-    }
-
     /// May `to` follow `from`?
     #[inline]
     pub fn permits(&self, from: usize, to: usize) -> bool {
@@ -272,9 +255,7 @@ mod tests {
         assert!(grammar.is_free());
         grammar.forbid_end(64);
         assert!(!grammar.is_free() && grammar.has_free_transitions());
-        let mut other = Grammar::free(65);
-        other.forbid(64, 0);
-        grammar.forbid_all_of(&other);
+        grammar.forbid(64, 0);
         assert!(!grammar.permits(64, 0) && grammar.permits(0, 64) && !grammar.permits_end(64));
     }
 }

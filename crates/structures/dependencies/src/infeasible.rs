@@ -3,6 +3,14 @@
 use crate::Arcs;
 use lineal_model::structure::Infeasible;
 
+/// The most words of a sentence in which the word is looked for by some ten charts over all arcs, each of which takes n³ steps.
+pub(crate) const CHARTED: usize = 300;
+
+/// The first word (from 0) that has no candidate at all.
+pub(crate) fn first_without_heads(arcs: &Arcs) -> Option<usize> {
+    (0..arcs.n_words()).find(|&t| arcs.heads(t + 1).is_empty())
+}
+
 /// The first word (from 0) whose candidates, with those of the words before it, leave no tree even if the words after it could have any head.
 ///
 /// More candidates never take a tree away, so that the word is found by bisection. `feasible` tells whether a set of candidates has a tree;

@@ -44,7 +44,7 @@ struct Node {
     found: Vec<Derivation>,
     heap: BinaryHeap<Derivation>,
     /// The last one found has not yet put its successors on the heap.
-    owes: bool,
+    successor_pending: bool,
 }
 
 /// The items that were visited, and the best score of each item.
@@ -119,11 +119,11 @@ impl Ranking {
             let node = self.visit(forest, scores, item);
             if self.nodes[node].found.len() > rank as usize {
                 self.stack.pop();
-            } else if self.nodes[node].owes {
+            } else if self.nodes[node].successor_pending {
                 self.pay(forest, scores, item, node);
             } else if let Some(next) = self.nodes[node].heap.pop() {
                 self.nodes[node].found.push(next);
-                self.nodes[node].owes = true;
+                self.nodes[node].successor_pending = true;
             } else {
                 self.stack.pop();
             }
@@ -180,7 +180,7 @@ impl Ranking {
             }
         }
         self.nodes[node].heap.extend(successors.into_iter().flatten());
-        self.nodes[node].owes = false;
+        self.nodes[node].successor_pending = false;
     }
 
     fn score(&self, forest: &Forest, item: u32, rank: u32) -> Rank {
@@ -197,7 +197,7 @@ impl Ranking {
         let node = &self.nodes[place as usize];
         match node.found.get(rank as usize) {
             Some(derivation) => Rank::Found(derivation.score),
-            None if node.heap.is_empty() && !node.owes => Rank::Missing,
+            None if node.heap.is_empty() && !node.successor_pending => Rank::Missing,
             None => Rank::Unknown,
         }
     }

@@ -1,4 +1,4 @@
-//! The problems of dependency parsing against the definitions of the seam: linear scores, differences, gradients, costs.
+//! The problems of dependency parsing against the definitions of `Structure`: linear scores, differences, gradients, costs.
 
 use lineal_dependencies::features::{Sentences, Templates};
 use lineal_dependencies::problem::{
@@ -79,7 +79,7 @@ fn some_candidates(sentences: &Sentences) -> Candidates {
     candidates
 }
 
-/// What the seam promises of scores and features, for any structure.
+/// What `Structure` promises of scores and features, for any structure.
 fn check_features<S: SumOracle<f64>>(structure: &S, set: impl Fn(&mut S::Parts, &mut Rng)) {
     let mut rng = Rng::new(7);
     let w = random(&mut rng, structure.dim());
@@ -163,7 +163,7 @@ fn specs() -> Vec<TreeSpec> {
 }
 
 #[test]
-fn trees_keep_the_promises_of_the_seam() {
+fn trees_keep_the_promises_of_a_structure() {
     let templates = templates();
     let sentences = hashed(&templates);
     let candidates = some_candidates(&sentences);
@@ -176,7 +176,7 @@ fn trees_keep_the_promises_of_the_seam() {
 }
 
 #[test]
-fn heads_and_relations_keep_the_promises_of_the_seam() {
+fn heads_and_relations_keep_the_promises_of_a_structure() {
     let templates = templates();
     let sentences = hashed(&templates);
     check_features(&Heads::new(&templates, &sentences, 9).with_gold(&HEADS), set_list);

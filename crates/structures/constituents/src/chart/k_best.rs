@@ -64,7 +64,7 @@ struct Visited {
     found: Vec<Candidate>,
     heap: BinaryHeap<Candidate>,
     /// The last one found has not yet put its successors on the heap.
-    owes: bool,
+    successor_pending: bool,
 }
 
 enum Rank {
@@ -193,11 +193,11 @@ impl<'a, F: Scalar> Ranking<'a, F> {
             let Some(visited) = self.visited.get_mut(&item) else { return false };
             if visited.found.len() > rank as usize {
                 self.stack.pop();
-            } else if visited.owes {
+            } else if visited.successor_pending {
                 self.pay(item);
             } else if let Some(next) = visited.heap.pop() {
                 visited.found.push(next);
-                visited.owes = true;
+                visited.successor_pending = true;
             } else {
                 self.stack.pop();
             }
@@ -238,7 +238,7 @@ impl<'a, F: Scalar> Ranking<'a, F> {
         }
         if let Some(visited) = self.visited.get_mut(&item) {
             visited.heap.extend(successors.into_iter().flatten());
-            visited.owes = false;
+            visited.successor_pending = false;
         }
     }
 
@@ -252,7 +252,7 @@ impl<'a, F: Scalar> Ranking<'a, F> {
         let Some(visited) = self.visited.get(&item) else { return Rank::Unknown };
         match visited.found.get(rank as usize) {
             Some(found) => Rank::Found(found.score),
-            None if visited.heap.is_empty() && !visited.owes => Rank::Missing,
+            None if visited.heap.is_empty() && !visited.successor_pending => Rank::Missing,
             None => Rank::Unknown,
         }
     }

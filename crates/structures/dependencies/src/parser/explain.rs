@@ -53,8 +53,7 @@ impl Parser<'_> {
         let (score, best) = match best_of(&candidates) {
             Ok(found) => found,
             Err(_) => {
-                let is_allowed = |t, head| allowed.is_none_or(|f| f(0, t, head));
-                candidates = self.only(&sentences, 0, is_allowed);
+                candidates = self.widened(&sentences, &candidates, 0, &w, allowed)?;
                 best_of(&candidates)?
             }
         };

@@ -1,7 +1,7 @@
 //! A trained parser: candidates, the best tree over them, its relations, and how sure they are.
 //!
 //! [`Parser`] borrows the weights of the three [problems](crate::problem) and runs them one after the other on some sentences. What a user allows or forbids comes
-//! as one function of sentence, word and head. Where pruning and the user exclude each other, all heads that the user allows are candidates.
+//! as one function of sentence, word and head. Where pruning and the user exclude each other, all heads that the user allows are candidates; in long sentences of second order, those of the best tree of arcs.
 
 mod explain;
 mod prune;
@@ -11,7 +11,8 @@ pub use prune::{best_trees, prune};
 
 use crate::features::{Sentences, Templates};
 use crate::problem::{
-    Candidates, Heads, PruneSpec, Relations, Tree, TreeParts, TreeSpec, Trees, TreesScratch,
+    Candidates, Heads, PruneSpec, Relations, Tree, TreeKind, TreeParts, TreeSpec, Trees,
+    TreesScratch,
 };
 use crate::{NonProjective, Projective};
 use lineal_linalg::Scalar;
@@ -114,9 +115,9 @@ impl<'m> Parser<'m> {
         let mut parsed = Vec::with_capacity(sentences.len());
         for i in 0..sentences.len() {
             let found = self.tree(sentences, &problem, &mut s, i, trees, ask).or_else(|found| {
-                let Some(_) = candidates else { return Err(found) };
-                let all = self.only(sentences, i, |t, head| allowed.is_none_or(|f| f(i, t, head)));
-                let problem = Trees::new(self.templates, sentences, Some(&all), self.spec);
+                let Some(left) = &candidates else { return Err(found) };
+                let wider = self.widened(sentences, left, i, trees, allowed)?;
+                let problem = Trees::new(self.templates, sentences, Some(&wider), self.spec);
                 let s = &mut Structure::<F>::scratch(&problem);
                 self.tree(sentences, &problem, s, i, trees, ask)
             });
@@ -153,6 +154,33 @@ impl<'m> Parser<'m> {
             }
         }
         Some(kept)
+    }
+
+    /// Candidates of a sentence in which `left` has no tree: all heads that are allowed or, where so many would take too much memory, those of the best tree of
+    /// arcs beside what was left.
+    fn widened<F: Scalar>(
+        &self,
+        sentences: &Sentences,
+        left: &Candidates,
+        i: usize,
+        w: &[F],
+        allowed: Option<&Allowed<'_>>,
+    ) -> Result<Candidates, Infeasible> {
+        let all = self.only(sentences, i, |t, head| allowed.is_none_or(|f| f(i, t, head)));
+        let words = sentences.words(i);
+        if words.len() <= self.spec.longest(false) {
+            return Ok(all);
+        }
+        let spec = TreeSpec { kind: TreeKind::Projective, ..self.spec };
+        let problem = Trees::new(self.templates, sentences, Some(&all), spec);
+        let (mut s, mut theta) = (Structure::<F>::scratch(&problem), TreeParts::default());
+        let mut tree = Tree::default();
+        problem.scores(i, w, F::ONE, &mut s, &mut theta);
+        problem.argmax(i, &mut theta, Ask::Plain, &mut s, &mut tree)?;
+        let is_kept = |t: usize, head: u32| {
+            tree.heads[t] == head || left.heads(words.start + t).contains(&head)
+        };
+        Ok(self.only(sentences, i, is_kept))
     }
 
     /// Candidates of one sentence among several: the others have none, and must not be asked for.

@@ -45,6 +45,14 @@ impl TreeSpec {
             _ => 2000,
         }
     }
+
+    /// The longest where several trees are listed: their chart keeps every grandparent of every span (1.4 kB for each pair of words with ten candidates per word).
+    pub fn longest_listed(&self, is_pruned: bool) -> usize {
+        match self.kind {
+            TreeKind::SecondOrder => self.longest(is_pruned).min(600),
+            _ => self.longest(is_pruned),
+        }
+    }
 }
 
 impl Default for TreeSpec {

@@ -1,4 +1,4 @@
-//! The seam: scores of parts, their way back, and the argmax.
+//! The interface to the learners: scores of parts, their way back, and the argmax.
 
 use super::{Labelling, LabellingScratch, Rounded};
 use crate::decode::Decoder;
