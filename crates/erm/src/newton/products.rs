@@ -134,6 +134,8 @@ impl<'a> Pass<'a> {
             }
             value
         });
+        // They come seldom, and are as large as weights for each shard.
+        shards.forget();
         self.shards64 = shards;
         value
     }
