@@ -6,11 +6,13 @@ again; what is sent to all (weights, a vocabulary) is the argument of a task. Ev
 
 from __future__ import annotations
 
+import ctypes
 import re
 import time
 import uuid
 import warnings
 from concurrent.futures import CancelledError
+from dataclasses import dataclass
 from typing import Any, Callable, Sequence
 
 import distributed
@@ -48,8 +50,40 @@ def answered(shard: Any, question: Question) -> Sum:
 
 
 def streamed(raw: Any, build: Callable, number: int, name: str, plan: Any, question: Question) -> Sum:
-    """The answer of a shard that is made for this pass only."""
-    return answered(each(build, number, name, raw, (plan,)), question)
+    """The answer of a shard that is made for this pass only, by the task that reads its rows: a task of its own for that would read rows before there is room for them."""
+    try:
+        if isinstance(raw, Reading):
+            raw = read(raw.source, raw.number, raw.limit, raw.method)
+        return answered(each(build, number, name, raw, (plan,)), question)
+    finally:
+        del raw
+        give_back()
+
+
+def give_back() -> None:
+    """Returns memory that is free to the system, where the C library can: it keeps blocks as large as partitions, which count as the worker's, and Dask pauses workers whose memory is nearly full."""
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+    except (AttributeError, OSError, TypeError):
+        pass
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a partition is read."""
+
+    source: Any
+    number: int
+    limit: int
+    method: str
+
+
+class Reads(list):
+    """Tasks that read partitions, and what they do."""
+
+    def __init__(self, calls: Sequence[Reading], tasks: Sequence[Any]):
+        super().__init__(tasks)
+        self.calls = list(calls)
 
 
 def added(start: int, add: Callable, *sums: Any) -> Any:
@@ -81,6 +115,7 @@ class Cluster:
     def __init__(self, client: Any, names: Sequence[str], parts: Sequence[Any], *, timeout: float, keep: Any = "auto"):
         self.client, self.names, self.timeout, self._keep = client, names, timeout, keep
         self._parts = parts
+        self._sources: Sequence[Any] = getattr(parts, "calls", parts)
         self._made: tuple[Callable, Any, Any] | None = None
         """What makes shards, the plan, and the plan on the workers."""
         self._shards: list[Any] | None = None
@@ -153,7 +188,8 @@ class Cluster:
             assert self._made is not None
             build, _, plan = self._made
             tasks = [
-                delayed(streamed, pure=False)(raw, build, number, self.names[number], plan, at, dask_key_name=keys[number]) for number, raw in enumerate(self._parts)
+                delayed(streamed, pure=False)(raw, build, number, self.names[number], plan, at, dask_key_name=keys[number])
+                for number, raw in enumerate(self._sources)
             ]
             leaves = self.client.compute(tasks)
         return self._root(leaves, question.kind, add_sums)
