@@ -37,11 +37,21 @@ def hold(value: Any) -> Any:
 
 
 def each(function: Callable, number: int, name: str, raw: Any, args: tuple) -> Any:
-    """Calls a function with a partition, and says which one if that fails."""
+    """Calls a function with a partition, which it reads if it is one of files, and says which one if that fails.
+
+    A task of its own for reading would read partitions before there is room for them, and a worker that pauses because of these never gets to what would let them go.
+    """
+    is_read = isinstance(raw, Reading)
+    if is_read:
+        raw = read(raw.source, raw.number, raw.limit, raw.method)
     try:
         return function(raw, *args)
     except ValueError as why:
         raise ValueError(of_partition(number, name, why)) from None
+    finally:
+        del raw
+        if is_read:
+            give_back()
 
 
 def answered(shard: Any, question: Question) -> Sum:
@@ -50,13 +60,10 @@ def answered(shard: Any, question: Question) -> Sum:
 
 
 def streamed(raw: Any, build: Callable, number: int, name: str, plan: Any, question: Question) -> Sum:
-    """The answer of a shard that is made for this pass only, by the task that reads its rows: a task of its own for that would read rows before there is room for them."""
+    """The answer of a shard that is made for this pass only."""
     try:
-        if isinstance(raw, Reading):
-            raw = read(raw.source, raw.number, raw.limit, raw.method)
         return answered(each(build, number, name, raw, (plan,)), question)
     finally:
-        del raw
         give_back()
 
 
@@ -114,8 +121,8 @@ class Cluster:
 
     def __init__(self, client: Any, names: Sequence[str], parts: Sequence[Any], *, timeout: float, keep: Any = "auto"):
         self.client, self.names, self.timeout, self._keep = client, names, timeout, keep
-        self._parts = parts
-        self._sources: Sequence[Any] = getattr(parts, "calls", parts)
+        # Partitions of files are read by the tasks that need them.
+        self._parts: Sequence[Any] = getattr(parts, "calls", parts)
         self._made: tuple[Callable, Any, Any] | None = None
         """What makes shards, the plan, and the plan on the workers."""
         self._shards: list[Any] | None = None
@@ -189,7 +196,7 @@ class Cluster:
             build, _, plan = self._made
             tasks = [
                 delayed(streamed, pure=False)(raw, build, number, self.names[number], plan, at, dask_key_name=keys[number])
-                for number, raw in enumerate(self._sources)
+                for number, raw in enumerate(self._parts)
             ]
             leaves = self.client.compute(tasks)
         return self._root(leaves, question.kind, add_sums)
