@@ -137,7 +137,7 @@ def _singular(X: np.ndarray, weights: np.ndarray, centred: bool) -> np.ndarray:
     if size and squares[-1] > 1e-8 * squares[0]:
         return np.sqrt(squares)
     # Squared, the small ones are lost in rounding: the triangular factor has all digits.
-    factor = np.zeros((0, size))
+    factor: Any = np.zeros((0, size))
     for part in parts():
         factor = np.linalg.qr(np.vstack([factor, part]), mode="r")
     return np.linalg.svd(factor, compute_uv=False)[:size]
