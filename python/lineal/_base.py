@@ -90,11 +90,11 @@ def coarse(X: Any, part: float) -> np.ndarray:
     return np.array(found, dtype=np.intp)
 
 
-def shifted(X: Any) -> tuple[Any, np.ndarray | None]:
+def shifted(X: Any, weights: np.ndarray) -> tuple[Any, np.ndarray | None]:
     """Features less their mean, and the mean, where single precision would lose what a column says beside it; else as they are, and ``None``. For estimators whose weights do not depend on it."""
     if not len(coarse(X, 1e-6)):
         return X, None
-    mean = X.mean(axis=0)
+    mean = weights @ X / weights.sum()
     return X - mean, mean
 
 

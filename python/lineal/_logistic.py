@@ -127,7 +127,7 @@ class LogisticRegression(Classifier):
             limit = None if limit is None else max(limit, 1) * 10
         spec["max_passes"] = limit
         # A free bias makes up for what is taken off the features.
-        X, mean = shifted(X) if bias == "free" else (X, None)
+        X, mean = shifted(X, weights) if bias == "free" else (X, None)
         model = self._train(features(X), ids, spec, classes=self.classes_, weights=weights, n_jobs=self.n_jobs, verbose=self.verbose)
         # As there, weights are in the precision of the features.
         self._keep_linear(model, centre=bias == "free", dtype=np.float64 if solver == "liblinear" else X.dtype)

@@ -22,7 +22,7 @@ class _LeastSquares(Regressor):
 
     def _solve(self, X: Any, y: np.ndarray, weights: np.ndarray, alphas: np.ndarray, *, tol: float, verbose: Any = 0, n_jobs: Any = None) -> None:
         # A free bias makes up for what is taken off the features.
-        X, mean = shifted(X) if self.fit_intercept else (X, None)
+        X, mean = shifted(X, weights) if self.fit_intercept else (X, None)
         rows = features(X)
         columns = y.reshape(len(y), -1)
         alphas = np.broadcast_to(alphas, columns.shape[1])
@@ -198,7 +198,7 @@ class Ridge(_LeastSquares):
 
 
 class LinearRegression(_LeastSquares):
-    """Least squares with the parameters of ``sklearn.linear_model.LinearRegression``. Of dense features ``rank_`` (which counts singular values above ``tol`` times the largest) and ``singular_`` are known, too, unless both features and rows are more than 3,000. Directions below ``tol`` stay in the solution, which is that of least squares; scikit-learn leaves them out.
+    """Least squares with the parameters of ``sklearn.linear_model.LinearRegression``. Of dense features ``rank_`` (which counts singular values above ``tol`` times the largest) and ``singular_`` are known, too, unless both features and rows are more than 3,000. Where features depend on each other up to ``tol``, the shortest of all solutions is found, in double precision and without a proof.
 
     >>> from lineal import LinearRegression
     >>> model = LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
@@ -221,12 +221,36 @@ class LinearRegression(_LeastSquares):
         if self.positive:
             self._solve_positive(X, y, weights, np.zeros(1))
         else:
-            self._solve(X, y, weights, np.zeros(1), tol=1e-10, n_jobs=self.n_jobs)
             self.__dict__.pop("rank_", None), self.__dict__.pop("singular_", None)
             if not issparse(X) and min(X.shape) <= MOST_SINGULAR:
                 self.singular_ = _singular(X, weights, self.fit_intercept)
                 self.rank_ = int((self.singular_ > self.tol * self.singular_.max(initial=0.0)).sum())
+            if getattr(self, "rank_", X.shape[1]) < X.shape[1]:
+                self._solve_shortest(X, y, weights)
+            else:
+                self._solve(X, y, weights, np.zeros(1), tol=1e-10, n_jobs=self.n_jobs)
         return self
+
+
+    def _solve_shortest(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> None:
+        """Of many solutions the shortest. In single precision features that depend on each other do not quite, and what is left of that would get enormous weights."""
+        columns, total, roots = y.reshape(len(y), -1), float(weights.sum()), np.sqrt(weights)[:, None]
+        mean = weights @ X / total if self.fit_intercept else np.zeros(X.shape[1])
+        centre = weights @ columns / total if self.fit_intercept else np.zeros(columns.shape[1])
+        rows: Any = np.zeros((0, X.shape[1] + columns.shape[1]))
+        for start in range(0, len(X), ROWS_AT_ONCE):
+            own = slice(start, start + ROWS_AT_ONCE)
+            rows = np.vstack([rows, roots[own] * np.hstack([X[own].astype(np.float64) - mean, columns[own] - centre])])
+            if len(rows) > rows.shape[1]:
+                rows = np.linalg.qr(rows, mode="r")
+        found = np.linalg.lstsq(rows[:, : X.shape[1]], rows[:, X.shape[1] :], rcond=self.tol)[0]
+        biases = [float(b) for b in centre - mean @ found]
+        rest = columns - X @ found - biases
+        objective = float((weights[:, None] * rest**2).sum()) / (2 * total)
+        self._model = None
+        self.report_ = Report({"loss": "squared", "solver": "singular-values", "passes": 1, "objective": objective, "gap": None, "converged": True, "curve": []})
+        self.certificate_ = Certificate(objective, None, True, f"objective {objective:.6g}; the shortest of many solutions, by singular values, has no proof")
+        self._set_columns(X, y, list(found.T), biases)
 
 
 class HuberRegressor(Regressor):

@@ -434,4 +434,23 @@ def test_least_squares_have_a_rank(shape, weighted):
         assert ours.rank_ == theirs.rank_
         # What is 0 but for rounding differs.
         np.testing.assert_allclose(ours.singular_, theirs.singular_, rtol=1e-8, atol=1e-12 * theirs.singular_[0])
+        # Of many solutions the shortest: in single precision dependent features are not quite that, and got weights of half a million.
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
+        np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-4)
     assert not hasattr(ours.fit(csr_matrix(X), y), "rank_")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_constant_feature_has_no_weight(dtype):
+    from sklearn.linear_model import LinearRegression
+
+    generator = np.random.RandomState(0)
+    X = np.column_stack([generator.randn(80, 2), np.ones(80), np.full(80, 1000.0)]).astype(dtype)
+    y = X[:, 0] - 2 * X[:, 1] + 3
+    ours, theirs = (kind().fit(X, y) for kind in (lineal.LinearRegression, LinearRegression))
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
+    assert ours.intercept_ == pytest.approx(3, abs=1e-4) and abs(ours.coef_[2:]).max() < 1e-6
+    both = [kind().fit(X, np.column_stack([y, -y])) for kind in (lineal.LinearRegression, LinearRegression)]
+    np.testing.assert_allclose(both[0].coef_, both[1].coef_, atol=1e-5)
+    np.testing.assert_allclose(both[0].intercept_, both[1].intercept_, atol=1e-4)
