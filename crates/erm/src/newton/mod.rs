@@ -166,7 +166,7 @@ impl<'a> Run<'a> {
         w.chunks_exact_mut(stride)
             .zip(out.chunks_exact(k))
             .for_each(|(w, own)| w[..k].copy_from_slice(own));
-        let n_scores = self.frame.x.n_rows() * stride;
+        let n_scores = self.frame.x.n_rows() * k;
         let mut scores = vec![0.0; n_scores];
         let mut grad = vec![0.0; w.len()];
         if w.iter().any(|&w| w != 0.0) {
@@ -232,7 +232,7 @@ impl<'a> Run<'a> {
                 return outcome(false, self.passes);
             }
             step(&mut w, &direction, &t, stride);
-            step(&mut scores, &along, &t, stride);
+            step(&mut scores, &along, &t, k);
         }
     }
 

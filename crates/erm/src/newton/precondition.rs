@@ -122,15 +122,18 @@ impl<'a> Preconditioner<'a> {
         let every = counted.len().div_ceil(enough).max(1);
         let taken = || counted.iter().step_by(every).copied();
         let total: f64 = taken().map(|(_, share)| share).sum();
-        let n = self.n_inputs;
-        let mut factor = vec![0.0; n * n];
-        let rows = taken().map(|(row, share)| (row, share / total.max(f64::MIN_POSITIVE)));
-        Gram::sum(self.x, n, rows, &self.interrupt, &mut factor);
-        self.mean = Vec::with_capacity(n * (n + 1) / 2);
-        let lines = (0..n).flat_map(|j| &factor[j * n..=j * n + j]);
-        self.mean.extend(lines.map(|&m| m as f32));
-        factor.iter_mut().for_each(|m| *m *= curvature);
-        self.factors = vec![self.factor(factor)];
+        let (n, mut mean) = (self.n_inputs, Vec::new());
+        let rows = || taken().map(|(row, share)| (row, share / total.max(f64::MIN_POSITIVE)));
+        let factor = self.factor(&mut |out| {
+            lines(out, n).for_each(|line| line.fill(0.0));
+            Gram::sum(self.x, n, rows(), &self.interrupt, out);
+            if mean.is_empty() {
+                mean.reserve_exact(n * (n + 1) / 2);
+                lines(out, n).for_each(|line| mean.extend(line.iter().map(|&m| m as f32)));
+            }
+            lines(out, n).flatten().for_each(|m| *m *= curvature);
+        });
+        (self.mean, self.factors) = (mean, vec![factor]);
         every == 1
     }
 
@@ -140,35 +143,32 @@ impl<'a> Preconditioner<'a> {
         self.factors = Vec::new();
         let this = &*self;
         let of_output = |(rows, &rest): (&Vec<(u32, f64)>, &f64)| {
-            let (mut out, mut mean) = (vec![0.0; n * n], this.mean.iter());
-            for j in 0..n {
-                let line = out[j * n..=j * n + j].iter_mut().zip(&mut mean);
-                line.for_each(|(out, &mean)| *out = rest * f64::from(mean));
-            }
-            Gram::sum(this.x, n, rows.iter().copied(), &this.interrupt, &mut out);
-            this.factor(out)
+            this.factor(&mut |out| {
+                let each = lines(out, n).flatten().zip(&this.mean);
+                each.for_each(|(out, &mean)| *out = rest * f64::from(mean));
+                Gram::sum(this.x, n, rows.iter().copied(), &this.interrupt, out);
+            })
         };
         self.factors = plan.rows.par_iter().zip(&plan.rest).map(of_output).collect();
     }
 
-    /// Adds the penalty and factors. A singular Hessian (a free bias, and no row with a curvature) has its diagonal raised.
-    fn factor(&self, mut out: Vec<f64>) -> Vec<f64> {
+    /// The factor of what `fill` puts into the lower triangle and the penalty. A singular Hessian (a free bias, and no row with a curvature) is made again, with its diagonal raised: that is seldom, and a copy would be as
+    /// large as what it is a copy of.
+    fn factor(&self, fill: &mut dyn FnMut(&mut [f64])) -> Vec<f64> {
         let n = self.n_inputs;
-        (0..self.n_penalised).for_each(|j| out[j * n + j] += self.l2);
-        let diagonal: Vec<f64> = (0..n).map(|j| out[j * n + j]).collect();
-        let largest = diagonal.iter().copied().fold(0.0, f64::max);
-        // The upper triangle, which the factor leaves alone, keeps the lower one.
-        (0..n).for_each(|i| (0..i).for_each(|j| out[j * n + i] = out[i * n + j]));
-        let mut shift = 0.0;
-        while dense::cholesky(&mut out, n).is_err() && shift <= largest {
-            shift = if shift == 0.0 { 1e-10 * largest.max(1e-200) } else { 10.0 * shift };
-            for i in 0..n {
-                (0..i).for_each(|j| out[i * n + j] = out[j * n + i]);
-                out[i * n + i] = diagonal[i] + shift;
+        let (mut out, mut shift) = (vec![0.0; n * n], 0.0);
+        loop {
+            fill(&mut out);
+            (0..self.n_penalised).for_each(|j| out[j * n + j] += self.l2);
+            let largest = (0..n).map(|j| out[j * n + j]).fold(0.0, f64::max);
+            (0..n).for_each(|j| out[j * n + j] += shift);
+            if dense::cholesky(&mut out, n).is_ok() || shift > largest {
+                break;
             }
+            shift = if shift == 0.0 { 1e-10 * largest.max(1e-200) } else { 10.0 * shift };
         }
         let mut lower = Vec::with_capacity(n * (n + 1) / 2);
-        (0..n).for_each(|j| lower.extend_from_slice(&out[j * n..=j * n + j]));
+        lines(&mut out, n).for_each(|line| lower.extend_from_slice(line));
         lower
     }
 
@@ -189,6 +189,11 @@ impl<'a> Preconditioner<'a> {
             out.iter_mut().zip(&solved).for_each(|(out, solved)| *out = solved[j]);
         }
     }
+}
+
+/// The rows of the lower triangle of a square matrix.
+fn lines(square: &mut [f64], n: usize) -> impl Iterator<Item = &mut [f64]> {
+    square.chunks_exact_mut(n).enumerate().map(|(j, row)| &mut row[..=j])
 }
 
 /// Solves `LLᵀx = b` in place, where the rows of the lower triangle follow each other.
