@@ -279,7 +279,7 @@ fn tile_rows<const R: usize>(
             let v = row[first + r];
             // Products first, as in `add_tile`: else the compiler shuffles vectors of several rows.
             let mut product = *col;
-            (0..TILE).for_each(|c| product[c] = v * product[c]);
+            (0..TILE).for_each(|c| product[c] *= v);
             (0..TILE).for_each(|c| sums[c] += product[c]);
         }
     }
