@@ -70,6 +70,34 @@ def features(X: Any) -> Any:
     return np.array(X, order="C")
 
 
+SAMPLE = 1000
+"""Rows that are looked at before whole columns are."""
+
+
+def coarse(X: Any, part: float) -> np.ndarray:
+    """Columns of an array whose values single precision, which the library keeps features in, changes by more than ``part`` of their range: seconds since 1970, say."""
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype != np.float64 or len(X) < 2:
+        return np.array([], dtype=np.intp)
+    some = X[:: max(1, len(X) // SAMPLE)]
+    low, high = some.min(axis=0), some.max(axis=0)
+    found = []
+    for j in np.flatnonzero(np.maximum(np.abs(low), np.abs(high)) * 2.0**-24 > part * (high - low)):
+        column = X[:, j]
+        span = column.max() - column.min()
+        with np.errstate(over="ignore"):
+            if 0 < span < np.inf and np.abs(column - column.astype(np.float32)).max() > part * span:
+                found.append(j)
+    return np.array(found, dtype=np.intp)
+
+
+def shifted(X: Any, weights: np.ndarray) -> tuple[Any, np.ndarray | None]:
+    """Features less their mean, and the mean, where single precision would lose what a column says beside it; else as they are, and ``None``. For estimators whose weights do not depend on it."""
+    if not len(coarse(X, 1e-6)):
+        return X, None
+    mean = weights @ X / weights.sum()
+    return X - mean, mean
+
+
 def collected(X: Any) -> Any:
     """A lazy frame of polars as a frame; anything else as it is."""
     return X.collect() if hasattr(X, "collect") and hasattr(X, "collect_schema") else X
@@ -275,6 +303,15 @@ class Rows(BaseEstimator):
         if weights is not None and (weights == weights[0]).all() and weights[0] == 1.0:
             weights = None
         names = getattr(self, "feature_names_in_", None)
+        lost = coarse(X, 1e-3)
+        if len(lost):
+            name = repr(str(names[lost[0]])) if names is not None else str(lost[0])
+            warnings.warn(
+                f"Values of feature {name}{f' and {len(lost) - 1} more' if len(lost) > 1 else ''} are so large beside their range that single precision, which features are kept in, "
+                "hardly tells them apart: subtract their mean (StandardScaler does)",
+                UserWarning,
+                stacklevel=4,
+            )
         model = _lineal.fit(
             X,
             y,

@@ -6,11 +6,13 @@ again; what is sent to all (weights, a vocabulary) is the argument of a task. Ev
 
 from __future__ import annotations
 
+import ctypes
 import re
 import time
 import uuid
 import warnings
 from concurrent.futures import CancelledError
+from dataclasses import dataclass
 from typing import Any, Callable, Sequence
 
 import distributed
@@ -35,11 +37,21 @@ def hold(value: Any) -> Any:
 
 
 def each(function: Callable, number: int, name: str, raw: Any, args: tuple) -> Any:
-    """Calls a function with a partition, and says which one if that fails."""
+    """Calls a function with a partition, which it reads if it is one of files, and says which one if that fails.
+
+    A task of its own for reading would read partitions before there is room for them, and a worker that pauses because of these never gets to what would let them go.
+    """
+    is_read = isinstance(raw, Reading)
+    if is_read:
+        raw = read(raw.source, raw.number, raw.limit, raw.method)
     try:
         return function(raw, *args)
     except ValueError as why:
         raise ValueError(of_partition(number, name, why)) from None
+    finally:
+        del raw
+        if is_read:
+            give_back()
 
 
 def answered(shard: Any, question: Question) -> Sum:
@@ -49,7 +61,36 @@ def answered(shard: Any, question: Question) -> Sum:
 
 def streamed(raw: Any, build: Callable, number: int, name: str, plan: Any, question: Question) -> Sum:
     """The answer of a shard that is made for this pass only."""
-    return answered(each(build, number, name, raw, (plan,)), question)
+    try:
+        return answered(each(build, number, name, raw, (plan,)), question)
+    finally:
+        give_back()
+
+
+def give_back() -> None:
+    """Returns memory that is free to the system, where the C library can: it keeps blocks as large as partitions, which count as the worker's, and Dask pauses workers whose memory is nearly full."""
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+    except (AttributeError, OSError, TypeError):
+        pass
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a partition is read."""
+
+    source: Any
+    number: int
+    limit: int
+    method: str
+
+
+class Reads(list):
+    """Tasks that read partitions, and what they do."""
+
+    def __init__(self, calls: Sequence[Reading], tasks: Sequence[Any]):
+        super().__init__(tasks)
+        self.calls = list(calls)
 
 
 def added(start: int, add: Callable, *sums: Any) -> Any:
@@ -80,7 +121,8 @@ class Cluster:
 
     def __init__(self, client: Any, names: Sequence[str], parts: Sequence[Any], *, timeout: float, keep: Any = "auto"):
         self.client, self.names, self.timeout, self._keep = client, names, timeout, keep
-        self._parts = parts
+        # Partitions of files are read by the tasks that need them.
+        self._parts: Sequence[Any] = getattr(parts, "calls", parts)
         self._made: tuple[Callable, Any, Any] | None = None
         """What makes shards, the plan, and the plan on the workers."""
         self._shards: list[Any] | None = None
@@ -153,7 +195,8 @@ class Cluster:
             assert self._made is not None
             build, _, plan = self._made
             tasks = [
-                delayed(streamed, pure=False)(raw, build, number, self.names[number], plan, at, dask_key_name=keys[number]) for number, raw in enumerate(self._parts)
+                delayed(streamed, pure=False)(raw, build, number, self.names[number], plan, at, dask_key_name=keys[number])
+                for number, raw in enumerate(self._parts)
             ]
             leaves = self.client.compute(tasks)
         return self._root(leaves, question.kind, add_sums)

@@ -15,6 +15,7 @@ class Model:
     weights: np.ndarray
     bias: np.ndarray
     classes: list[str]
+    class_signs: list[list[int]] | None
     n_features: int
     feature_names: list[str] | None
     spec: str

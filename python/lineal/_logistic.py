@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Classifier, atomic, check_is_fitted, choice, features, issparse, number, passes, seed_of
+from ._base import Classifier, atomic, check_is_fitted, choice, features, issparse, number, passes, seed_of, shifted
 
 
 class LogisticRegression(Classifier):
@@ -126,9 +126,15 @@ class LogisticRegression(Classifier):
                 spec.update(solver="newton", tol=min(tol * 0.1, 1e-8))
             limit = None if limit is None else max(limit, 1) * 10
         spec["max_passes"] = limit
+        # A free bias makes up for what is taken off the features.
+        X, mean = shifted(X, weights) if bias == "free" else (X, None)
         model = self._train(features(X), ids, spec, classes=self.classes_, weights=weights, n_jobs=self.n_jobs, verbose=self.verbose)
         # As there, weights are in the precision of the features.
         self._keep_linear(model, centre=bias == "free", dtype=np.float64 if solver == "liblinear" else X.dtype)
+        if mean is not None:
+            # The model is of other features than those that come to be predicted.
+            self._set_weights(self.coef_, self.intercept_ - model.weights @ mean)
+            self._model = None
         if X.shape[1] != n_features:
             coef = self.coef_
             self._set_weights(coef[:, :-1].copy(), coef[:, -1] * self.intercept_scaling)

@@ -159,6 +159,40 @@ class _Reduction(_ByColumns):
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__ or "peer_" in self.__dict__
 
+    def _of_weights(self, coef: np.ndarray, intercept: np.ndarray, classes: Any) -> Any:
+        """The binary estimator with these weights, as if it had been fitted."""
+        one = self._base()
+        one.classes_, one.n_features_in_ = np.asarray(classes), self.n_features_in_
+        if "feature_names_in_" in self.__dict__:
+            one.feature_names_in_ = self.feature_names_in_
+        one.coef_, one.intercept_ = coef[None, :].copy(), intercept.copy()
+        return one
+
+    def _columns(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Weights and intercept of each column of the model."""
+        if "_model" not in self.__dict__:
+            raise AttributeError(f"this {type(self).__name__} is not fitted, so it has no estimators")
+        weights, bias = self._model.weights, self._model.bias
+        return [(coef, bias[at : at + 1] if len(bias) else np.zeros(1)) for at, coef in enumerate(weights)]
+
+    def _begin(self, X: Any, y: Any, classes: Any, params: dict[str, Any]) -> Any:
+        """A part of the rows, for estimators that learn from parts."""
+        if "peer_" not in self.__dict__ or classes is not None and not hasattr(self.peer_, "classes_"):
+            self.__dict__.pop("_model", None)
+            self.peer_ = self._peer()
+        self.peer_.partial_fit(X, y, classes, **params)
+        self.classes_, self.n_features_in_ = self.peer_.classes_, self.peer_.n_features_in_
+        return self
+
+    def _partial_fit(self) -> Any:
+        if not hasattr(self._base(), "partial_fit"):
+            raise AttributeError(f"{type(self._base()).__name__} does not learn from parts of the rows: it has no partial_fit")
+
+        def partial_fit(X: Any, y: Any, classes: Any = None, **params: Any) -> Any:
+            return self._begin(X, y, classes, params)
+
+        return partial_fit
+
 
 class OneVsRestClassifier(_Reduction):
     """One binary problem for each class. Of our own ``LinearSVC`` (the default) and ``LogisticRegression`` all are solved in one pass over the rows.
@@ -196,15 +230,12 @@ class OneVsRestClassifier(_Reduction):
         """The estimator of each class against the others; of two classes, that of the second."""
         if "peer_" in self.__dict__:
             return self.peer_.estimators_
-        if "_model" not in self.__dict__:
-            raise AttributeError("estimators_")
-        out, bias = [], self._model.bias
-        for at, coef in enumerate(self._model.weights):
-            one = self._base()
-            one.classes_, one.n_features_in_ = np.array([0, 1]), self.n_features_in_
-            one.coef_, one.intercept_ = coef[None, :], bias[at : at + 1] if len(bias) else np.zeros(1)
-            out.append(one)
-        return out
+        return [self._of_weights(coef, intercept, [0, 1]) for coef, intercept in self._columns()]
+
+    @property
+    def partial_fit(self) -> Any:
+        """Learns from a part of the rows, where the estimator does; ``classes`` are those of all parts, for the first call."""
+        return self._partial_fit()
 
     @property
     def predict_proba(self) -> Any:
@@ -229,6 +260,36 @@ class OneVsOneClassifier(_Reduction):
         from sklearn.multiclass import OneVsOneClassifier as Peer
 
         return Peer(self._base(), n_jobs=self.n_jobs)
+
+    @property
+    def n_classes_(self) -> int:
+        """How many classes there are."""
+        check_is_fitted(self)
+        return len(self.classes_)
+
+    @property
+    def pairwise_indices_(self) -> Any:
+        """Which rows of a kernel each estimator takes; ``None`` without one."""
+        return getattr(self.__dict__.get("peer_"), "pairwise_indices_", None)
+
+    @property
+    def estimators_(self) -> Any:
+        """The estimator of each pair of classes, first 0 and 1, then 0 and 2, …; each says 1 for the second of its classes."""
+        if "peer_" in self.__dict__:
+            return self.peer_.estimators_
+        columns, every = self._columns(), self._model.class_signs
+        if every is None:
+            # Of two classes there is one column, which is for the second.
+            return [self._of_weights(coef, intercept, [0, 1]) for coef, intercept in columns]
+        found = {}
+        for (coef, intercept), signs in zip(columns, every):
+            found[signs.index(1), signs.index(-1)] = self._of_weights(-coef, -intercept, [0, 1])
+        return [found[pair] for pair in sorted(found)]
+
+    @property
+    def partial_fit(self) -> Any:
+        """Learns from a part of the rows, where the estimator does; ``classes`` are those of all parts, for the first call."""
+        return self._partial_fit()
 
 
 class OutputCodeClassifier(_Reduction):
@@ -263,6 +324,40 @@ class OutputCodeClassifier(_Reduction):
 
         return Peer(self._base(), code_size=self.code_size, random_state=self.random_state, n_jobs=self.n_jobs)
 
+    @property
+    def estimators_(self) -> list[Any]:
+        """The estimator of each column of the code."""
+        if "peer_" in self.__dict__:
+            return self.peer_.estimators_
+        return [self._of_weights(coef, intercept, [-1, 1]) for coef, intercept in self._columns()]
+
+    @property
+    def code_book_(self) -> np.ndarray:
+        """The word of each class: 1 and −1 for each estimator, and of a sparse code 0 where the class takes no part."""
+        if "peer_" in self.__dict__:
+            return self.peer_.code_book_
+        n_columns = len(self._columns())
+        return np.array(self._model.class_signs or [[-1, 1]] * n_columns, dtype=np.float64).T
+
+
+class CalibratedClassifier:
+    """What an entry of ``CalibratedClassifierCV.calibrated_classifiers_`` has: ``estimator``, ``classes``, ``method`` and ``predict_proba``."""
+
+    def __init__(self, of: CalibratedClassifierCV):
+        self._of = of
+        self.classes, self.method = of.classes_, of.method
+        base, model = of._base(), of._model
+        base.classes_, base.n_features_in_ = of.classes_, of.n_features_in_
+        if "feature_names_in_" in of.__dict__:
+            base.feature_names_in_ = of.feature_names_in_
+        base.coef_ = model.weights.copy()
+        base.intercept_ = model.bias.copy() if len(model.bias) else np.zeros(len(model.weights))
+        self.estimator = base
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class."""
+        return self._of.predict_proba(X)
+
 
 class CalibratedClassifierCV(_Reduction):
     """Probabilities from scores, fitted to rows that training did not see.
@@ -291,6 +386,15 @@ class CalibratedClassifierCV(_Reduction):
         from sklearn.calibration import CalibratedClassifierCV as Peer
 
         return Peer(self._base(), method=self.method, cv=self.cv, n_jobs=self.n_jobs, ensemble=self.ensemble)
+
+    @property
+    def calibrated_classifiers_(self) -> list[Any]:
+        """One entry: the estimator fitted to all rows, behind the map from scores to probabilities. (scikit-learn has an entry for each fold where ``ensemble`` is ``True``.)"""
+        if "peer_" in self.__dict__:
+            return self.peer_.calibrated_classifiers_
+        if "_model" not in self.__dict__:
+            raise AttributeError("this CalibratedClassifierCV is not fitted, so it has no calibrated classifiers")
+        return [CalibratedClassifier(self)]
 
     @property
     def decision_function(self) -> Any:
@@ -444,6 +548,9 @@ class MultilabelClassifier(Rows):
             # One label for each row, not in lists: what is predicted has to have room for more.
             plain = bool(rows) and all(isinstance(row, (str, bytes)) or not hasattr(row, "__iter__") for row in rows)
             every = [[row] for row in rows] if plain else [_labels_of(row) for row in rows]
+            for at, row in enumerate(every):
+                if any(label is None or label != label for label in row):
+                    raise ValueError(f"y has a missing label in row {at}: a row without labels has an empty list")
             self.classes_ = np.unique([label for row in every for label in row])
             lists = [np.unique(np.searchsorted(self.classes_, row)) if row else np.array([], dtype=np.intp) for row in every]
             self._matrix = plain

@@ -6,7 +6,7 @@ import json
 from typing import Any, Iterable
 
 from ._base import atomic, check_is_fitted, most, seed_of, threads
-from ._structured import Structured, paired, word_of
+from ._structured import Structured, fields_of, paired, word_of, words_of
 
 
 class DependencyParser(Structured):
@@ -37,11 +37,11 @@ class DependencyParser(Structured):
             if tree is not None and len(tree) != len(sentence):
                 raise ValueError(f"sentence {place} has {len(sentence)} words and a tree of {len(tree)}")
             for t, token in enumerate(sentence):
-                word, tag = (token, "_") if isinstance(token, str) else token
+                word, tag = (word_of(token), "_") if isinstance(token, str) else fields_of(token)
                 head, relation = ("_", "_") if tree is None else tree[t]
                 if tree is not None and not 0 <= int(head) <= len(sentence):
                     raise ValueError(f"sentence {place}: the head of word {t + 1} is {head}; heads are from 0 to {len(sentence)}")
-                lines.append(f"{t + 1}\t{word_of(word)}\t_\t{word_of(tag)}\t_\t_\t{head}\t{relation}\t_\t_")
+                lines.append(f"{t + 1}\t{word}\t_\t{tag}\t_\t_\t{head}\t{word_of(relation)}\t_\t_")
             lines.append("")
         return "\n".join(lines).encode() + b"\n", [len(sentence) for sentence in X]
 
@@ -123,7 +123,7 @@ class ConstituencyParser(Structured):
 
     @staticmethod
     def _sentences(X: Any) -> bytes:
-        sentences = [[word_of(word) for word in sentence] for sentence in X]
+        sentences = [[word_of(word) for word in words_of(sentence, at)] for at, sentence in enumerate(words_of(X))]
         if not all(sentences):
             raise ValueError("a sentence must have words")
         return "\n".join(" ".join(sentence) for sentence in sentences).encode() + b"\n"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Regressor, atomic, choice, features, issparse, number, passes
+from ._base import Regressor, atomic, choice, features, issparse, number, passes, shifted
 from ._report import Certificate, Report
 
 
@@ -21,6 +21,8 @@ class _LeastSquares(Regressor):
         return tags
 
     def _solve(self, X: Any, y: np.ndarray, weights: np.ndarray, alphas: np.ndarray, *, tol: float, verbose: Any = 0, n_jobs: Any = None) -> None:
+        # A free bias makes up for what is taken off the features.
+        X, mean = shifted(X, weights) if self.fit_intercept else (X, None)
         rows = features(X)
         columns = y.reshape(len(y), -1)
         alphas = np.broadcast_to(alphas, columns.shape[1])
@@ -38,9 +40,14 @@ class _LeastSquares(Regressor):
             }
             model = self._train(rows, np.ascontiguousarray(column), spec, weights=weights, n_jobs=n_jobs, verbose=verbose)
             coefs.append(model.weights[0])
-            biases.append(float(model.bias[0]) if len(model.bias) else 0.0)
-        self._keep(model)
+            bias = float(model.bias[0]) if len(model.bias) else 0.0
+            biases.append(bias if mean is None else bias - float(mean @ coefs[-1]))
+        # Equations that were solved at once have no passes to be short of; of least norm, they have no proof either.
+        self._keep(model, warn=not exact)
         self._set_columns(X, y, coefs, biases)
+        if mean is not None:
+            # The model is of other features than those that come to be predicted.
+            self._model = None
 
     def _set_columns(self, X: Any, y: np.ndarray, coefs: list[np.ndarray], biases: list[float]) -> None:
         """Weights in the precision of the features, one row for each column of ``y``."""
@@ -100,6 +107,42 @@ def _nonnegative(gram: np.ndarray, moment: np.ndarray) -> tuple[np.ndarray, int]
     return w, 3 * len(moment) + 10
 
 
+MOST_SINGULAR = 3000
+"""More features (or rows, if these are fewer) than this have no singular values: they would take longer than the fit."""
+
+ROWS_AT_ONCE = 4096
+
+
+def _singular(X: np.ndarray, weights: np.ndarray, centred: bool) -> np.ndarray:
+    """Singular values of the rows, times the roots of their weights and less their mean, falling."""
+    mean = weights @ X / weights.sum() if centred else np.zeros(X.shape[1])
+    roots, wide = np.sqrt(weights), X.shape[1] > X.shape[0]
+
+    def parts() -> Any:
+        """The rows, in double precision; as columns where there are fewer rows than columns."""
+        if wide:
+            for start in range(0, X.shape[1], ROWS_AT_ONCE):
+                own = slice(start, start + ROWS_AT_ONCE)
+                yield ((X[:, own].astype(np.float64) - mean[own]) * roots[:, None]).T
+        else:
+            for start in range(0, X.shape[0], ROWS_AT_ONCE):
+                own = slice(start, start + ROWS_AT_ONCE)
+                yield (X[own].astype(np.float64) - mean) * roots[own, None]
+
+    size = min(X.shape)
+    gram = np.zeros((size, size))
+    for part in parts():
+        gram += part.T @ part
+    squares = np.linalg.eigvalsh(gram)[::-1]
+    if size and squares[-1] > 1e-8 * squares[0]:
+        return np.sqrt(squares)
+    # Squared, the small ones are lost in rounding: the triangular factor has all digits.
+    factor: Any = np.zeros((0, size))
+    for part in parts():
+        factor = np.linalg.qr(np.vstack([factor, part]), mode="r")
+    return np.linalg.svd(factor, compute_uv=False)[:size]
+
+
 class Ridge(_LeastSquares):
     """Ridge regression with the parameters of ``sklearn.linear_model.Ridge``.
 
@@ -155,7 +198,7 @@ class Ridge(_LeastSquares):
 
 
 class LinearRegression(_LeastSquares):
-    """Least squares with the parameters of ``sklearn.linear_model.LinearRegression``.
+    """Least squares with the parameters of ``sklearn.linear_model.LinearRegression``. Of dense features ``rank_`` (which counts singular values above ``tol`` times the largest) and ``singular_`` are known, too, unless both features and rows are more than 3,000. Where features depend on each other up to ``tol``, the shortest of all solutions is found, in double precision and without a proof.
 
     >>> from lineal import LinearRegression
     >>> model = LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
@@ -178,8 +221,36 @@ class LinearRegression(_LeastSquares):
         if self.positive:
             self._solve_positive(X, y, weights, np.zeros(1))
         else:
-            self._solve(X, y, weights, np.zeros(1), tol=1e-10, n_jobs=self.n_jobs)
+            self.__dict__.pop("rank_", None), self.__dict__.pop("singular_", None)
+            if not issparse(X) and min(X.shape) <= MOST_SINGULAR:
+                self.singular_ = _singular(X, weights, self.fit_intercept)
+                self.rank_ = int((self.singular_ > self.tol * self.singular_.max(initial=0.0)).sum())
+            if getattr(self, "rank_", X.shape[1]) < X.shape[1]:
+                self._solve_shortest(X, y, weights)
+            else:
+                self._solve(X, y, weights, np.zeros(1), tol=1e-10, n_jobs=self.n_jobs)
         return self
+
+
+    def _solve_shortest(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> None:
+        """Of many solutions the shortest. In single precision features that depend on each other do not quite, and what is left of that would get enormous weights."""
+        columns, total, roots = y.reshape(len(y), -1), float(weights.sum()), np.sqrt(weights)[:, None]
+        mean = weights @ X / total if self.fit_intercept else np.zeros(X.shape[1])
+        centre = weights @ columns / total if self.fit_intercept else np.zeros(columns.shape[1])
+        rows: Any = np.zeros((0, X.shape[1] + columns.shape[1]))
+        for start in range(0, len(X), ROWS_AT_ONCE):
+            own = slice(start, start + ROWS_AT_ONCE)
+            rows = np.vstack([rows, roots[own] * np.hstack([X[own].astype(np.float64) - mean, columns[own] - centre])])
+            if len(rows) > rows.shape[1]:
+                rows = np.linalg.qr(rows, mode="r")
+        found = np.linalg.lstsq(rows[:, : X.shape[1]], rows[:, X.shape[1] :], rcond=self.tol)[0]
+        biases = [float(b) for b in centre - mean @ found]
+        rest = columns - X @ found - biases
+        objective = float((weights[:, None] * rest**2).sum()) / (2 * total)
+        self._model = None
+        self.report_ = Report({"loss": "squared", "solver": "singular-values", "passes": 1, "objective": objective, "gap": None, "converged": True, "curve": []})
+        self.certificate_ = Certificate(objective, None, True, f"objective {objective:.6g}; the shortest of many solutions, by singular values, has no proof")
+        self._set_columns(X, y, list(found.T), biases)
 
 
 class HuberRegressor(Regressor):

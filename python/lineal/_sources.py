@@ -16,6 +16,9 @@ import numpy as np
 BLOCK = 64 << 20
 """Bytes of a file that make a partition, about."""
 
+ROWS_AT_ONCE = 4096
+"""Rows of a Parquet file that are decoded together."""
+
 FILES_AT_ONCE = 500
 """Text files that make a partition."""
 
@@ -143,31 +146,42 @@ class Source:
         return self._cut(self._frame(lines))
 
     def _columns_of_parquet(self) -> tuple[Any, Any, Any]:
-        """Row groups as one matrix, filled column by column: a frame would take twice the memory on its way to one."""
+        """Row groups as one matrix, filled some rows at a time: a table of them, or a frame, would take the same memory once more on its way to one."""
         import pandas as pd
         import pyarrow as pa
+        import pyarrow.parquet
 
-        table = self._table()
-        self._check(table.column_names)
-        y = None if self.y is None else _target(table.column(self.y).to_pandas())
-        weights = None if self.weights is None else table.column(self.weights).to_numpy()
-        # What pandas wrote as its index is not a column.
-        index = (table.schema.pandas_metadata or {}).get("index_columns", [])
-        others = [name for name in table.column_names if name not in (self.y, self.weights) and name not in index]
-        names = others if self.columns is None else list(self.columns)
-        for name in names:
-            kind = table.schema.field(name).type
-            # NumPy would make numbers of dates and times, too.
-            if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind)):
-                raise ValueError(f"column {name!r} must be of numbers; it is {kind}: name the columns that are features (columns=)")
-        single = all(pa.types.is_float32(table.schema.field(name).type) for name in names)
-        X = np.empty((table.num_rows, len(names)), dtype=np.float32 if single else np.float64)
-        for at, name in enumerate(names):
-            try:
-                X[:, at] = table.column(name).to_numpy()
-            except (TypeError, ValueError) as why:
-                raise ValueError(f"column {name!r} must be of numbers: {why}") from None
-        del table
+        with _open(self.path) as file:
+            groups, spans = pyarrow.parquet.ParquetFile(file), list(range(*self.span))
+            schema = groups.schema_arrow
+            self._check(schema.names)
+            # What pandas wrote as its index is not a column.
+            index = (schema.pandas_metadata or {}).get("index_columns", [])
+            others = [name for name in schema.names if name not in (self.y, self.weights) and name not in index]
+            names = others if self.columns is None else list(self.columns)
+            for name in names:
+                kind = schema.field(name).type
+                # NumPy would make numbers of dates and times, too.
+                if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind)):
+                    raise ValueError(f"column {name!r} must be of numbers; it is {kind}: name the columns that are features (columns=)")
+            single = all(pa.types.is_float32(schema.field(name).type) for name in names)
+            n_rows = sum(groups.metadata.row_group(group).num_rows for group in spans)
+            X, start = np.empty((n_rows, len(names)), dtype=np.float32 if single else np.float64), 0
+            beside = [name for name in dict.fromkeys((self.y, self.weights)) if name]
+            rest = [pa.schema([schema.field(name) for name in beside]).empty_table()]
+            for batch in groups.iter_batches(ROWS_AT_ONCE, row_groups=spans, columns=list(dict.fromkeys([*names, *beside])), use_threads=False):
+                end = start + batch.num_rows
+                for at, name in enumerate(names):
+                    try:
+                        X[start:end, at] = batch.column(name).to_numpy(zero_copy_only=False)
+                    except (TypeError, ValueError) as why:
+                        raise ValueError(f"column {name!r} must be of numbers: {why}") from None
+                rest.append(pa.Table.from_batches([batch.select(beside)]))
+                start = end
+        found = pa.concat_tables(rest)
+        y = None if self.y is None else _target(found.column(self.y).to_pandas())
+        weights = None if self.weights is None else found.column(self.weights).to_numpy()
+        del rest, found
         pa.default_memory_pool().release_unused()
         return pd.DataFrame(X, columns=names, copy=False), y, weights
 

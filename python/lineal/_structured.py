@@ -15,16 +15,36 @@ from ._report import Certificate, Report, estimator_html, parse
 
 def word_of(word: Any) -> str:
     """The word as one field of a line."""
+    if word is None or word != word:
+        raise ValueError(f"a word or a label is missing: {word!r}")
     text = str(word)
     if not text or any(c.isspace() for c in text):
         raise ValueError(f"a word must not be empty or have spaces in it: {text!r}")
     return text
 
 
+def words_of(given: Any, sentence: int | None = None, what: str = "words") -> Any:
+    """Refuses a string where a list is meant: its letters would be taken for the words."""
+    if isinstance(given, (str, bytes)):
+        if sentence is None:
+            raise TypeError(f"X must be a list of sentences, each a list of words, not a string: {given[:40]!r}")
+        raise TypeError(f"sentence {sentence} must be a list of {what}, not a string; split it first: {given[:40]!r}")
+    return given
+
+
+def fields_of(token: Any) -> list[str]:
+    """The fields of a token: a word, or a word with what is known of it."""
+    if isinstance(token, str):
+        return [word_of(token)]
+    if not isinstance(token, (list, tuple, np.ndarray)):
+        raise TypeError(f"a token must be a word or a tuple of a word and what is known of it, not {type(token).__name__}: {token!r}")
+    return [word_of(column) for column in token]
+
+
 def paired(X: Iterable[Any], y: Iterable[Any] | None) -> tuple[list[list[Any]], list[Any]]:
     """Sentences and what is known of each, as lists; ``None`` of each where nothing is."""
-    sentences = [list(sentence) for sentence in X]
-    known = [None] * len(sentences) if y is None else [list(one) for one in y]
+    sentences = [list(words_of(sentence, at)) for at, sentence in enumerate(words_of(X))]
+    known = [None] * len(sentences) if y is None else [list(words_of(one, at, "labels")) for at, one in enumerate(y)]
     if len(known) != len(sentences):
         raise ValueError(f"X has {len(sentences)} sentences and y has {len(known)}")
     return sentences, known

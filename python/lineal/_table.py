@@ -49,8 +49,8 @@ def _checked(table: Any) -> Any:
                 raise ValueError(f"column {name!r} must hold numbers, words, dates or text; it is {kind}")
     else:
         for name in names:
-            first = next(iter(table[name].dropna()), None) if table[name].dtype == object else None
-            if isinstance(first, (list, tuple, dict, set, np.ndarray)):
+            first = next(iter(table[name].dropna()), None) if table[name].dtype.kind in "Oc" else None
+            if table[name].dtype.kind == "c" or isinstance(first, (list, tuple, dict, set, np.ndarray, complex)):
                 raise ValueError(f"column {name!r} must hold numbers, words, dates or text; it holds values of type {type(first).__name__}")
     return table
 

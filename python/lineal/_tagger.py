@@ -6,7 +6,7 @@ import json
 from typing import Any, Iterable
 
 from ._base import atomic, check_is_fitted, choice, most, number, seed_of, threads
-from ._structured import Structured, paired, word_of
+from ._structured import Structured, fields_of, paired, word_of
 
 
 class Tagger(Structured):
@@ -43,7 +43,7 @@ class Tagger(Structured):
             if own is not None and len(own) != len(sentence):
                 raise ValueError(f"sentence {place} has {len(sentence)} words and {len(own)} labels")
             for t, token in enumerate(sentence):
-                columns = [word_of(c) for c in ([token] if isinstance(token, str) else token)]
+                columns = fields_of(token)
                 if own is not None:
                     columns.append(word_of(own[t]))
                 elif y is None:

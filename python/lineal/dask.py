@@ -40,7 +40,7 @@ import lineal
 
 from . import _cluster, _distributed
 from ._base import atomic, check_is_fitted
-from ._dask_transport import Cluster, fits, read
+from ._dask_transport import Cluster, Reading, Reads, fits, read
 from ._sources import BLOCK, Source, sequence_sources, sources
 from ._tagging import LISTS
 
@@ -119,7 +119,8 @@ def _least_memory(client: Any, timeout: float) -> int:
 def _reads(found: list[Source], limit: int, method: str = "read") -> list[Any]:
     """A task for each source that reads it, if it can fit."""
     token = dask.base.tokenize
-    return [delayed(read, pure=False)(source, number_, limit, method, dask_key_name=f"lineal-read-{token(source, limit, method)}-{number_}") for number_, source in enumerate(found)]
+    calls = [Reading(source, number_, limit, method) for number_, source in enumerate(found)]
+    return Reads(calls, [delayed(read, pure=False)(call.source, call.number, limit, method, dask_key_name=f"lineal-read-{token(call.source, limit, method)}-{call.number}") for call in calls])
 
 
 def _partitions(X: Any, y: Any, sample_weight: Any, client: Any, how: dict[str, Any], text: bool) -> tuple[list[str], list[Any], bool]:

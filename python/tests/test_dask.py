@@ -801,3 +801,38 @@ def test_patterns_of_urls_that_match_nothing():
     for pattern, estimator in (("memory://nothing/*.parquet", ld.LogisticRegression), ("memory://nothing/*.conll", ld.Tagger)):
         with pytest.raises(FileNotFoundError, match="no file matches memory://nothing"):
             estimator().fit(pattern, "label", client=False)
+
+
+def test_partitions_of_files_are_read_by_the_tasks_that_need_them(table, client):
+    """Tasks that only read filled a worker with partitions until it paused, and then it never got to the tasks that would have let them go."""
+    folder, _ = table
+    names, parts, _ = ld._partitions(str(folder / "*.parquet"), "label", None, None, {"timeout": 10.0, "columns": None, "block": 2500}, False)
+
+    class Seen:
+        def compute(self, tasks):
+            return tasks
+
+    transport = _dask_transport.Cluster(Seen(), names, parts, timeout=10)
+    tasks = transport._compute("look", _shards.look, ())
+    assert len(tasks) == len(names) > 1 and not any("read" in str(key) for task in tasks for key in dict(task.dask))
+
+
+def test_parquet_is_read_some_rows_at_a_time(tmp_path, monkeypatch):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    n = 100
+    columns = {
+        "a": pa.array(range(n), pa.int64()),
+        "b": pa.array([None if i % 7 == 0 else i / 8 for i in range(n)], pa.float32()),
+        "c": pa.array([i % 3 == 0 for i in range(n)]),
+        "w": pa.array([1.0 + i for i in range(n)]),
+        "y": pa.array(["no", "yes"] * (n // 2)).dictionary_encode(),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet", row_group_size=30)
+    (one,) = _sources.sources(str(tmp_path / "t.parquet"), "y", "w")
+    whole = one.read()
+    monkeypatch.setattr(_sources, "ROWS_AT_ONCE", 7)
+    for X, y, weights in (whole, one.read()):
+        np.testing.assert_array_equal(X.to_numpy(), np.column_stack([columns[name].to_numpy(zero_copy_only=False).astype(float) for name in "abc"]))
+        assert list(y) == ["no", "yes"] * (n // 2) and list(weights) == columns["w"].to_pylist() and list(X.columns) == ["a", "b", "c"]

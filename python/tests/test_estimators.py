@@ -5,6 +5,8 @@ import multiprocessing
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -263,6 +265,30 @@ def test_an_interrupt_leaves_the_estimator_as_it_was():
         model.fit(X, y)
     thread.join()
     assert sent and vars(model) == before
+
+
+INTERRUPTED = """
+import os, signal, threading
+import numpy as np
+import lineal
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+generator = np.random.RandomState(0)
+X, grades = generator.randn(100_000, 100).astype(np.float32), generator.randint(0, 3, 100_000).astype(float)
+model = lineal.Ranker(C=1e5, tol=1e-12)
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    model.fit(X, grades)
+except KeyboardInterrupt:
+    del X
+    print("interrupted", hasattr(model, "coef_"))
+"""
+
+
+def test_a_ranking_that_is_interrupted_reads_no_row_afterwards():
+    """The rows are the caller's: a thread that was left behind with them ended the process."""
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout.split() == ["interrupted", "False"], done
 
 
 def test_weights_that_a_user_sets_stay_in_a_pickle():

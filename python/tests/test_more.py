@@ -9,9 +9,10 @@ import lineal
 from lineal import crf, tune
 
 pytest.importorskip("sklearn")
-from sklearn.datasets import load_iris  # noqa: E402
+from scipy.sparse import csr_matrix  # noqa: E402
+from sklearn.datasets import load_digits, load_iris  # noqa: E402
 from sklearn.feature_extraction import text as peers  # noqa: E402
-from sklearn.linear_model import LogisticRegression  # noqa: E402
+from sklearn.linear_model import LogisticRegression, SGDClassifier  # noqa: E402
 from sklearn.model_selection import GridSearchCV  # noqa: E402
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier  # noqa: E402
 from sklearn.neighbors import KNeighborsClassifier  # noqa: E402
@@ -346,3 +347,110 @@ def test_frames_with_mixed_columns(kind, tmp_path, monkeypatch):
         lineal.TableClassifier().fit(table, y[:-1])
     spaced = np.where(y == "left", " left", 'stayed, "so"')
     assert lineal.TableClassifier().fit(table, spaced).score(table, spaced) == 1.0
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["iris", "digits"])
+def test_duels_are_those_of_scikit_learn(name):
+    """Ten classes: the library trains pairs in squares, and the estimators are in the order of scikit-learn all the same."""
+    X, y = load_iris(return_X_y=True) if name == "iris" else load_digits(return_X_y=True)
+    ours = lineal.OneVsOneClassifier(lineal.LinearSVC(C=0.01, tol=1e-10)).fit(X, y)
+    theirs = OneVsOneClassifier(LinearSVC(C=0.01, dual=False, tol=1e-10)).fit(X, y)
+    assert ours.n_classes_ == theirs.n_classes_ and ours.pairwise_indices_ is None and len(ours.estimators_) == len(theirs.estimators_)
+    for mine, expected in zip(ours.estimators_, theirs.estimators_):
+        np.testing.assert_allclose(mine.coef_, expected.coef_, atol=1e-3)
+        np.testing.assert_allclose(mine.intercept_, expected.intercept_, atol=1e-3)
+        assert mine.classes_.tolist() == expected.classes_.tolist() == [0, 1]
+    two = lineal.OneVsOneClassifier().fit(X[y < 2], y[y < 2])
+    assert (two.estimators_[0].predict(X[y < 2]) == y[y < 2]).all()
+    with pytest.raises(AttributeError, match="not fitted"):
+        _ = lineal.OneVsOneClassifier().estimators_
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_codes_have_a_book_and_estimators():
+    X, y = load_digits(return_X_y=True)
+    for how in (dict(code_size=2.0), dict(code="bch"), dict(code="sparse")):
+        model = lineal.OutputCodeClassifier(lineal.LinearSVC(C=0.01), random_state=0, **how).fit(X, y)
+        book = model.code_book_
+        assert book.shape == (10, len(model.estimators_)) and set(np.unique(book)) <= {-1.0, 0.0, 1.0}
+        for column, one in zip(book.T, model.estimators_):
+            took = column[y] != 0
+            assert one.classes_.tolist() == [-1, 1] and (one.predict(X)[took] == column[y][took]).mean() > 0.8
+    peer = lineal.OutputCodeClassifier(KNeighborsClassifier(), random_state=0).fit(X, y)
+    assert peer.code_book_.shape == (10, 15) and len(peer.estimators_) == 15
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_calibrated_classifier_is_at_hand():
+    X, y = load_iris(return_X_y=True)
+    model = lineal.CalibratedClassifierCV(lineal.LinearSVC()).fit(X, y)
+    (one,) = model.calibrated_classifiers_
+    assert one.method == "sigmoid" and one.classes.tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(one.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_allclose(one.estimator.decision_function(X), lineal.LinearSVC().fit(X, y).decision_function(X), atol=0.05)
+    folds = lineal.CalibratedClassifierCV(KNeighborsClassifier(), cv=3).fit(X, y)
+    assert len(folds.calibrated_classifiers_) == 3
+    with pytest.raises(AttributeError, match="not fitted"):
+        _ = lineal.CalibratedClassifierCV().calibrated_classifiers_
+
+
+@pytest.mark.parametrize("kind", ["OneVsRestClassifier", "OneVsOneClassifier"])
+def test_reductions_learn_from_parts(kind):
+    from sklearn import multiclass
+
+    X, y = load_iris(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    ours, theirs = (module(estimator(random_state=0)) for module, estimator in ((getattr(lineal, kind), lineal.SGDClassifier), (getattr(multiclass, kind), SGDClassifier)))
+    order = np.random.RandomState(0).permutation(len(y))
+    for part in np.array_split(order, 3):
+        assert ours.partial_fit(X[part], y[part], classes=[0, 1, 2]) is ours
+        theirs.partial_fit(X[part], y[part], classes=[0, 1, 2])
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-4)
+    assert ours.score(X, y) > 0.7 and ours.classes_.tolist() == [0, 1, 2]
+    whole = ours.fit(X, y)
+    assert whole.score(X, y) > 0.7
+    # A part that follows goes on from there, and an estimator of whole tables has no such method.
+    assert whole.partial_fit(X, y).score(X, y) > 0.7
+    assert not hasattr(getattr(lineal, kind)(), "partial_fit") and not hasattr(lineal.OutputCodeClassifier(SGDClassifier()), "partial_fit")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shape", ["tall", "wide", "of less rank", "almost"])
+def test_least_squares_have_a_rank(shape, weighted):
+    from sklearn.linear_model import LinearRegression
+
+    generator = np.random.RandomState(0)
+    X = generator.randn(*((12, 30) if shape == "wide" else (5000, 8)))
+    if shape == "of less rank":
+        X[:, 3] = X[:, 1] - X[:, 2]
+    if shape == "almost":
+        X[:, 3] = X[:, 1] + 1e-7 * X[:, 3]
+    y = generator.randn(len(X))
+    weights = generator.rand(len(X)) if weighted else None
+    for intercept in (True, False):
+        ours, theirs = (kind(fit_intercept=intercept).fit(X, y, weights) for kind in (lineal.LinearRegression, LinearRegression))
+        assert ours.rank_ == theirs.rank_
+        # What is 0 but for rounding differs.
+        np.testing.assert_allclose(ours.singular_, theirs.singular_, rtol=1e-8, atol=1e-12 * theirs.singular_[0])
+        # Of many solutions the shortest: in single precision dependent features are not quite that, and got weights of half a million.
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
+        np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-4)
+    assert not hasattr(ours.fit(csr_matrix(X), y), "rank_")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_constant_feature_has_no_weight(dtype):
+    from sklearn.linear_model import LinearRegression
+
+    generator = np.random.RandomState(0)
+    X = np.column_stack([generator.randn(80, 2), np.ones(80), np.full(80, 1000.0)]).astype(dtype)
+    y = X[:, 0] - 2 * X[:, 1] + 3
+    ours, theirs = (kind().fit(X, y) for kind in (lineal.LinearRegression, LinearRegression))
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
+    assert ours.intercept_ == pytest.approx(3, abs=1e-4) and abs(ours.coef_[2:]).max() < 1e-6
+    both = [kind().fit(X, np.column_stack([y, -y])) for kind in (lineal.LinearRegression, LinearRegression)]
+    np.testing.assert_allclose(both[0].coef_, both[1].coef_, atol=1e-5)
+    np.testing.assert_allclose(both[0].intercept_, both[1].intercept_, atol=1e-4)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lineal
-from lineal import tune
+from lineal import crf, tune
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("sklearn")
@@ -189,3 +189,39 @@ def test_parameters_have_scikit_learns_names_and_defaults():
                 if parameter.default is not inspect.Parameter.empty:
                     assert repr(own[parameter.name].default) == repr(parameter.default), (name, parameter.name)
     assert n_twins >= 16
+
+
+def test_a_string_is_no_list_of_words():
+    """Its letters were taken for words, and each got a label."""
+    X, y = [["The", "dog"], ["A", "cat"]] * 3, [["D", "N"], ["D", "N"]] * 3
+    tagger = lineal.Tagger().fit(X, y)
+    for bad in (["The", "dog"], ["The dog"]):
+        with pytest.raises(TypeError, match="sentence 0 must be a list of words, not a string"):
+            tagger.predict(bad)
+    with pytest.raises(TypeError, match="list of sentences"):
+        tagger.predict("The dog")
+    with pytest.raises(TypeError, match="sentence 1 must be a list of labels"):
+        lineal.Tagger().fit(X[:2], [["D", "N"], "DN"])
+    with pytest.raises(TypeError, match="a token must be a word or a tuple"):
+        lineal.Tagger().fit([[{"w": "The"}, 7]], [["D", "N"]])
+    with pytest.raises(TypeError, match="split it first"):
+        lineal.DependencyParser().fit(["ab"], [[(2, "det"), (0, "root")]])
+    parser = lineal.ConstituencyParser().fit(["(S (D The) (N dog))", "(S (D A) (N cat))"])
+    with pytest.raises(TypeError, match="split it first"):
+        parser.predict(["The dog"])
+
+
+def test_a_missing_label_is_no_class():
+    with pytest.raises(ValueError, match="missing"):
+        lineal.Tagger().fit([["The", "dog"]], [["D", None]])
+    for bad in (None, float("nan"), 1):
+        with pytest.raises(TypeError, match="a label must be a string"):
+            crf.CRF().fit([[{"w": "a"}, {"w": "b"}]], [["A", bad]])
+    with pytest.raises(ValueError, match="missing label in row 0"):
+        lineal.MultilabelClassifier().fit(np.eye(2), [["a", None], ["b"]])
+
+
+def test_complex_numbers_are_no_categories():
+    table = pytest.importorskip("pandas").DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "z": [1j, 2j, 3j, 4j]})
+    with pytest.raises(ValueError, match="column 'z'.*complex"):
+        lineal.TableClassifier().fit(table, ["x", "y", "x", "y"])

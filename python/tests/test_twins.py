@@ -1,6 +1,7 @@
 """``coef_`` and ``intercept_`` equal scikit-learn's at 1e-5, over losses, penalties, weights of rows and classes, intercepts."""
 
 import itertools
+import pickle
 import warnings
 
 import numpy as np
@@ -347,3 +348,32 @@ def test_crammer_singer_is_at_an_optimum_that_the_certificate_proves():
         objective = loss.mean() + (model.coef_**2).sum() / (2 * len(y))
         np.testing.assert_allclose(model.certificate_.objective, objective, rtol=1e-6)
         assert 0 <= model.certificate_.gap <= 1e-5 * objective
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ["LinearRegression", "Ridge", "LogisticRegression"])
+def test_seconds_since_1970_are_told_apart(kind):
+    """In single precision there are 128 seconds between two neighbours there: what was learnt from five thousand of them was noise, without a word."""
+    generator = np.random.RandomState(0)
+    since = generator.rand(1000, 1) * 5000
+    X = np.hstack([1.7e9 + since, generator.randn(1000, 1), np.full((1000, 1), 1e9)])
+    y = since[:, 0] * 2 + 100 * generator.randn(1000)
+    params = {}
+    if kind == "LogisticRegression":
+        y, params = (y > 5000).astype(int), dict(C=10.0, tol=1e-8)
+    ours = getattr(lineal, kind)(**params).fit(X, y)
+    theirs = getattr(linear_model, kind)(**params).fit(X - X.mean(axis=0), y)
+    assert ours.score(X, y) > 0.95 and ours.score(X, y) == pytest.approx(theirs.score(X - X.mean(axis=0), y), abs=2e-3)
+    np.testing.assert_allclose(ours.coef_.ravel()[0], theirs.coef_.ravel()[0], rtol=1e-4)
+    assert pickle.loads(pickle.dumps(ours)).score(X, y) == ours.score(X, y) and ours.certificate_.converged
+    many = ours.fit(np.vstack([X, X]), np.concatenate([y, y]))
+    np.testing.assert_allclose(many.coef_, ours.coef_)
+
+
+def test_what_single_precision_loses_is_told():
+    X = 1.7e9 + np.random.RandomState(0).rand(200, 2) * [100, 1e9]
+    y = (X[:, 1] > 2.2e9).astype(int)
+    with pytest.warns(UserWarning, match="feature 0 are so large beside their range"):
+        lineal.LinearSVC(max_iter=1).fit(X, y)
+    with pytest.warns(UserWarning, match="feature 'when' are so large"):
+        lineal.Ridge(fit_intercept=False).fit(pytest.importorskip("pandas").DataFrame(X, columns=["when", "size"]), y)

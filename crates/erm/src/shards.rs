@@ -71,6 +71,11 @@ impl<F: Scalar> Shards<F> {
         Self { ranges: Vec::new(), dim: 0, buffers: Vec::new(), interrupt: Interrupt::current() }
     }
 
+    /// Gives the memory of sums back until the next one.
+    pub(crate) fn forget(&mut self) {
+        self.buffers = Vec::new();
+    }
+
     /// Runs `f` on every shard; what they gave, in order.
     pub(crate) fn map<T: Send>(&self, f: &(dyn Fn(Shard<'_>) -> T + Sync)) -> Vec<T> {
         let interrupt = &self.interrupt;

@@ -15,11 +15,7 @@ pub(crate) fn vectorised<R>(f: impl FnOnce() -> R) -> R {
         fn avx2<R>(f: impl FnOnce() -> R) -> R {
             f()
         }
-        let wide = std::arch::is_x86_feature_detected!("avx512f")
-            && std::arch::is_x86_feature_detected!("avx512vl")
-            && std::arch::is_x86_feature_detected!("avx512bw")
-            && std::arch::is_x86_feature_detected!("avx512dq");
-        if wide {
+        if has_many_registers() {
             // SAFETY: the features were detected.
             return unsafe { avx512(f) };
         }
@@ -29,4 +25,18 @@ pub(crate) fn vectorised<R>(f: impl FnOnce() -> R) -> R {
         }
     }
     f()
+}
+
+/// Whether [`vectorised`] takes the build for AVX-512, which has 32 wide registers.
+#[inline(always)]
+pub(crate) fn has_many_registers() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        std::arch::is_x86_feature_detected!("avx512f")
+            && std::arch::is_x86_feature_detected!("avx512vl")
+            && std::arch::is_x86_feature_detected!("avx512bw")
+            && std::arch::is_x86_feature_detected!("avx512dq")
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }

@@ -109,6 +109,15 @@ fn push_item(out: &mut Vec<u8>, item: &Bound<'_, PyAny>, other: &Bound<'_, PyAny
     push_others(out, "", item, other)
 }
 
+/// A label. What is not a string would come back as another thing than was given.
+fn push_label(out: &mut Vec<u8>, label: &Bound<'_, PyAny>) -> PyResult<()> {
+    let text = label.cast::<PyString>().map_err(|_| {
+        let kind = label.get_type().to_string();
+        PyTypeError::new_err(format!("a label must be a string, not {kind}: {label}"))
+    })?;
+    push_name(out, text.to_str()?)
+}
+
 /// Sequences in CRFsuite's own format, and their lengths. Sequences without items have no lines. `other(item, prefix)` gives the names and values of items of other types.
 #[pyfunction]
 #[pyo3(signature = (x, y, other))]
@@ -142,7 +151,7 @@ pub(crate) fn items_text<'py>(
         }
         for (at, item) in items.iter().enumerate() {
             match &labels {
-                Some(labels) => push_name(&mut out, labels[at].str()?.to_str()?)?,
+                Some(labels) => push_label(&mut out, &labels[at])?,
                 None => out.push(b'?'),
             }
             push_item(&mut out, item, other)?;

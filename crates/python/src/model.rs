@@ -234,6 +234,12 @@ impl Model {
         self.model.classes().to_vec()
     }
 
+    /// Of which sign each class is in each column of one-vs-one and output codes.
+    #[getter]
+    fn class_signs(&self) -> Option<Vec<Vec<i8>>> {
+        self.model.class_signs()
+    }
+
     /// How wide rows are.
     #[getter]
     fn n_features(&self) -> usize {

@@ -3,7 +3,7 @@
 use crate::arrays::Features;
 use crate::errors::{exception, refused};
 use crate::reasons;
-use crate::run::{brief, long_owned};
+use crate::run::{brief, long, long_owned};
 use lineal::data::ErrorKind;
 use lineal::declared::Ground;
 use lineal::linalg::Matrix;
@@ -161,7 +161,11 @@ pub(crate) fn fit_ranking(
     let spec: TrainSpec = serde_json::from_str(spec).map_err(refused)?;
     x.with(|x| {
         let data = queries(x, Some(&grades), &sizes)?;
-        let (model, report) = train(py, data, &spec, n_threads, on_pass.as_ref())?;
+        // The rows are lent for this call, so it does not return before the thread that reads them has ended.
+        let (model, report) = long(py, n_threads, |stop| {
+            let mut monitor = |point: &CurvePoint| stop.after_pass(on_pass.as_ref(), point);
+            Training::new(&data, &spec).monitor(&mut monitor).run()
+        })?;
         Structured::new(AnyModel::Rank(Box::new(model)), &report)
     })
 }

@@ -1,10 +1,12 @@
 //! Σ hᵢ xᵢxᵢᵀ over some rows, with a bias as the last feature: entry by entry where rows are sparse, else many rows at once.
 
-use lineal_linalg::{Matrix, Row, dense};
+use lineal_linalg::dense::GramBlock;
+use lineal_linalg::{Matrix, Row};
 use lineal_solver::Interrupt;
+use rayon::prelude::*;
 
-/// Rows that are gathered before they are added together.
-const ROWS: usize = 256;
+/// Rows of the sum that a thread takes at once.
+const PART: usize = 8 * GramBlock::STEP;
 /// Rows that have fewer entries than this part of all features are added entry by entry.
 const SPARSE: usize = 4;
 
@@ -14,6 +16,7 @@ pub(super) struct Gram {
     n_features: usize,
     rows: Vec<f32>,
     scale: Vec<f64>,
+    block: GramBlock,
 }
 
 impl Gram {
@@ -25,8 +28,9 @@ impl Gram {
         interrupt: &Interrupt,
         out: &mut [f64],
     ) {
-        let mut gram =
-            Self { n_inputs, n_features: x.n_cols(), rows: Vec::new(), scale: Vec::new() };
+        let (n_features, block) = (x.n_cols(), GramBlock::new(n_inputs));
+        let (rows_at_hand, scale) = (Vec::new(), Vec::new());
+        let mut gram = Self { n_inputs, n_features, rows: rows_at_hand, scale, block };
         for (row, h) in rows.take_while(|_| !interrupt.is_stopped()) {
             gram.add(x.row(row as usize), h, out);
         }
@@ -69,13 +73,19 @@ impl Gram {
             into[self.n_features] = 1.0;
         }
         self.scale.push(h.sqrt());
-        if self.scale.len() == ROWS {
+        if self.scale.len() == GramBlock::ROWS {
             self.flush(out);
         }
     }
 
+    /// Adds what waits: threads share out the rows of the sum, so that it has the same bits at any number of them.
     fn flush(&mut self, out: &mut [f64]) {
-        dense::gram(&self.rows, self.n_inputs, Some(&self.scale), out);
+        let Self { n_inputs: n, block, .. } = self;
+        block.fill(&self.rows, Some(&self.scale));
+        let block = &*block;
+        out.par_chunks_mut(PART * *n)
+            .enumerate()
+            .for_each(|(at, part)| block.add_to(at * PART, part));
         self.rows.clear();
         self.scale.clear();
     }

@@ -16,7 +16,7 @@
 //! - Scores of all rows are kept, so that a line search touches no row: it looks for the root of the slope along D.
 //! - Without a free bias the duality gap at W is ‖∇P‖²/(2·l2), exactly: slopes are a dual point. It ends the run and the inner iterations of the last step, as soon as the residual promises that much.
 //!
-//! Nocedal & Wright, *Numerical Optimization*, 2nd ed., algorithm 7.1. Buffers: scores and their changes (f64) and curvatures (f32), rows × outputs; factors, outputs × features² (f64).
+//! Nocedal & Wright, *Numerical Optimization*, 2nd ed., algorithm 7.1. Buffers: scores and their changes (f64) and curvatures (f32), rows × outputs; factors, features²/2 (f64), times outputs if these are few.
 
 mod gram;
 mod precondition;
@@ -147,7 +147,7 @@ impl<'a> Run<'a> {
         let numbers = || vec![0.0; x.n_rows() * stride];
         Self {
             frame,
-            preconditioner: Preconditioner::new(x, n_inputs, n_penalised, l2),
+            preconditioner: Preconditioner::new(x, n_inputs, n_penalised, l2, frame.coupled),
             n_outputs: loss.n_outputs(),
             stride,
             state: numbers(),
@@ -166,7 +166,8 @@ impl<'a> Run<'a> {
         w.chunks_exact_mut(stride)
             .zip(out.chunks_exact(k))
             .for_each(|(w, own)| w[..k].copy_from_slice(own));
-        let [mut scores, mut along] = [(); 2].map(|()| vec![0.0; self.frame.x.n_rows() * stride]);
+        let n_scores = self.frame.x.n_rows() * k;
+        let mut scores = vec![0.0; n_scores];
         let mut grad = vec![0.0; w.len()];
         if w.iter().any(|&w| w != 0.0) {
             self.pass.all_scores(&w, &mut scores);
@@ -222,6 +223,8 @@ impl<'a> Run<'a> {
             let moves: Vec<bool> =
                 gaps.iter().map(|&gap| self.frame.coupled || gap > 0.3 * share).collect();
             let direction = self.direction(&grad, &moves, share, relative);
+            // Not kept while factors are made.
+            let mut along = vec![0.0; n_scores];
             self.pass.all_scores(&direction, &mut along);
             self.passes += 1;
             let t = self.search(&scores, &along, &w, &grad, &direction);
@@ -229,7 +232,7 @@ impl<'a> Run<'a> {
                 return outcome(false, self.passes);
             }
             step(&mut w, &direction, &t, stride);
-            step(&mut scores, &along, &t, stride);
+            step(&mut scores, &along, &t, k);
         }
     }
 

@@ -108,12 +108,16 @@ impl<'a> Pass<'a> {
 
     /// Scores of all rows at `w`.
     pub fn all_scores(&self, w: &[f64], out: &mut [f64]) {
-        let stride = self.stride;
-        self.shards64.fill(out, stride, &|shard, out| {
+        let (stride, k) = (self.stride, self.loss.n_outputs());
+        self.shards64.fill(out, k, &|shard, out| {
             let start = shard.start();
+            let mut wide = vec![0.0; BLOCK * stride];
             for rows in shard.batches(BLOCK) {
-                let own = &mut out[(rows.start - start) * stride..(rows.end - start) * stride];
-                self.scores(rows, w, own);
+                let own = &mut out[(rows.start - start) * k..(rows.end - start) * k];
+                let wide = &mut wide[..rows.len() * stride];
+                self.scores(rows, w, wide);
+                let each = own.chunks_exact_mut(k).zip(wide.chunks_exact(stride));
+                each.for_each(|(own, wide)| own.copy_from_slice(&wide[..k]));
             }
             0.0
         });
@@ -122,31 +126,33 @@ impl<'a> Pass<'a> {
     /// The mean loss at these scores; its gradient overwrites `grad`.
     pub fn gradient(&mut self, scores: &[f64], grad: &mut [f64]) -> f64 {
         let mut shards = std::mem::replace(&mut self.shards64, Shards::none());
-        let (this, stride) = (&*self, self.stride);
+        let (this, stride, k) = (&*self, self.stride, self.loss.n_outputs());
         let value = shards.accumulate(grad, &|shard, grad| {
             let mut slopes = vec![0.0; BATCH * stride];
             let mut value = 0.0;
             for rows in shard.batches(BATCH) {
-                let scores = &scores[rows.start * stride..rows.end * stride];
-                let slopes = &mut slopes[..scores.len()];
+                let scores = &scores[rows.start * k..rows.end * k];
+                let slopes = &mut slopes[..rows.len() * stride];
                 value += this.loss.slopes(rows.clone(), stride, scores, slopes);
                 this.add(rows, slopes, grad);
             }
             value
         });
+        // They come seldom, and are as large as weights for each shard.
+        shards.forget();
         self.shards64 = shards;
         value
     }
 
     /// The loss's curvature at these scores.
     pub fn curve(&self, scores: &[f64], state: &mut [f32], diagonal: &mut [f32]) {
-        let stride = self.stride;
+        let (stride, k) = (self.stride, self.loss.n_outputs());
         // One of two slices can be divided among shards; the other is divided alike by batches of its own.
         self.shards32.fill_two(state, diagonal, stride, &|shard, state, diagonal| {
             let start = shard.start();
             for rows in shard.batches(BATCH) {
                 let own = (rows.start - start) * stride..(rows.end - start) * stride;
-                let scores = &scores[rows.start * stride..rows.end * stride];
+                let scores = &scores[rows.start * k..rows.end * k];
                 let (state, diagonal) = (&mut state[own.clone()], &mut diagonal[own]);
                 self.loss.curve(rows, stride, scores, state, diagonal);
             }
@@ -186,21 +192,21 @@ impl<'a> Pass<'a> {
     pub fn along(&self, scores: &[f64], along: &[f64], t: &[f64]) -> Vec<f64> {
         let (stride, k) = (self.stride, self.loss.n_outputs());
         let parts = self.shards64.map(&|shard| {
-            let [mut at, mut slopes] = [(); 2].map(|()| vec![0.0; BATCH * stride]);
+            let (mut at, mut slopes) = (vec![0.0; BATCH * k], vec![0.0; BATCH * stride]);
             let mut sums = vec![0.0; k];
             for rows in shard.batches(BATCH) {
-                let own = rows.start * stride..rows.end * stride;
+                let own = rows.start * k..rows.end * k;
                 let (scores, along) = (&scores[own.clone()], &along[own]);
                 let at = &mut at[..scores.len()];
-                let each = scores.chunks_exact(stride).zip(along.chunks_exact(stride));
-                for (at, (scores, along)) in at.chunks_exact_mut(stride).zip(each) {
+                let each = scores.chunks_exact(k).zip(along.chunks_exact(k));
+                for (at, (scores, along)) in at.chunks_exact_mut(k).zip(each) {
                     for (c, &t) in t.iter().enumerate() {
                         at[c] = scores[c] + t * along[c];
                     }
                 }
-                let slopes = &mut slopes[..at.len()];
+                let slopes = &mut slopes[..rows.len() * stride];
                 self.loss.slopes(rows, stride, at, slopes);
-                let each = slopes.chunks_exact(stride).zip(along.chunks_exact(stride));
+                let each = slopes.chunks_exact(stride).zip(along.chunks_exact(k));
                 for (slopes, along) in each {
                     for (c, sum) in sums.iter_mut().enumerate() {
                         *sum += slopes[c] * along[c];

@@ -4,7 +4,7 @@ use lineal_loss::{Loss, SecondOrder};
 use lineal_model::space::OutputSpace;
 use std::ops::Range;
 
-/// Losses of rows, each times its share. Slices are row-major, `stride` numbers for each of the rows, of which the outputs are the first.
+/// Losses of rows, each times its share. Slices are row-major, `stride` numbers for each of the rows, of which the outputs are the first; scores, which are kept for all rows, have no more than the outputs.
 pub(super) trait RowLoss: Sync {
     /// Outputs of a row.
     fn n_outputs(&self) -> usize;
@@ -46,7 +46,7 @@ where
         let mut own = vec![0.0; k];
         let mut value = 0.0;
         for ((i, scores), slopes) in
-            rows.zip(scores.chunks_exact(stride)).zip(slopes.chunks_exact_mut(stride))
+            rows.zip(scores.chunks_exact(k)).zip(slopes.chunks_exact_mut(stride))
         {
             own.copy_from_slice(&scores[..k]);
             let share = self.shares[i];
@@ -67,7 +67,7 @@ where
     ) {
         let k = self.n_outputs();
         let mut own = vec![0.0f32; k];
-        let rows = rows.zip(scores.chunks_exact(stride));
+        let rows = rows.zip(scores.chunks_exact(k));
         for ((i, scores), (state, diagonal)) in
             rows.zip(state.chunks_exact_mut(stride).zip(diagonal.chunks_exact_mut(stride)))
         {

@@ -1,6 +1,6 @@
 //! `A = LLᵀ` for positive definite matrices, its condition, and the Gram matrix that leads to it.
 
-use crate::vectors::vectorised;
+use crate::vectors::{has_many_registers, vectorised};
 use crate::{Scalar, kernels};
 use std::ops::Range;
 use thiserror::Error;
@@ -112,13 +112,13 @@ pub struct GramBlock {
 
 impl GramBlock {
     /// The most rows that it holds.
-    pub const ROWS: usize = BLOCK;
+    pub const ROWS: usize = GRAM_ROWS;
     /// A part of the matrix begins at a multiple of this many rows.
-    pub const STEP: usize = TILE_ROWS;
+    pub const STEP: usize = TILE;
 
     /// No rows, of length `n`.
     pub fn new(n: usize) -> Self {
-        Self { pack: vec![0.0; n.next_multiple_of(TILE) * BLOCK], n, depth: 0 }
+        Self { pack: vec![0.0; n.next_multiple_of(TILE) * GRAM_ROWS], n, depth: 0 }
     }
 
     /// Replaces the rows by at most [`ROWS`](Self::ROWS) others, which lie one after the other.
@@ -152,10 +152,10 @@ impl GramBlock {
 
 /// Columns that are factored together, and depth of a rank update: 64 × 8 numbers of a tile are 4 kB, in L1.
 const BLOCK: usize = 64;
-/// Columns of a register tile.
+/// Rows that are added to a Gram matrix together: deeper, since all of the matrix is read and written for every block.
+const GRAM_ROWS: usize = 128;
+/// Rows and columns of a tile: 8 × 8 sums are 8 of AVX-512's 32 registers, and 4 × 8 are 8 of AVX2's 16.
 pub(super) const TILE: usize = 8;
-/// Rows of a register tile: 4 × 8 sums are 8 of AVX2's 16 registers.
-const TILE_ROWS: usize = 4;
 
 /// Columns `k..k + width` of L, rows `k..n`: all earlier columns have been taken off.
 #[inline(always)]
@@ -219,16 +219,21 @@ impl Update<'_> {
     fn add_to(&self, c: &mut [f64], place: Place, rows: Range<usize>, goes_on: &dyn Fn() -> bool) {
         let Self { pack, depth, sign } = *self;
         let (first, end) = (rows.start, rows.end);
-        let tile_at = |j: usize| &pack[j * depth..(j + TILE) * depth];
-        for i in rows.step_by(TILE_ROWS).take_while(|_| goes_on()) {
-            let rows = &tile_at(i / TILE * TILE)[i % TILE..];
+        let (points, _) = pack.as_chunks::<TILE>();
+        let tile_at = |j: usize| &points[j / TILE * depth..][..depth];
+        for i in rows.step_by(TILE).take_while(|_| goes_on()) {
+            let rows = tile_at(i);
             for j in (0..=i).step_by(TILE) {
                 let sums = tile_product(rows, tile_at(j));
                 for (r, sums) in sums.iter().enumerate().take(end - i) {
-                    let until = TILE.min(i + r + 1 - j);
                     let at = (i + r - first) * place.stride + place.left + j;
-                    for (c, &sum) in c[at..at + until].iter_mut().zip(sums) {
-                        *c += sign * sum;
+                    if j < i {
+                        // Of a length that is known, so that it is one addition of a register.
+                        if let Some(c) = c[at..].first_chunk_mut::<TILE>() {
+                            (0..TILE).for_each(|at| c[at] += sign * sums[at]);
+                        }
+                    } else {
+                        c[at..=at + r].iter_mut().zip(sums).for_each(|(c, sum)| *c += sign * sum);
                     }
                 }
             }
@@ -236,28 +241,47 @@ impl Update<'_> {
     }
 }
 
-pub(super) type Tile = [[f64; TILE]; TILE_ROWS];
+pub(super) type Tile = [[f64; TILE]; TILE];
 
-/// `Σ rows[8p + r] · cols[8p + c]`, in the build of the machine.
+/// `Σ rows[p][r] · cols[p][c]`, in the build of the machine.
 #[inline]
-pub(super) fn tile_product(rows: &[f64], cols: &[f64]) -> Tile {
+pub(super) fn tile_product(rows: &[[f64; TILE]], cols: &[[f64; TILE]]) -> Tile {
+    let mut sums = [[0.0; TILE]; TILE];
     vectorised(
         #[inline(always)]
-        || tile_product_portable(rows, cols),
-    )
+        || match has_many_registers() {
+            true => tile_rows::<TILE>(rows, cols, 0, &mut sums),
+            false => tile_halves(rows, cols, &mut sums),
+        },
+    );
+    sums
 }
 
+/// Each half by itself: the same sums, in fewer registers.
 #[inline(always)]
-pub(super) fn tile_product_portable(rows: &[f64], cols: &[f64]) -> Tile {
-    let mut sums = [[0.0; TILE]; TILE_ROWS];
-    for (row, col) in rows.chunks(TILE).zip(cols.chunks_exact(TILE)) {
-        // The last chunk of `rows` is short by where the tile starts, never below its own four numbers.
-        let row = &row[..TILE_ROWS];
-        for r in 0..TILE_ROWS {
-            for c in 0..TILE {
-                sums[r][c] += row[r] * col[c];
-            }
+pub(super) fn tile_halves(rows: &[[f64; TILE]], cols: &[[f64; TILE]], sums: &mut Tile) {
+    const HALF: usize = TILE / 2;
+    tile_rows::<HALF>(rows, cols, 0, sums);
+    tile_rows::<HALF>(rows, cols, HALF, sums);
+}
+
+/// `R` rows of a tile, from row `first` on.
+#[inline(always)]
+fn tile_rows<const R: usize>(
+    rows: &[[f64; TILE]],
+    cols: &[[f64; TILE]],
+    first: usize,
+    out: &mut Tile,
+) {
+    let mut sums = [[0.0; TILE]; R];
+    for (row, col) in rows.iter().zip(cols) {
+        for (r, sums) in sums.iter_mut().enumerate() {
+            let v = row[first + r];
+            // Products first, as in `add_tile`: else the compiler shuffles vectors of several rows.
+            let mut product = *col;
+            (0..TILE).for_each(|c| product[c] *= v);
+            (0..TILE).for_each(|c| sums[c] += product[c]);
         }
     }
-    sums
+    out[first..first + R].copy_from_slice(&sums);
 }

@@ -355,6 +355,25 @@ impl Model {
         (0..n).map(of).collect()
     }
 
+    /// Of which sign each class is in each column of one-vs-one and output codes: 1, −1, or 0 where it takes no part.
+    pub fn class_signs(&self) -> Option<Vec<Vec<i8>>> {
+        let n_classes = self.classes().len();
+        match &self.decoder {
+            Decoder::Direct => None,
+            Decoder::Pairs { pairs, .. } => {
+                let of = |&(a, b): &(u32, u32)| {
+                    let sign = |c: u32| i8::from(c == a) - i8::from(c == b);
+                    (0..n_classes as u32).map(sign).collect()
+                };
+                Some(pairs.iter().map(of).collect())
+            }
+            Decoder::Code { code, .. } => {
+                let column = |l: usize| (0..n_classes).map(|class| code.row(class)[l]).collect();
+                Some((0..code.n_columns()).map(column).collect())
+            }
+        }
+    }
+
     /// The features with the largest weights for a class ([`class_weights`](Self::class_weights)), by size, with sign. A word that is hashed to minus a column
     /// has minus its weight.
     pub fn top_features(&self, class: usize, n: usize) -> Vec<(String, f64)> {
