@@ -145,12 +145,9 @@ where
         let gap = rate.to_f64()
             * self.erm.penalty.l2
             * loss.dual_step(space, data.y(i), scores, curvature, &mut mu[..n], delta);
-        let mut moved = false;
-        for d in delta.iter_mut() {
-            moved |= *d != F::ZERO;
-            *d *= -rate;
-        }
+        let moved = delta.iter().any(|d| *d != F::ZERO);
         if moved {
+            delta.iter_mut().for_each(|d| *d *= -rate);
             let (free_from, beta_sq) = (model.n_penalised(), F::from_f64(self.beta_sq));
             model.accumulate(x, delta, &mut WithBias { w, free_from, beta_sq });
         }

@@ -134,7 +134,7 @@ pub(crate) fn add_generic<F: Scalar>(x: Row<'_>, g: &[F], w: &mut [F]) {
                 // SAFETY: `check` saw that every column of the row is inside `w`.
                 return unsafe { axpy_sparse(x, g, w) };
             }
-            if g.len() >= 2 * SIDE_BY_SIDE {
+            if g.len() >= 2 * OF_MANY {
                 let mut few = Few::new();
                 if few.are(g) {
                     // SAFETY: `check` saw that every column of the row is inside `w`.
@@ -545,7 +545,9 @@ struct Few<F> {
 
 /// The most outputs that are few.
 const MOST_FEW: usize = 16;
-/// So many outputs cost as much side by side as one of them alone.
+/// One of so many outputs alone costs as much as all of them side by side: a scalar takes as many instructions as a vector of eight, and the list has to be made.
+const OF_MANY: usize = 20;
+/// How many outputs are looked at together.
 const SIDE_BY_SIDE: usize = 8;
 
 impl<F: Scalar> Few<F> {
@@ -557,7 +559,7 @@ impl<F: Scalar> Few<F> {
     /// Whether it pays to walk over these alone.
     #[inline]
     fn are(&mut self, g: &[F]) -> bool {
-        let most = (g.len() / SIDE_BY_SIDE).min(MOST_FEW);
+        let most = (g.len() / OF_MANY).min(MOST_FEW);
         for (at, g) in (0u32..).step_by(SIDE_BY_SIDE).zip(g.chunks(SIDE_BY_SIDE)) {
             let mut any = false;
             for &g in g {

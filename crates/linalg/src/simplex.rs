@@ -34,49 +34,29 @@ pub(crate) fn step_generic<F: Scalar>(scores: &mut [F], q: F, p: &mut [F], delta
 fn step_inline<F: Scalar>(scores: &mut [F], q: F, p: &mut [F], delta: &mut [F]) -> F {
     // Differences from the top: the level lies within 1 of it, and scores of 10⁴ over a small q must not drown it.
     let top = highest(scores);
-    let inv_q = F::ONE / q;
-    let mut sums = Sums::new();
-    {
-        let (mut scores, mut p) = (scores.chunks_exact_mut(LANES), p.chunks_exact(LANES));
-        for (scores, p) in (&mut scores).zip(&mut p) {
-            let mut u = [F::ZERO; LANES];
-            u.copy_from_slice(scores);
-            let mut of = [F::ZERO; LANES];
-            of.copy_from_slice(p);
-            sums.add(&mut u, &of, top, inv_q);
-            scores.copy_from_slice(&u);
-        }
-        let (scores, p) = (scores.into_remainder(), p.remainder());
-        // An entry of 0 at the top adds nothing to any sum, and no maximum is below its 0.
-        let (mut u, mut of) = ([top; LANES], [F::ZERO; LANES]);
-        load(&mut u, scores);
-        load(&mut of, p);
-        sums.add(&mut u, &of, top, inv_q);
-        for l in 0..LANES {
-            if l < scores.len() {
-                scores[l] = u[l];
-            }
-        }
-    }
-    let gap = sum_of_lanes(sums.gap);
+    // One loop for each sum: the compiler keeps one row of lanes in a register, and spilled five.
+    let gap = sum(scores, p, |score, p| p * (top - score));
     if gap <= F::ZERO {
         delta.fill(F::ZERO);
         return F::ZERO;
     }
-    let highest_u = sums.highest.into_iter().fold(-F::INFINITY, higher);
+    let inv_q = F::ONE / q;
+    for (u, &p) in scores.iter_mut().zip(p.iter()) {
+        *u = (*u - top) * inv_q + p;
+    }
     let (u, kept) = (&*scores, delta);
-    let mut level = (sum_of_lanes(sums.of_support) - F::ONE) / sum_of_lanes(sums.support);
-    level = higher(level, highest_u - F::ONE);
+    let of_support = sum(u, p, |u, p| if p > F::ZERO { u } else { F::ZERO });
+    let support = sum(u, p, |_, p| if p > F::ZERO { F::ONE } else { F::ZERO });
+    let highest_u = highest(u);
+    let mut level = higher((of_support - F::ONE) / support, highest_u - F::ONE);
     // Few entries are above it: eight are looked at together.
     let mut n = 0;
     let eights = u.chunks_exact(LANES);
     let rest = eights.remainder();
     for u in eights {
-        let mut any = false;
-        for &u in u {
-            any |= u >= level;
-        }
-        if any {
+        let mut lanes = [F::ZERO; LANES];
+        lanes.copy_from_slice(u);
+        if highest_of_lanes(lanes) >= level {
             for &u in u {
                 // Written first and kept or not: a branch would be mispredicted often.
                 kept[n] = u;
@@ -118,36 +98,22 @@ fn step_inline<F: Scalar>(scores: &mut [F], q: F, p: &mut [F], delta: &mut [F]) 
     gap
 }
 
-/// What one walk over all entries finds.
-struct Sums<F> {
-    gap: [F; LANES],
-    /// Σ u over the entries that are not 0, and how many they are.
-    of_support: [F; LANES],
-    support: [F; LANES],
-    highest: [F; LANES],
-}
-
-impl<F: Scalar> Sums<F> {
-    #[inline(always)]
-    fn new() -> Self {
-        let zeros = [F::ZERO; LANES];
-        Self { gap: zeros, of_support: zeros, support: zeros, highest: zeros }
-    }
-
-    /// Makes u of scores.
-    #[inline(always)]
-    fn add(&mut self, scores: &mut [F; LANES], p: &[F; LANES], top: F, inv_q: F) {
+/// Σ of two entries each, in lanes.
+#[inline(always)]
+fn sum<F: Scalar>(a: &[F], b: &[F], of: impl Fn(F, F) -> F) -> F {
+    let mut lanes = [F::ZERO; LANES];
+    let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let (a_rest, b_rest) = (a.remainder(), b.remainder());
+    for (a, b) in a.zip(b) {
         for l in 0..LANES {
-            let below = scores[l] - top;
-            self.gap[l] += p[l] * -below;
-            let u = below * inv_q + p[l];
-            scores[l] = u;
-            let inside = p[l] > F::ZERO;
-            self.of_support[l] += if inside { u } else { F::ZERO };
-            self.support[l] += if inside { F::ONE } else { F::ZERO };
-            self.highest[l] = higher(self.highest[l], u);
+            lanes[l] += of(a[l], b[l]);
         }
     }
+    for (lane, (&a, &b)) in lanes.iter_mut().zip(a_rest.iter().zip(b_rest)) {
+        *lane += of(a, b);
+    }
+    let [a, b, c, d, e, f, g, h] = lanes;
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
 /// Overwrites the first lanes. Of so few entries a copy of unknown length, which is a call, takes longer than tests.
@@ -187,14 +153,12 @@ fn highest<F: Scalar>(v: &[F]) -> F {
     for l in 0..LANES {
         lanes[l] = higher(lanes[l], rest[l]);
     }
-    let [a, b, c, d, e, f, g, h] = lanes;
-    higher(higher(higher(a, e), higher(c, g)), higher(higher(b, f), higher(d, h)))
+    highest_of_lanes(lanes)
 }
 
 #[inline(always)]
-fn sum_of_lanes<F: Scalar>(lanes: [F; LANES]) -> F {
-    let [a, b, c, d, e, f, g, h] = lanes;
-    ((a + e) + (c + g)) + ((b + f) + (d + h))
+fn highest_of_lanes<F: Scalar>([a, b, c, d, e, f, g, h]: [F; LANES]) -> F {
+    higher(higher(higher(a, e), higher(c, g)), higher(higher(b, f), higher(d, h)))
 }
 
 #[cfg(test)]

@@ -188,7 +188,7 @@ fn ascend<F: Scalar, B: Blocks<F>>(
         let last = work >= stop.max_passes as f64;
         // It hardly changes after some passes, and walks over all dual variables.
         if gap.is_infinite()
-            && (pass < 4 || pass.is_multiple_of(4))
+            && pass.is_power_of_two()
             && let Some(estimate) = blocks.estimate()
         {
             (value, next_certify) = (estimate, pick.next_certificate(0));
