@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 REAL = ("a9a", "usps", "letter", "mnist10k", "mnist", "newsgroups", "banking77", "trec", "reuters90", "bibtex")
-MADE = ("dense-made", "zipf-made", "many-made")
+MADE = ("dense-made", "zipf-made", "many-made", "intents-made")
 # Few features, most of them there: peers get these as arrays.
 DENSE = {"a9a", "usps", "letter", "mnist10k", "mnist", "dense-made"}
 LABELS = {"reuters90", "bibtex"}
@@ -74,6 +74,8 @@ def made(name):
         y = rng.integers(k, size=n)
         centres = rng.normal(size=(k, d))
         return (0.35 * centres[y] + rng.normal(size=(n, d))).astype(np.float32), y
+    if name == "intents-made":
+        return intents(rng)
     n, d, k = (100_000, 200_000, 50) if name == "zipf-made" else (50_000, 50_000, 500)
     y = rng.integers(k, size=n)
     length = rng.poisson(30, size=n) + 1
@@ -85,3 +87,25 @@ def made(name):
     x = sp.csr_matrix((np.ones(row.size, np.float32), (row, word)), shape=(n, d))
     x.data = 1 + np.log(x.data)
     return sp.diags(1 / np.sqrt(np.maximum(x.multiply(x).sum(axis=1).A1, 1e-12))) @ x, y
+
+
+def intents(rng):
+    """Short requests: 150 intents of 130 rows each, 5 to 15 words by Zipf's law. A third of the words are of the intent's own kind, and neighbouring intents share half of these."""
+    k, each, n_words, n_own = 150, 130, 6_000, 40
+    n = k * each
+    y = np.arange(n) % k
+    length = rng.integers(5, 16, size=n)
+    row = np.repeat(np.arange(n), length)
+    frequency = 1 / np.arange(1, n_words + 1)
+    word = rng.choice(n_words, size=row.size, p=frequency / frequency.sum())
+    kinds = rng.permuted(np.tile(np.arange(100, n_words), (k, 1)), axis=1)[:, :n_own]
+    kinds[1:, : n_own // 2] = kinds[:-1, n_own // 2 :]
+    own = rng.random(row.size) < 1 / 3
+    frequency = 1 / np.arange(1, n_own + 1)
+    kind = kinds[y[row], rng.permutation(n_own)[rng.choice(n_own, size=row.size, p=frequency / frequency.sum())]]
+    word = np.where(own, kind, word)
+    x = sp.csr_matrix((np.ones(row.size, np.float32), (row, word)), shape=(n, n_words))
+    x.sum_duplicates()
+    rows_with = np.bincount(x.indices, minlength=n_words)
+    x.data = (1 + np.log(x.data)) * (1 + np.log((1 + n) / (1 + rows_with[x.indices])))
+    return sp.diags(1 / np.sqrt(x.multiply(x).sum(axis=1).A1)) @ x, y

@@ -145,12 +145,9 @@ where
         let gap = rate.to_f64()
             * self.erm.penalty.l2
             * loss.dual_step(space, data.y(i), scores, curvature, &mut mu[..n], delta);
-        let mut moved = false;
-        for d in delta.iter_mut() {
-            moved |= *d != F::ZERO;
-            *d *= -rate;
-        }
+        let moved = delta.iter().any(|d| *d != F::ZERO);
         if moved {
+            delta.iter_mut().for_each(|d| *d *= -rate);
             let (free_from, beta_sq) = (model.n_penalised(), F::from_f64(self.beta_sq));
             model.accumulate(x, delta, &mut WithBias { w, free_from, beta_sq });
         }
@@ -162,6 +159,11 @@ where
         if soon == Soon::Far {
             kernels::prefetch_at(&self.scale, i);
             kernels::prefetch_at(mu, self.block(i).start);
+        }
+        if soon == Soon::Near {
+            // The lines after the first.
+            let line = 64 / size_of::<F>();
+            self.block(i).skip(line).step_by(line).for_each(|at| kernels::prefetch_at(mu, at));
         }
         self.erm.data.prefetch(i, soon, self.erm.model, w);
     }
@@ -181,6 +183,19 @@ where
         for (b, r) in bias.iter_mut().zip(residual) {
             *b -= F::from_f64(self.beta_sq * r);
         }
+    }
+
+    /// The dual value, which needs no scores: with a free bias that of the problem in which it is penalised.
+    fn estimate(&self, mu: &[F], w: &[F]) -> Option<f64> {
+        let Erm { model, loss, data, penalty, .. } = &*self.erm;
+        let width = model.max_parts();
+        let mut value = -penalty.value(&w[..model.n_penalised()]);
+        for (i, block) in mu.chunks_exact(width).enumerate() {
+            let (x, share) = (data.x(i), data.share(i));
+            let space = model.space(x);
+            value -= share * loss.conjugate(space, data.y(i), &block[..parts(space)]);
+        }
+        (value > 0.0).then_some(value)
     }
 
     fn certify(&mut self, mu: &mut [F], w: &mut [F]) -> (f64, f64) {

@@ -132,11 +132,17 @@ pub(crate) fn add_generic<F: Scalar>(x: Row<'_>, g: &[F], w: &mut [F]) {
             check(x, g.len(), w.len());
             if let [g] = *g {
                 // SAFETY: `check` saw that every column of the row is inside `w`.
-                unsafe { axpy_sparse(x, g, w) }
-            } else {
-                // SAFETY: `check` saw that every column of the row is inside `w`.
-                unsafe { add_fast(Sparse(x), g, w) }
+                return unsafe { axpy_sparse(x, g, w) };
             }
+            if g.len() >= 2 * OF_MANY {
+                let mut few = Few::new();
+                if few.are(g) {
+                    // SAFETY: `check` saw that every column of the row is inside `w`.
+                    return unsafe { add_few(x, few.all(), g.len(), w) };
+                }
+            }
+            // SAFETY: `check` saw that every column of the row is inside `w`.
+            unsafe { add_fast(Sparse(x), g, w) }
         }
         Row::Dense(x) => {
             assert!(
@@ -388,6 +394,32 @@ impl<F: Scalar> SumOf<F> for f64 {
 unsafe fn scores_tiles<F: Scalar, G: SumOf<F>>(x: impl Entries, w: &[F], out: &mut [G]) {
     let k = out.len();
     // An empty row may come with fewer than `at` weights, so that the pointer is not known to be inside before an entry is there.
+    macro_rules! tile {
+        ($T:literal, $at:expr) => {{
+            let at = $at;
+            // SAFETY: it reads w[j·k + at ..][..T] with at + T ≤ k, inside by the caller's promise.
+            unsafe {
+                scores_tile::<F, G, $T>(x, w.as_ptr().wrapping_add(at), k, &mut out[at..at + $T])
+            }
+        }};
+    }
+    // What is left over whole tiles of 32 is one more that begins earlier, where several small ones would be as many walks.
+    let left = k % 32;
+    if k > 32 && !matches!(left, 0 | 1 | 2 | 3 | 4 | 6 | 8 | 10 | 12 | 16 | 20 | 24) {
+        for at in (0..k - left).step_by(32) {
+            tile!(32, at);
+        }
+        match left {
+            5 | 7 => tile!(8, k - 8),
+            9 => tile!(10, k - 10),
+            11 => tile!(12, k - 12),
+            13..=15 => tile!(16, k - 16),
+            17..=19 => tile!(20, k - 20),
+            21..=23 => tile!(24, k - 24),
+            _ => tile!(32, k - 32),
+        }
+        return;
+    }
     // SAFETY: each tile reads w[j·k + at ..][..T] with at + T ≤ k, inside by the caller's promise.
     for_tiles!(k, at, T, unsafe {
         scores_tile::<F, G, T>(x, w.as_ptr().wrapping_add(at), k, &mut out[at..at + T])
@@ -505,6 +537,69 @@ unsafe fn add_tile<F: Scalar, const T: usize>(x: impl Entries, g: &[F], k: usize
     }
 }
 
+/// Outputs whose slope is not 0, where they are few: after some passes of a dual over many classes a row moves two or three of them.
+struct Few<F> {
+    of: [(u32, F); MOST_FEW],
+    n: usize,
+}
+
+/// The most outputs that are few.
+const MOST_FEW: usize = 16;
+/// One of so many outputs alone costs as much as all of them side by side: a scalar takes as many instructions as a vector of eight, and the list has to be made.
+const OF_MANY: usize = 20;
+/// How many outputs are looked at together.
+const SIDE_BY_SIDE: usize = 8;
+
+impl<F: Scalar> Few<F> {
+    #[inline(always)]
+    fn new() -> Self {
+        Self { of: [(0, F::ZERO); MOST_FEW], n: 0 }
+    }
+
+    /// Whether it pays to walk over these alone.
+    #[inline]
+    fn are(&mut self, g: &[F]) -> bool {
+        let most = (g.len() / OF_MANY).min(MOST_FEW);
+        for (at, g) in (0u32..).step_by(SIDE_BY_SIDE).zip(g.chunks(SIDE_BY_SIDE)) {
+            let mut any = false;
+            for &g in g {
+                any |= g != F::ZERO;
+            }
+            if !any {
+                continue;
+            }
+            for (c, &g) in (at..).zip(g) {
+                if g != F::ZERO {
+                    if self.n == most {
+                        return false;
+                    }
+                    self.of[self.n] = (c, g);
+                    self.n += 1;
+                }
+            }
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn all(&self) -> &[(u32, F)] {
+        &self.of[..self.n]
+    }
+}
+
+/// # Safety
+/// `(column + 1) · k ≤ w.len()` for every entry of `x`, and every output of `g` is below `k`.
+#[inline]
+unsafe fn add_few<F: Scalar>(x: SparseRow<'_>, g: &[(u32, F)], k: usize, w: &mut [F]) {
+    for (&j, &v) in x.idx().iter().zip(x.val()) {
+        let (at, v) = (j as usize * k, F::from_f32(v));
+        for &(c, g) in g {
+            // SAFETY: the caller's promise.
+            unsafe { *w.get_unchecked_mut(at + c as usize) += v * g };
+        }
+    }
+}
+
 /// [`scores_tiles`] in the build of the machine.
 ///
 /// # Safety
@@ -587,14 +682,17 @@ mod tests {
             assert!(out == portable, "the two builds differ");
         }
 
-        let mut grown = w.clone();
-        add_outer(x, &out, &mut grown);
-        x.for_each(|j, v| {
-            for c in 0..k {
-                let want = w[j * k + c] + F::from_f32(v) * out[c];
-                assert!(grown[j * k + c] == want);
-            }
-        });
+        let few = (0..k).map(|c| if c % 29 == 3 { out[c] } else { F::ZERO }).collect();
+        for slopes in [out, few] {
+            let mut grown = w.clone();
+            add_outer(x, &slopes, &mut grown);
+            x.for_each(|j, v| {
+                for c in 0..k {
+                    let want = w[j * k + c] + F::from_f32(v) * slopes[c];
+                    assert!(grown[j * k + c] == want);
+                }
+            });
+        }
     }
 
     proptest! {

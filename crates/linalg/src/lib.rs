@@ -30,6 +30,7 @@ pub mod process;
 mod rng;
 mod rows;
 mod scalar;
+pub mod simplex;
 mod sink;
 pub mod special;
 mod vectors;

@@ -1,6 +1,6 @@
 //! The two number types that weights come in.
 
-use crate::{Row, kernels};
+use crate::{Row, kernels, simplex};
 use std::fmt::{Debug, Display};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -68,6 +68,8 @@ pub trait Scalar:
     fn kernel_squares(w: &[Self], out: &mut [f64]);
     /// See [`kernels::add_outer`].
     fn kernel_add(x: Row<'_>, g: &[Self], w: &mut [Self]);
+    /// See [`simplex::step`].
+    fn kernel_simplex(scores: &mut [Self], q: Self, p: &mut [Self], delta: &mut [Self]) -> Self;
 }
 
 macro_rules! scalar {
@@ -138,6 +140,14 @@ macro_rules! scalar {
             }
             fn kernel_add(x: Row<'_>, g: &[Self], w: &mut [Self]) {
                 kernels::add_generic(x, g, w);
+            }
+            fn kernel_simplex(
+                scores: &mut [Self],
+                q: Self,
+                p: &mut [Self],
+                delta: &mut [Self],
+            ) -> Self {
+                simplex::step_generic(scores, q, p, delta)
             }
         }
     };

@@ -2,12 +2,11 @@
 //!
 //! Binary: max(0, Δ − yf). Classes: Crammer & Singer (JMLR 2001), whose dual block is g = p − e_y with p in the
 //! simplex and ℓ*(g) = −⟨p, Δ(y, ·)⟩; the exact step is a projection of p + (θ + Δ)/q onto the simplex (Keerthi
-//! et al., KDD 2008, by sorting; here by the active-set method of Michelot, linear in practice).
+//! et al., KDD 2008, by sorting; here by active sets, linear in practice).
 //! With no cost it is the perceptron's loss.
 
-use crate::block::{above, dot, highest, simplex_level};
 use crate::{Domain, DualLoss, Loss, clamp_flows, others};
-use lineal_linalg::Scalar;
+use lineal_linalg::{Scalar, simplex};
 use lineal_model::cost::{Cost, NoCost};
 use lineal_model::space::{Binary, Classes, Discrete};
 
@@ -95,29 +94,9 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Hinge<C> {
     ) -> f64 {
         let gold = y as usize;
         self.0.augment(space, y, scores);
-        // p = g + e_y; gap = max(θ + Δ) − ⟨p, θ + Δ⟩ = ⟨p, top − θ − Δ⟩. Differences from the top, not from the gold: the level
-        // lies within 1 of the top, and scores of 10⁴ over a small q must not drown it.
-        let top = highest(scores);
+        // p = g + e_y; gap = max(θ + Δ) − ⟨p, θ + Δ⟩.
         g[gold] += F::ONE;
-        scores.iter_mut().for_each(|u| *u -= top);
-        let gap = -dot(g, scores);
-        if gap <= F::ZERO {
-            delta.fill(F::ZERO);
-            g[gold] -= F::ONE;
-            return 0.0;
-        }
-        let inv_q = F::ONE / q;
-        for (v, &p) in scores.iter_mut().zip(g.iter()) {
-            *v = *v * inv_q + p;
-        }
-        let (level, sum) = simplex_level(scores, delta);
-        // Rounding may leave the sum off 1 by a few ulps; the dual bound needs p in the simplex.
-        let norm = F::ONE / sum;
-        for ((p, &v), d) in g.iter_mut().zip(scores.iter()).zip(delta.iter_mut()) {
-            let to = above(v, level) * norm;
-            *d = to - *p;
-            *p = to;
-        }
+        let gap = simplex::step(scores, q, g, delta);
         g[gold] -= F::ONE;
         gap.to_f64()
     }

@@ -2,7 +2,7 @@
 //!
 //! **Shrinking** visits all blocks that are not calm, in a fresh order in which runs of neighbours stay together: what lies side by side in memory is read side by
 //! side. It differs from LIBLINEAR's thresholds on projected gradients: a block is *calm* when its exact step moved nothing or its own share of
-//! the duality gap is far below what the tolerance allows; a calm block sits out 1, 3, 7, … passes, never more than half of the run so far. When
+//! the duality gap is far below what the tolerance allows or what others have on average; a calm block sits out 1, 3, 7, … passes, never more than half of the run so far. When
 //! the shares add up to less than the tolerance and the true gap does not, everybody is woken.
 //!
 //! **Gap sampling** (Osokin et al., ICML 2016) draws as many blocks as there are, after a first pass over all, in proportion to the gap that their last visit
@@ -39,6 +39,9 @@ const MAX_CALM: u8 = 6;
 const LONGEST_CALM: usize = 1 << MAX_CALM;
 /// A block is calm when its share of the gap is below this part of an equal share of the tolerance.
 const CALM_SHARE: f64 = 0.1;
+/// … or below this part of the mean of those that the last pass visited. With a weak penalty all blocks move a little in every pass: Crammer and Singer's loss at C = 10 took 88 passes
+/// without and 65 with it on trec to a tolerance of 1e-2, 78 and 63 on banking77 to 3e-2, and at C = 1 nearly as many as without.
+const CALM_MEAN: f64 = 0.2;
 /// The gap is computed at least this often, so that progress is seen.
 const CERTIFY_EVERY: usize = 50;
 
@@ -51,7 +54,11 @@ pub(crate) struct Shrinking {
     due: Vec<u32>,
     calm_gap: f64,
     longest_wait: usize,
-    gap_seen: f64,
+    /// The share of the gap that the last visit of each block found.
+    gaps: Vec<f64>,
+    /// Of the blocks visited in this pass, and how many they are.
+    gap_visited: f64,
+    n_visited: usize,
     blocks_due: Vec<u32>,
     runs: Vec<u32>,
 }
@@ -65,7 +72,9 @@ impl Shrinking {
             due: vec![1; n],
             calm_gap: 0.0,
             longest_wait: 0,
-            gap_seen: 0.0,
+            gaps: vec![0.0; n],
+            gap_visited: 0.0,
+            n_visited: 0,
             blocks_due: Vec::new(),
             runs: Vec::new(),
         }
@@ -92,15 +101,18 @@ impl Pick for Shrinking {
             order
                 .extend_from_slice(&self.blocks_due[start..self.blocks_due.len().min(start + run)]);
         }
-        self.calm_gap = if enough.is_finite() { CALM_SHARE * enough / n as f64 } else { 0.0 };
+        let by_mean = CALM_MEAN * self.gap_visited / self.n_visited.max(1) as f64;
+        let by_share = if enough.is_finite() { CALM_SHARE * enough / n as f64 } else { 0.0 };
+        self.calm_gap = by_share.max(by_mean);
         // What is calm early in a run may not stay so: nobody waits longer than half of the run so far.
         self.longest_wait = (pass / 2).clamp(2, LONGEST_CALM);
-        self.gap_seen = 0.0;
+        (self.gap_visited, self.n_visited) = (0.0, order.len());
     }
 
     #[inline]
     fn visited(&mut self, pass: usize, i: usize, step: DualStep) {
-        self.gap_seen += step.gap;
+        self.gap_visited += step.gap;
+        self.gaps[i] = step.gap;
         self.calm[i] = if step.moved && step.gap > self.calm_gap || !self.shrink {
             0
         } else {
@@ -110,8 +122,9 @@ impl Pick for Shrinking {
         self.due[i] = (pass + wait) as u32;
     }
 
+    /// What blocks that sit out had when they were last visited counts, too: they are left out for being below others, not for being done.
     fn gap_seen(&self) -> f64 {
-        self.gap_seen
+        self.gaps.iter().sum()
     }
 
     fn seems_done(&self, gap_seen: f64, enough: f64) -> bool {
@@ -243,6 +256,23 @@ mod tests {
                 assert_eq!(drawn, (0..n as u32).filter(|&i| due(i as usize)).collect::<Vec<_>>());
             }
         }
+    }
+
+    #[test]
+    fn a_block_far_below_the_others_sits_out_and_still_counts() {
+        let mut pick = Shrinking::new(3, true, 1);
+        let mut order = Vec::new();
+        let mut visited = Vec::new();
+        for pass in 1..=3 {
+            pick.start_pass(pass, f64::INFINITY, 1, &mut order);
+            for &i in &order {
+                let gap = if i == 2 { 0.01 } else { 1.0 };
+                pick.visited(pass, i as usize, DualStep { gap, moved: true });
+            }
+            assert_eq!(pick.gap_seen(), 2.01);
+            visited.push(order.len());
+        }
+        assert_eq!(visited, [3, 3, 2]);
     }
 
     #[test]

@@ -142,19 +142,8 @@ impl Gathered {
         if let Row::Sparse(row) = x
             && row.idx().len() * SPARSE < dim
         {
-            let entries = || row.idx().iter().zip(row.val());
-            for (at, (&j, &v)) in entries().enumerate() {
-                let (line, v) =
-                    (&mut out[j as usize * dim..][..=j as usize], curvature * f64::from(v));
-                for (&j2, &v2) in entries().take(at + 1) {
-                    line[j2 as usize] += v * f64::from(v2);
-                }
-            }
-            if dim > self.d {
-                let line = &mut out[self.d * dim..];
-                entries().for_each(|(&j, &v)| line[j as usize] += curvature * f64::from(v));
-                line[self.d] += curvature;
-            }
+            let bias = (dim > self.d).then_some(self.d);
+            dense::add_outer_square(row, bias, curvature, dim, out);
             return;
         }
         let at = self.rows.len();

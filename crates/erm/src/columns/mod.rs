@@ -171,19 +171,32 @@ pub fn dual<F: Scalar, L: OfMargin<F> + OfMargin<f64>>(
 /// What is proven of each column at `w`, from the dual variables that the weights alone give.
 pub fn certify<L: OfMargin<f64>>(task: &ColumnTask<'_>, loss: L, w: &[f64]) -> Vec<Proof> {
     let scales = Scales::<f64>::new(task);
-    let n = task.space.len();
-    let of_block = |columns: &Range<usize>| -> Vec<Proof> {
-        let block = Block::<f64, L, WIDEST>::new(task, loss, columns.clone(), scales.about());
-        let width = block.width();
-        let mut own = vec![0.0; w.len() / n.max(1) * width];
-        for (own, w) in own.chunks_exact_mut(width).zip(w.chunks_exact(n)) {
-            own[..columns.len()].copy_from_slice(&w[columns.clone()]);
-        }
-        block.at_weights(&own)
+    let of_block = |columns: &Range<usize>| match columns.len() {
+        1 => certify_wide::<L, 1>(task, loss, columns, &scales, w),
+        2..=4 => certify_wide::<L, 4>(task, loss, columns, &scales, w),
+        5..=8 => certify_wide::<L, 8>(task, loss, columns, &scales, w),
+        9..=16 => certify_wide::<L, 16>(task, loss, columns, &scales, w),
+        _ => certify_wide::<L, WIDEST>(task, loss, columns, &scales, w),
     };
     let interrupt = Interrupt::current();
     let of_block = |columns: &Range<usize>| interrupt.scope(|| of_block(columns));
-    by_sixteen(n).par_iter().flat_map_iter(of_block).collect()
+    by_sixteen(task.space.len()).par_iter().flat_map_iter(of_block).collect()
+}
+
+fn certify_wide<L: OfMargin<f64>, const T: usize>(
+    task: &ColumnTask<'_>,
+    loss: L,
+    columns: &Range<usize>,
+    scales: &Scales<f64>,
+    w: &[f64],
+) -> Vec<Proof> {
+    let block = Block::<f64, L, T>::new(task, loss, columns.clone(), scales.about());
+    let (n, width) = (task.space.len(), block.width());
+    let mut own = vec![0.0; w.len() / n.max(1) * width];
+    for (own, w) in own.chunks_exact_mut(width).zip(w.chunks_exact(n)) {
+        own[..columns.len()].copy_from_slice(&w[columns.clone()]);
+    }
+    block.at_weights(&own)
 }
 
 /// What is proven of all columns together, each times what it counts.

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 /// Rows of the sum that a thread takes at once.
 const PART: usize = 8 * GramBlock::STEP;
 /// Rows that have fewer entries than this part of all features are added entry by entry.
-const SPARSE: usize = 4;
+pub(super) const SPARSE: usize = 4;
 
 /// Rows that wait to be added.
 pub(super) struct Gram {
@@ -51,18 +51,7 @@ impl Gram {
         if let Row::Sparse(row) = x
             && row.idx().len() * SPARSE < n
         {
-            let (idx, val) = (row.idx(), row.val());
-            for (at, (&j, &v)) in idx.iter().zip(val).enumerate() {
-                let (line, v) = (&mut out[j as usize * n..][..=j as usize], h * f64::from(v));
-                for (&j2, &v2) in idx[..=at].iter().zip(val) {
-                    line[j2 as usize] += v * f64::from(v2);
-                }
-            }
-            if has_bias {
-                let line = &mut out[self.n_features * n..];
-                idx.iter().zip(val).for_each(|(&j, &v)| line[j as usize] += h * f64::from(v));
-                line[self.n_features] += h;
-            }
+            dense::add_outer_square(row, has_bias.then_some(self.n_features), h, n, out);
             return;
         }
         let at = self.rows.len();

@@ -78,9 +78,12 @@ pub fn stiffness(x: &Matrix, l2: f64) -> f64 {
     squares / n / (n * l2)
 }
 
-/// Whether [`newton`] is likely to be faster than the dual: with a weak penalty, and several rows for each feature. Tables of as many features as rows are the dual's (900 × 900 by softmax with 10 classes: 0.07 s against 0.38 s).
+/// Whether [`newton`] is likely to be faster than the dual: with a weak penalty, and several rows for each feature. Tables of as many features as rows are the dual's (900 × 900 by softmax with 10 classes: 0.07 s against 0.38 s);
+/// where rows are sparse, as those of categories are, two for each feature will do (3,000 rows, 900 categories, 5 classes: 0.12 s against 1.1 s).
 pub fn newton_pays(x: &Matrix, n_outputs: usize, l2: f64) -> bool {
-    let tall = x.n_rows() >= 4 * (x.n_cols() + 1);
+    let d = x.n_cols() + 1;
+    let rows_each = if x.nnz() * gram::SPARSE < x.n_rows() * d { 2 } else { 4 };
+    let tall = x.n_rows() >= rows_each * d;
     newton_fits(x, n_outputs, l2) && tall && stiffness(x, l2) > 2.0
 }
 

@@ -1,4 +1,4 @@
-//! Several dense rows at once ([`block_scores`], [`block_add`]), and small dense factorisations in f64: `A = LLᵀ` and `AΠ = QR`, and the Gram matrix that leads to the first.
+//! Several dense rows at once ([`block_scores`], [`block_add`]), outer products of sparse rows ([`add_outer_square`]), and small dense factorisations in f64: `A = LLᵀ` and `AΠ = QR`, and the Gram matrix that leads to the first.
 //!
 //! Layouts, chosen so that every inner loop is contiguous:
 //!
@@ -17,6 +17,7 @@
 
 mod block;
 mod cholesky;
+mod outer;
 mod qr;
 
 pub use block::{BLOCK, block_add, block_scores};
@@ -24,6 +25,7 @@ pub use cholesky::{
     GramBlock, NotPositiveDefinite, cholesky, cholesky_solve, cholesky_while, condition_estimate,
     gram,
 };
+pub use outer::add_outer_square;
 pub use qr::Qr;
 
 #[cfg(test)]

@@ -30,28 +30,33 @@ pub(crate) fn margins(
     for (&y, &m) in y.iter().zip(&margins) {
         by_class[y as usize].push(m);
     }
-    let sorted = |mut m: Vec<f64>| {
-        m.sort_by(f64::total_cmp);
-        m
-    };
     let per_class = by_class
-        .into_iter()
-        .map(sorted)
+        .iter_mut()
         .zip(classes)
         .filter(|(m, _)| !m.is_empty())
-        .map(|(m, name)| (name.clone(), m[0], quantile(&m, 0.5)))
+        .map(|(m, name)| (name.clone(), quantiles(m, [0.0, 0.5])))
+        .map(|(name, [least, median])| (name, least, median))
         .collect();
-    let all = sorted(margins);
-    Some(Margins {
-        min: *all.first()?,
-        quantiles: QUANTILES.iter().map(|&q| (q, quantile(&all, q))).collect(),
-        max: *all.last()?,
-        per_class,
-    })
+    let mut all = margins;
+    if all.is_empty() {
+        return None;
+    }
+    let [min, max] = quantiles(&mut all, [0.0, 1.0]);
+    let at = quantiles(&mut all, QUANTILES);
+    let quantiles = QUANTILES.into_iter().zip(at).collect();
+    Some(Margins { min, quantiles, max, per_class })
 }
 
-fn quantile(sorted: &[f64], q: f64) -> f64 {
-    sorted[((sorted.len() - 1) as f64 * q).round() as usize]
+/// What sorted numbers have at rising parts of the way, without sorting them all.
+fn quantiles<const N: usize>(of: &mut [f64], at: [f64; N]) -> [f64; N] {
+    let last = of.len() - 1;
+    let mut from = 0;
+    at.map(|q| {
+        let to = (last as f64 * q).round() as usize;
+        let (_, &mut found, _) = of[from..].select_nth_unstable_by(to - from, f64::total_cmp);
+        from = to;
+        found
+    })
 }
 
 /// What the user should know about the run, each with the flag to turn.
@@ -133,5 +138,24 @@ pub(crate) fn unscale(weights: Weights, scaling: &Standardizer, n_outputs: usize
         Weights::F32(w) => fold(w, scaling, n_outputs),
         Weights::F64(w) => fold(w, scaling, n_outputs),
         mapped => mapped,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_sorted_numbers() {
+        for n in [1, 2, 3, 10, 101, 1000] {
+            let numbers: Vec<f64> =
+                (0..n).map(|i| f64::from((i * 7919 + 13) % 997 - 500)).collect();
+            let mut sorted = numbers.clone();
+            sorted.sort_by(f64::total_cmp);
+            let want = QUANTILES.map(|q| sorted[((n - 1) as f64 * q).round() as usize]);
+            assert_eq!(quantiles(&mut numbers.clone(), QUANTILES), want);
+            let ends = [sorted[0], sorted[n as usize - 1]];
+            assert_eq!(quantiles(&mut numbers.clone(), [0.0, 1.0]), ends);
+        }
     }
 }
