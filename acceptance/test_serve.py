@@ -100,6 +100,24 @@ return axe.run(document, {resultTypes: ['violations']}).then(function (found) {
 });
 """
 
+# Texts of one drawing that are written over each other, and tables that reach over the edge of their box where they should not.
+OVERLAPS = """
+var found = [];
+document.querySelectorAll('#view svg').forEach(function (svg) {
+  var texts = [...svg.querySelectorAll('text')].filter(t => t.textContent.trim() && t.checkVisibility()).map(t => [t.textContent, t.getBoundingClientRect()]);
+  texts.forEach(function ([a, p], i) {
+    texts.slice(i + 1).forEach(function ([b, q]) {
+      var x = Math.min(p.right, q.right) - Math.max(p.left, q.left), y = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
+      if (x > 2 && y > 4) found.push(a + ' over ' + b);
+    });
+  });
+});
+document.querySelectorAll('#view table.words').forEach(function (t) {
+  if (t.scrollWidth > t.parentElement.clientWidth + 1 && innerWidth < 640) found.push('a table of ' + t.scrollWidth + ' pixels in ' + t.parentElement.clientWidth);
+});
+return found.slice(0, 5);
+"""
+
 # What each answer must show.
 SHOWN = {
     "news": ["Class", "Why"],
@@ -139,6 +157,8 @@ def page(checks, program, _):
                         browser.until("return document.querySelector('#view') && document.querySelector('#view').dataset.ready")
                         if view == "try":
                             attempt(checks, browser, folder, name, words, where)
+                            overlaps = browser.js(OVERLAPS)
+                            checks.that(overlaps == [], f"{where}: no letters on others", str(overlaps))
                         body = browser.js("return document.body.innerText")
                         photograph(browser, pictures if not dark and width == 1200 else None, name, view)
                         if view == "inside":
@@ -256,6 +276,26 @@ def more(checks, browser, server, folder):
     found = browser.until("var r = document.querySelector('.result'); return r.dataset.done && r.innerText")
     checks.that("Class" in found and "Why" in found, "a field may be left empty", found[:200])
     keyboard(checks, browser, server)
+    # A parser with a tagger takes words alone.
+    browser.visit(f"{server.url}/#phrases/try")
+    browser.until("return document.querySelector('h1').textContent === 'phrases' && document.querySelector('button.primary')")
+    browser.js("document.querySelector('#example').value = 'the dog sees it .'; document.querySelector('button.primary').click()")
+    found = browser.until("var r = document.querySelector('.result'); return r.dataset.done && r.innerText")
+    checks.that("In brackets" in found, "words without parts of speech are parsed", found[:300])
+    # A number has all its digits, and nobody leads.
+    browser.visit(f"{server.url}/#number/try")
+    browser.until("return document.querySelector('h1').textContent === 'number' && document.querySelector('button.primary')")
+    browser.js("document.querySelector('button.primary').click()")
+    found = browser.until("var r = document.querySelector('.result'); return r.dataset.done && r.innerText")
+    number = re.search(r"Together (\S+)\.\n", found + "\n")
+    checks.that(number is not None and number.group(1) in found.split("Why")[0] and "leads" not in found, "a number is what its parts come to", found[:300])
+    # Nodes have the numbers that edges give them.
+    browser.visit(f"{server.url}/#graphs/try")
+    browser.until("return document.querySelector('h1').textContent === 'graphs' && document.querySelector('button.primary')")
+    browser.js("document.querySelector('button.primary').click()")
+    found = browser.until("var r = document.querySelector('.result'); return r.dataset.done && r.innerText")
+    numbers = [int(n) for n in re.findall(r"Node (\d+): ", found)]
+    checks.that(numbers != [] and max(numbers) < 2 and "counted from 0" in found, "nodes are counted from 0", found[:400])
     # Alternatives show where the mouse rests.
     browser.visit(f"{server.url}/#chunks/try")
     browser.until("return document.querySelector('h1').textContent === 'chunks' && document.querySelector('button.primary')")
@@ -456,6 +496,13 @@ def steps(checks, browser, where, view, last):
             break
         browser.js("document.querySelector('#view section > button').click()")
     checks.that(last in text, f"{where}: {view} ends as it should", text[:300])
+    if view == "Code matrix":
+        cut = browser.js("var b = document.querySelector('.scroll'); return b.scrollWidth - b.clientWidth")
+        checks.that(cut <= 1, f"{where}: the matrix fits", f"{cut} pixels of it do not")
+    if view == "Viterbi":
+        # One step before the end, where the column is that was filled last.
+        seen = browser.until("var b = document.querySelector('.scroll'), c = [...b.querySelectorAll('rect')].pop().getBoundingClientRect(), r = b.getBoundingClientRect(); return {inside: c.right <= r.right + 1 && c.left >= r.left - 1}")
+        checks.that(seen["inside"], f"{where}: the column that was filled last is seen")
 
 
 TESTS = {"serve: the page in a browser": page, "serve: the playground in a browser": playground}

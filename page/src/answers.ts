@@ -38,13 +38,13 @@ export function answerOf(shown: Shown): Node {
 function rows({ model, prediction, reasons, rival, choose }: Shown): Node {
   const out = el("div", { class: "grid" });
   if (model.task === "regress") {
-    out.append(section("Prediction", el("p", { class: "big" }, rough(prediction.label))));
+    out.append(section("Prediction", el("p", { class: "big" }, full(prediction.label))));
   } else {
     const best = (prediction.top ?? []) as [string, number][];
     const names = model.task === "multilabel" ? (prediction.labels as string[]) : [prediction.label as string];
     const what = model.input.proba ? "probability" : "score";
     const headline = names.length > 0 ? names.join(", ") : "no label";
-    out.append(section(model.task === "multilabel" ? "Labels" : "Class", el("p", { class: "big" }, headline), bars(best, what, model.input.proba, names), el("p", { class: "note" }, `The best ${best.length} of ${model.input.classes?.length ?? best.length}, by ${what}.`)));
+    out.append(section(model.task === "multilabel" ? "Labels" : "Class", el("p", { class: "big" }, headline), bars(best, what, model.input.proba, names), el("p", { class: "note" }, `${counted(best.length, model.input.classes?.length ?? best.length)}, by ${what}.`)));
   }
   for (const reason of reasons) {
     const title = reason.label === undefined ? "Why this number" : reason.against ? `Why ${reason.label} and not ${reason.against}` : `Why ${reason.label}`;
@@ -53,10 +53,21 @@ function rows({ model, prediction, reasons, rival, choose }: Shown): Node {
     if (reason.bias) features.push(["bias", reason.bias]);
     const words = ((reason.words ?? []) as Json[]).map((cell) => lit(cell));
     if (words.length > 0) words.push(legend(reason));
-    const lead = el("p", { class: "note" }, `It leads by ${rough(reason.lead)}: what the features above add up to.`);
+    const lead = el("p", { class: "note" }, leadOf(reason));
     out.append(section(title, model.task === "classify" && (model.input.classes?.length ?? 0) > 2 && rivals(model, reason, rival, choose), ...words, diverging(features), lead));
   }
   return out;
+}
+
+/** A number for people: as many digits as weights in single precision mean. */
+const full = (x: number): string => Number(x.toPrecision(7)).toLocaleString("en", { maximumFractionDigits: 20 }).replace("-", "−");
+
+const counted = (n: number, all: number): string => (n === all ? `All ${all}` : `The best ${n} of ${all}`);
+
+/** What the bars come to. */
+function leadOf(reason: Json): string {
+  if (reason.label === undefined) return `Together ${full(reason.lead)}.`;
+  return reason.against ? `It leads by ${rough(reason.lead)}: what the features above add up to.` : `Its score is ${rough(reason.lead)}: what the features above add up to.`;
 }
 
 function rivals(model: Served, reason: Json, rival: string | undefined, choose: (rival: string) => void): Node {
@@ -178,7 +189,7 @@ function dependency({ prediction, reasons }: Shown): Node {
 
 function why2(reason: Json | undefined): string {
   const first = (reason?.reasons as Json[] | undefined)?.slice(0, 2) ?? [];
-  return first.map((r) => `${r.what ?? r.feature ?? r.name} ${signed(r.lead ?? r.amount ?? r.weight ?? 0)}`).join(", ");
+  return first.map((r) => `${r.feature}${r.part ? ` (${String(r.part).replace(/^arcs: /, "")})` : ""} ${signed(r.amount ?? 0)}`).join(", ");
 }
 
 function constituency({ prediction, reasons }: Shown): Node {
@@ -210,7 +221,7 @@ function ranking({ prediction, reasons, example }: Shown): Node {
     return [String(i + 1), `line ${d}`, text.length > 90 ? `${text.slice(0, 89)}…` : text, first.map((r) => `feature ${r.feature} ${signed(r.lead)}`).join(", ")];
   });
   const best = order.map((d): [string, number] => [`line ${d}`, scores[d - 1]]);
-  return el("div", {}, section("Order", table(["rank", "document", "features", "ahead of the next by"], cells, [true])), section("Scores", bars(best.slice(0, 30), "score", false)));
+  return el("div", {}, section("Order", table(["rank", "document", "features", "ahead of the next by"], cells, [true], "words")), section("Scores", bars(best.slice(0, 30), "score", false)));
 }
 
 function mask({ prediction, example, model, reasons }: Shown): Node {
@@ -293,14 +304,34 @@ async function paint(canvas: HTMLCanvasElement, image: string, mask: string): Pr
 function graph({ prediction, reasons }: Shown): Node {
   const labels = prediction.labels as string[];
   const sure = prediction.confidence as number[] | undefined;
-  return el("div", {}, section("Labels of nodes", table(["node", "label", "confidence"], labels.map((label, i) => [String(i), label, sure ? rough(sure[i]) : ""]))), reasonsOf(reasons));
+  return el("div", {}, section("Labels of nodes", table(["node", "label", "confidence"], labels.map((label, i) => [String(i), label, sure ? rough(sure[i]) : ""])), el("p", { class: "note" }, "Nodes are counted from 0, as edges name them.")), reasonsOf(reasons, ofNode));
+}
+
+/** `Node 7: night and not day, ahead by 0.6`. Nodes are counted from 0, as edges name them. */
+function ofNode(reason: Json): string {
+  const sure = typeof reason.confidence === "number" ? `; confidence ${rough(reason.confidence)}` : "";
+  return `Node ${reason.node - 1}: ${decision(reason)}${sure}`;
+}
+
+function decision(reason: Json): string {
+  const against = reason.against === null || reason.against === undefined ? "" : ` and not ${reason.against}`;
+  return `${reason.label}${against}${typeof reason.lead === "number" ? `, ahead by ${rough(reason.lead)}` : ""}`;
+}
+
+const lines = (rules: number[]): string => (rules.length === 1 ? `line ${rules[0]}` : `lines ${rules.join(", ")}`);
+
+/** `Variable 2 (item): y and not x, ahead by 0.2; without the rule in line 2 it would be x`. */
+function ofVariable(reason: Json): string {
+  const rules = (reason.rules ?? []) as number[];
+  const without = rules.length > 0 ? `; without the ${rules.length === 1 ? "rule" : "rules"} in ${lines(rules)} it would be ${reason.without_rules}` : "";
+  return `Variable ${reason.variable} (${reason.kind}): ${decision(reason)}${without}`;
 }
 
 /** The variables of a declared structure with their labels, and the answer as it came. */
 function declared({ prediction, reasons }: Shown): Node {
-  const cells = reasons.map((r) => [String(r.variable), String(r.kind), String(r.label), r.against === null ? "" : String(r.against), r.lead === null ? "" : rough(r.lead), (r.rules as number[]).length > 0 ? `lines ${(r.rules as number[]).join(", ")}` : ""]);
+  const cells = reasons.map((r) => [String(r.variable), String(r.kind), String(r.label), r.against === null ? "" : String(r.against), r.lead === null ? "" : rough(r.lead), (r.rules as number[]).length > 0 ? lines(r.rules as number[]) : ""]);
   const answer = el("pre", { tabindex: 0 }, JSON.stringify(prediction, null, 1));
-  return el("div", {}, section("Answer", table(["variable", "kind", "label", "not", "lead", "rules that decided"], cells, [true, false, false, false, true]), el("p", { class: "note" }, prediction.slack === 0 ? "Proven to be the best answer that keeps the rules." : `No answer that keeps the rules is better by more than ${rough(prediction.slack ?? 0)}.`), el("details", {}, el("summary", {}, "As JSON"), answer)), reasonsOf(reasons));
+  return el("div", {}, section("Answer", table(["variable", "kind", "label", "not", "lead", "rules that decided"], cells, [true, false, false, false, true]), el("p", { class: "note" }, prediction.slack === 0 ? "Proven to be the best answer that keeps the rules." : `No answer that keeps the rules is better by more than ${rough(prediction.slack ?? 0)}.`), el("details", {}, el("summary", {}, "As JSON"), answer)), reasonsOf(reasons, ofVariable));
 }
 
 /** Reasons of any structure: what was decided, and a bar for each weight that spoke for or against it. */

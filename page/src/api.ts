@@ -62,5 +62,10 @@ export async function explain(name: string, request: Json): Promise<Json[]> {
 
 export const evaluate = (name: string, request: Json): Promise<Json> => send(`v1/models/${encodeURIComponent(name)}/evaluate`, { method: "POST", body: JSON.stringify(request) });
 
-/** What a report shows of training, as HTML. */
-export const trainingView = async (name: string): Promise<string> => (await send(`v1/models/${encodeURIComponent(name)}/views`)).training;
+/** What a model file keeps of a report, as HTML. */
+export interface Views {
+  training: string;
+  evaluation: { source: string; html: string } | null;
+}
+
+export const views = (name: string): Promise<Views> => send(`v1/models/${encodeURIComponent(name)}/views`);

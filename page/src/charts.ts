@@ -31,6 +31,12 @@ const NUMBER = 62;
 /** Ticks of an axis of so many pixels, whose numbers must not touch. */
 const ticks = (pixels: number): number => Math.max(1, Math.min(4, Math.floor(pixels / 60)));
 
+/** Numbers at an axis, short where they are large: 400k. */
+const tickFormat = (most: number): ((value: number) => string) | undefined => {
+  const [unit, name] = most >= 1e9 ? [1e9, "G"] : most >= 1e6 ? [1e6, "M"] : [1e3, "k"];
+  return most >= 1e4 && most < 1e12 ? (value) => (value === 0 ? "0" : `${rough(value / unit).replace("-", "−")}${name}`) : undefined;
+};
+
 /** Names with values from 0 on; those that were chosen stand out. */
 export function bars(values: [string, number][], what: string, isShare: boolean, chosen: string[] = values.slice(0, 1).map(([name]) => name)): HTMLElement {
   const width = wide(460);
@@ -47,7 +53,7 @@ export function bars(values: [string, number][], what: string, isShare: boolean,
     marginLeft: left,
     marginRight: NUMBER,
     style: STYLE,
-    x: { label: what, labelOffset: 40, ...(isShare ? { domain: [0, 1] } : { domain: [least, most || (least < 0 ? 0 : 1)] }), ticks: ticks(width - left - NUMBER) },
+    x: { label: what, labelOffset: 40, ...(isShare ? { domain: [0, 1] } : { domain: [least, most || (least < 0 ? 0 : 1)] }), ticks: ticks(width - left - NUMBER), tickFormat: tickFormat(Math.max(most, -least)) },
     y: { label: null, domain: all.map((d) => d.name), tickFormat: (name: string) => all[Number(name)].label, tickSize: 0, tickPadding: 6 + (least < 0 ? NUMBER : 0) },
     marks: [
       Plot.barX(all, { y: "name", x: "value", fill: (d) => (d.chosen ? "var(--c0)" : "var(--soft)"), insetTop: 3, insetBottom: 3, rx: 2 }),
@@ -82,7 +88,7 @@ export function diverging(values: [string, number][], what = "adds", widest = 46
     marginLeft,
     marginRight,
     style: STYLE,
-    x: { label: what, labelOffset: 40, domain: [left ? -most : 0, right ? most : 0], ticks: ticks(width - marginLeft - marginRight) },
+    x: { label: what, labelOffset: 40, domain: [left ? -most : 0, right ? most : 0], ticks: ticks(width - marginLeft - marginRight), tickFormat: tickFormat(most) },
     y: { label: null, domain: all.map((d) => d.name), tickFormat: (name: string) => all[Number(name)].label, tickSize: 0, tickPadding: left ? NUMBER : 8 },
     marks: [
       Plot.barX(all, { y: "name", x: "value", fill: (d) => (d.value > 0 ? "var(--c2)" : "var(--c4)"), insetTop: 3, insetBottom: 3, rx: 2 }),

@@ -37,9 +37,9 @@ export function codes(state: State, keep: () => void): Node {
       const flip = el("button", { type: "button", class: "sign", "aria-label": `Answer of problem ${l + 1}: ${answer > 0 ? "plus" : "minus"}; click to flip`, click: () => ((answers[l] = -answer), draw(), out.querySelectorAll<HTMLElement>(".sign")[l]?.focus()) }, answer > 0 ? "+" : "−");
       return flip;
     });
-    const rows = matrix.map((row, k) => [CLASSES[k], ...row.map((sign) => (sign > 0 ? "+" : sign < 0 ? "−" : "·")), String(distance[k]), distance[k] === least ? "nearest" : ""]);
+    const rows = matrix.map((row, k) => [CLASSES[k], ...row.map((sign) => (sign > 0 ? "+" : sign < 0 ? "−" : "·")), distance[k] === least ? `${distance[k]} nearest` : String(distance[k])]);
     const choice = el("select", { id: "matrix", change: () => ((name = choice.value), reset()) }, ...Object.keys(MATRICES).map((key) => el("option", { selected: key === name }, key)));
-    out.replaceChildren(section("Code matrix and its decoding", el("div", { class: "actions" }, el("label", { for: "matrix" }, "Code"), choice), table(["class", ...answers.map((_, l) => String(l + 1)), "distance", ""], [...rows, ["answers", ...flips, "", ""]], [], "code"), el("p", { class: "note" }, `Codewords differ in at least ${apart} columns, so ${corrected === 1 ? "1 wrong answer is" : `${corrected} wrong answers are`} corrected. Flip answers and see.`)));
+    out.replaceChildren(section("Code matrix and its decoding", el("div", { class: "actions" }, el("label", { for: "matrix" }, "Code"), choice), table(["class", ...answers.map((_, l) => String(l + 1)), "distance"], [...rows, ["answers", ...flips, ""]], [], "code"), el("p", { class: "note" }, `Codewords differ in at least ${apart} columns, so ${corrected === 1 ? "1 wrong answer is" : `${corrected} wrong answers are`} corrected. Flip answers and see.`)));
   };
   if (answers.length > 0) draw();
   else reset();

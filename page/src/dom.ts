@@ -39,8 +39,10 @@ export const signed = (x: number): string => (x > 0 ? "+" : "") + rough(x).repla
 export function table(heads: string[], rows: (string | Node)[][], numeric: boolean[] = [], kindOf = ""): HTMLElement {
   const kind = (i: number) => (numeric[i] ? "n" : "");
   const head = el("tr", {}, ...heads.map((text, i) => el("th", { class: kind(i), scope: "col" }, text)));
-  const body = rows.map((row) => el("tr", {}, ...row.map((cell, i) => el("td", { class: kind(i) }, cell))));
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": heads.join(", ") }, el("table", kindOf ? { class: kindOf } : {}, el("thead", {}, head), el("tbody", {}, ...body)));
+  // What has no room beside the others on a phone stands below them, under its head.
+  const isLong = (i: number): boolean => kindOf === "words" && i >= heads.length - 2;
+  const body = rows.map((row) => el("tr", { role: "row" }, ...row.map((cell, i) => el("td", { class: isLong(i) ? "long" : kind(i), role: "cell", "data-head": heads[i] }, cell))));
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": heads.join(", ") }, el("table", kindOf ? { class: kindOf, role: "table" } : {}, el("thead", {}, head), el("tbody", {}, ...body)));
 }
 
 const COLOURS = ["--c0", "--c1", "--c2", "--c3", "--c4"];

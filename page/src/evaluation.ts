@@ -1,6 +1,6 @@
 // How the model does on labelled data that the user drops on the page. The server compares, and draws what `eval --report` draws.
 
-import { evaluate, type Json, type Served } from "./api";
+import { evaluate, type Json, type Served, type Views } from "./api";
 import { el, section } from "./dom";
 import { blocks } from "./report";
 
@@ -17,7 +17,7 @@ const FILES: Record<string, [string, string]> = {
   declared: ["examples with labels", ".jsonl"],
 };
 
-export function evaluation(model: Served): Node {
+export function evaluation(model: Served, kept: Views["evaluation"]): Node {
   const result = el("div", { "aria-live": "polite" });
   const shown = el("div", { class: "views" });
   const isImages = model.input.form === "images";
@@ -36,6 +36,12 @@ export function evaluation(model: Served): Node {
     }
     result.dataset.done = "true";
   };
+  // Until a file is dropped, what the model file keeps of the data that it was tested with.
+  if (kept) {
+    const name = kept.source.split(/[\\/]/).pop() ?? "";
+    result.append(el("p", { class: "note kept" }, "When the model was trained, it was tested with ", el("code", {}, name), ": this is how it did."));
+    blocks(shown, kept.html);
+  }
   const block = isImages ? ofImages(show, result) : ofFile(model, show, result);
   return el("div", {}, block, shown);
 }

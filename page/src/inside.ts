@@ -1,6 +1,6 @@
 // Look inside: the certificate in words, how training went, what weighs most, and how the model does on labelled data.
 
-import { describe, trainingView, type Json, type Served } from "./api";
+import { describe, views, type Json, type Served } from "./api";
 import { diverging } from "./charts";
 import { capital, el, rough, section } from "./dom";
 import { evaluation } from "./evaluation";
@@ -18,11 +18,12 @@ export async function inside(model: Served): Promise<Node> {
     section("What it is", el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "What it is" }, el("table", {}, ...facts))),
   );
   const training = el("div", { class: "views" });
-  blocks(training, await trainingView(model.name));
+  const drawn = await views(model.name);
+  blocks(training, drawn.training);
   out.append(training);
   const weights = weightsOf(about);
   if (weights) out.append(weights);
-  out.append(evaluation(model));
+  out.append(evaluation(model, drawn.evaluation));
   return out;
 }
 
@@ -32,23 +33,33 @@ function inWords(about: Json): string {
   return `No weights whatever have an objective more than ${rough(about.gap)} below this one, which is ${rough(100 * share)} % of it: this is proven, not estimated.`;
 }
 
-type Weights = { class: string; features: [string, number][] };
+type Weights = { class: string; features: [string, number][]; effects?: number[] };
 
 function weightsOf(about: Json): Node | null {
   const given = about.top_features as any[] | undefined;
   if (!given || given.length === 0) return null;
   const all: Weights[] = Array.isArray(given[0]) ? [{ class: "", features: given as [string, number][] }] : (given as Weights[]);
+  // In units of its own a weight says little: what a usual difference of the feature does is drawn, where that is known.
+  const areEffects = all.some(({ features, effects }) => effects?.some((effect, i) => effect !== features[i][1]));
+  const drawn = all.map(({ features, effects }) => features.map(([name, weight], i): [string, number] => [name, areEffects ? (effects?.[i] ?? weight) : weight]));
   const search = el("input", { type: "search", id: "search", placeholder: "part of a feature's name" });
   const choice = el("select", { id: "class" }, ...all.map((one, i) => el("option", { value: i }, one.class || "weights")));
   const shown = el("div", { "aria-live": "polite" });
   const update = (): void => {
     const part = search.value.toLowerCase();
-    const found = all[choice.selectedIndex].features.filter(([name]) => name.toLowerCase().includes(part));
+    const found = drawn[choice.selectedIndex].filter(([name]) => name.toLowerCase().includes(part));
     const count = found.length > 20 ? `The largest 20 of ${found.length}` : `${found.length}`;
-    shown.replaceChildren(found.length > 0 ? diverging(found.slice(0, 20), "weight", 720) : "", el("p", { class: "note" }, `${count} among the ${all[choice.selectedIndex].features.length} features that weigh most.`));
+    shown.replaceChildren(found.length > 0 ? diverging(found.slice(0, 20), areEffects ? "weight × standard deviation" : "weight", 720) : "", el("p", { class: "note" }, `${count} among the ${drawn[choice.selectedIndex].length} features that weigh most.${meaning(about, all[choice.selectedIndex].class, areEffects)}`));
   };
   search.addEventListener("input", update);
   choice.addEventListener("change", update);
   update();
   return section("Features that weigh most", el("div", { class: "actions" }, all.length > 1 && el("label", { for: "class" }, "Class"), all.length > 1 && choice, el("label", { for: "search" }, "Search"), search), shown);
+}
+
+/** What the sides of the chart mean. */
+function meaning(about: Json, of: string, areEffects: boolean): string {
+  const names = (about.class_names ?? []) as string[];
+  const sides = about.task === "regress" ? " To the right it raises the number, to the left it lowers it." : names.length === 2 && about.task === "classify" ? ` To the right it speaks for ${names[1]}, to the left for ${names[0]}.` : of ? ` To the right it speaks for ${of}, to the left against it.` : "";
+  return sides + (areEffects ? " Each bar is what a usual difference of the feature does: its weight times its standard deviation." : "");
 }

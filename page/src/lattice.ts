@@ -50,7 +50,10 @@ export function lattice(state: State, keep: () => void): Node {
     }
     const said = step > n ? `The best labels: ${path.map((l, t) => `${WORDS[t]} ${LABELS[l]}`).join(", ")}, with a score of ${best[n - 1][path[n - 1]].toFixed(1)}.` : `Each cell is the best score of a sequence that ends there: the highest over labels before it of their score, plus how well the two follow, plus how well the word fits. ${step} of ${n} words.`;
     const button = el("button", { type: "button", click: () => ((step = step > n ? 1 : step + 1), draw(), out.querySelector("button")?.focus()) }, step > n ? "Again" : step === n ? "Walk back" : "Next word");
-    out.replaceChildren(section("A Viterbi lattice that fills in", el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Lattice" }, svg("svg", { viewBox: `0 0 ${x(n)} ${y(LABELS.length)}`, style: `width: ${x(n)}px; max-width: none`, role: "img", "aria-label": said }, ...marks)), el("p", { role: "status" }, said), button));
+    const box = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Lattice" }, svg("svg", { viewBox: `0 0 ${x(n)} ${y(LABELS.length)}`, style: `width: ${x(n)}px; max-width: none`, role: "img", "aria-label": said }, ...marks));
+    out.replaceChildren(section("A Viterbi lattice that fills in", box, el("p", { role: "status" }, said), button));
+    // Where there is no room for all of it, the column that was filled last is seen.
+    requestAnimationFrame(() => (box.scrollLeft = x(Math.min(step, n) - 1) + 50 - box.clientWidth));
   };
   draw();
   return out;

@@ -166,11 +166,14 @@ function sentence(model: Served, first: unknown): Entry {
     const [, tags] = Object.entries(first as Record<string, string[]>).find(([key]) => key !== "tokens") ?? ["", []];
     const key = Object.keys(first).find((key) => key !== "tokens") ?? "upos";
     const words = ((first as Json).tokens as string[]).map((word, i) => `${word}/${(tags as string[])[i]}`).join(" ");
-    return text(`Words with their parts of speech (${key}), as dog/NOUN`, words, (value) => {
+    // Parsers of phrases bring a tagger for words without parts of speech.
+    const mayBeBare = model.task === "constituency";
+    return text(mayBeBare ? "Sentence, words between blanks; parts of speech may be given, as dog/NN" : `Words with their parts of speech (${key}), as dog/NOUN`, mayBeBare ? ((first as Json).tokens as string[]).join(" ") : words, (value) => {
+      if (mayBeBare && value.trim() && !/\S\/\S/.test(value)) return value.trim().split(/\s+/);
       const pairs = value.trim().split(/\s+/).map((pair) => pair.split(/\/(?=[^/]*$)/));
       // Without its part of speech a word would be taken for one that has none, and the tree would be a bad one.
       const bare = pairs.find((pair) => pair.length !== 2 || !pair[0] || !pair[1]);
-      if (bare) throw new Error(`${bare.join("/") || "The sentence"} has no part of speech: this model was trained with them, so write each word as dog/NOUN`);
+      if (bare) throw new Error(`${bare.join("/") || "The sentence"} has no part of speech: ${mayBeBare ? "give one to every word, or to none" : "this model was trained with them, so write each word as dog/NOUN"}`);
       return { tokens: pairs.map((pair) => pair[0]), [key]: pairs.map((pair) => pair[1]) };
     });
   }

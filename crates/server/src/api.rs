@@ -26,7 +26,7 @@ use crate::options::Limits;
 use crate::problem::Problem;
 use crate::request;
 use crate::served::{Ask, Fault, Playground};
-use crate::work::Pool;
+use crate::work::{self, Pool, Unwanted};
 use crate::{openapi, page, stream};
 
 /// Everything that requests share.
@@ -277,7 +277,7 @@ async fn metrics(State(app): Shared) -> Response<Body> {
 
 async fn openapi_json(State(app): Shared) -> Answer {
     let shared = app.clone();
-    let describe = move || {
+    let describe = move |_: &_| {
         let one = |name| shared.models.summary(name).zip(shared.models.get(name));
         let models: Vec<openapi::Example> = (shared.models.names().filter_map(one))
             .map(|(summary, loaded)| {
@@ -312,7 +312,7 @@ async fn describe(State(app): Shared, Name(name): Name, request: Request) -> Ans
         }
     }
     let summary = app.models.summary(&name);
-    let work = move || {
+    let work = move |_: &_| {
         let mut about = model.served.describe(top);
         // What the server knows comes beside what `inspect` shows, under names of its own.
         if let (Some(about), Some(Value::Object(summary))) = (about.as_object_mut(), summary) {
@@ -369,7 +369,7 @@ async fn playground(State(app): Shared, request: Request) -> Answer {
         let detail = "there is no playground here; `lineal playground` starts one";
         return Err(Problem::new(StatusCode::NOT_FOUND, detail));
     };
-    let train = move |text: &str| playground.train(text);
+    let train = move |text: &str, unwanted: &_| playground.train(text, unwanted);
     ask_whole(app, "playground", request, train).await
 }
 
@@ -380,8 +380,8 @@ async fn evaluate(State(app): Shared, Name(name): Name, request: Request) -> Ans
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
     }
     let shown = name.clone();
-    let compare = move |text: &str| {
-        let mut found = model.served.evaluate(text)?;
+    let compare = move |text: &str, unwanted: &_| {
+        let mut found = until(&model, unwanted, || model.served.evaluate(text))?;
         found["model"] = json!(shown);
         found["version"] = json!(model.version);
         Ok(found.to_string())
@@ -391,7 +391,12 @@ async fn evaluate(State(app): Shared, Name(name): Name, request: Request) -> Ans
 
 async fn views(State(app): Shared, Name(name): Name) -> Answer {
     let model = app.model(&name)?;
-    let draw = move || json!({ "training": model.served.training_view() }).to_string().into_bytes();
+    let draw = move |_: &_| {
+        let kept = model.served.kept_evaluation();
+        let kept = kept.map(|(source, html)| json!({"source": source, "html": html}));
+        let training = model.served.training_view();
+        json!({"training": training, "evaluation": kept}).to_string().into_bytes()
+    };
     let drawn = app.pool.run(draw).await.map_err(|_| failed(&app, &name))?;
     Ok(json_response(drawn))
 }
@@ -401,17 +406,17 @@ async fn ask_whole(
     app: Arc<App>,
     name: &str,
     request: Request,
-    ask: impl FnOnce(&str) -> Result<String, Fault> + Send + 'static,
+    ask: impl FnOnce(&str, &Unwanted) -> Result<String, Fault> + Send + 'static,
 ) -> Answer {
     let deadline = tokio::time::Instant::now() + app.limits.time;
     let mut part = app.budget.part();
     let read = body::read(request.into_body(), app.limits.body, &mut part);
     let late = |_| Problem::new(StatusCode::REQUEST_TIMEOUT, "the body did not come in time");
     let body = timeout_at(deadline, read).await.map_err(late)??;
-    let work = move || -> Result<String, Problem> {
+    let work = move |unwanted: &Unwanted| -> Result<String, Problem> {
         let not_text = |_| Problem::new(StatusCode::BAD_REQUEST, "the body is not UTF-8");
         let text = String::from_utf8(body).map_err(not_text)?;
-        ask(&text).map_err(Problem::from)
+        ask(&text, unwanted).map_err(Problem::from)
     };
     let late = |_| {
         let detail = "the answer took longer than a request may; send less at a time";
@@ -445,6 +450,9 @@ fn is_stream(headers: &HeaderMap) -> Result<bool, Problem> {
     }
 }
 
+/// Bytes of a body that a quick model answers at once, in the thread that reads it: two changes of threads take longer.
+const QUICK: usize = 8 << 10;
+
 type Asked = fn(&Answering<'_>, &[u8], Room<'_>) -> Result<(Vec<u8>, usize), Problem>;
 
 /// Reads the body, and asks the model.
@@ -463,22 +471,38 @@ async fn answer(
         Problem::new(StatusCode::REQUEST_TIMEOUT, detail)
     })??;
     let most = app.limits.rows;
+    let is_quick = body.len() <= QUICK && model.served.is_quick();
     let shown = name.clone();
-    let work = move || {
+    let work = move |unwanted: &Unwanted| {
         let (served, version) = (&*model.served, model.version);
-        let mut room = |bytes| part.grow(bytes);
-        let found = ask(&Answering { served, name: &shown, version, most }, &body, &mut room);
+        let mut room = |bytes| !unwanted.load(Ordering::Relaxed) && part.grow(bytes);
+        let answering = Answering { served, name: &shown, version, most };
+        let found = until(&model, unwanted, || ask(&answering, &body, &mut room));
         found.map(|(out, n)| (out, n, part))
     };
-    let done = timeout_at(deadline, app.pool.run(work)).await.map_err(|_| {
-        let detail = "the answer took longer than a request may; send fewer examples at a time";
-        Problem::new(StatusCode::GATEWAY_TIMEOUT, detail)
-    })?;
+    let done = match is_quick {
+        true => work::here(work),
+        false => timeout_at(deadline, app.pool.run(work)).await.map_err(|_| {
+            let detail = "the answer took longer than a request may; send fewer examples at a time";
+            Problem::new(StatusCode::GATEWAY_TIMEOUT, detail)
+        })?,
+    };
     let (out, n, part) = done.map_err(|_| failed(&app, &name))??;
     app.metrics.examples(&name, n);
     let mut response = json_response(Vec::new());
     *response.body_mut() = Held::body(out, part);
     Ok(response)
+}
+
+/// What `work` of a model gives. It ends early if nobody waits for it any more.
+fn until<R, E: From<Fault>>(
+    model: &Loaded,
+    unwanted: &Unwanted,
+    mut work: impl FnMut() -> Result<R, E>,
+) -> Result<R, E> {
+    let mut done = Err(Fault::internal("the model did no work").into());
+    model.served.until(unwanted, &mut || done = work());
+    done
 }
 
 fn failed(app: &App, name: &str) -> Problem {

@@ -3,6 +3,7 @@
 //! Files are read into memory, not mapped: whoever overwrites a file in place cannot touch the model that is in use.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::{Duration, SystemTime};
@@ -160,13 +161,42 @@ pub(crate) fn watch<T: Send + Sync + 'static>(
 
 fn load(file: &ModelFile, loader: &Loader, version: u64) -> Result<Loaded, String> {
     let path = file.path.display();
-    let bytes = std::fs::read(&file.path).map_err(|error| unreadable(&file.path, &error))?;
+    let bytes = read(&file.path)?;
     // A file that makes the loader panic is a file that cannot be loaded.
     let load = std::panic::AssertUnwindSafe(|| loader(&file.name, &bytes));
     let served = std::panic::catch_unwind(load)
         .unwrap_or_else(|_| Err("the program failed while it loaded the file".to_owned()))
         .map_err(|why| format!("{path}: {why}"))?;
     Ok(Loaded { served, version, n_bytes: bytes.len(), at: SystemTime::now() })
+}
+
+/// The bytes of a model file. What has no end, or does not fit into memory, is not read.
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let wrong = |error: std::io::Error| unreadable(path, &error);
+    let about = std::fs::metadata(path).map_err(wrong)?;
+    // To open a pipe is to wait for its other end.
+    if !about.is_file() && !about.is_dir() {
+        return Err(format!("{} is a device or a pipe, not a file", path.display()));
+    }
+    if free_memory().is_some_and(|free| about.len() > free) {
+        return Err(format!(
+            "the model file {} has {} bytes, which is more than there is free memory",
+            path.display(),
+            about.len()
+        ));
+    }
+    let mut bytes = Vec::new();
+    // Whoever writes on while it is read is seen at the next look.
+    let mut file = std::fs::File::open(path).map_err(wrong)?.take(about.len());
+    file.read_to_end(&mut bytes).map_err(wrong)?;
+    Ok(bytes)
+}
+
+/// Bytes that can be had without swapping, where the system tells.
+fn free_memory() -> Option<u64> {
+    let told = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = told.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
 }
 
 /// What to say of a file that cannot be read, and what to do about it.
@@ -200,4 +230,26 @@ fn stamp(path: &Path) -> Option<Stamp> {
     #[cfg(not(unix))]
     let inode = 0;
     Some(Stamp { modified: about.modified().ok(), len: about.len(), inode })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_that_end_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m");
+        std::fs::write(&path, "model").unwrap();
+        assert_eq!(read(&path).unwrap(), b"model");
+        assert!(read(folder.path()).unwrap_err().contains("is a folder"));
+        assert!(read(&folder.path().join("no")).unwrap_err().contains("there is no model file"));
+        if cfg!(target_os = "linux") {
+            assert!(read(Path::new("/dev/zero")).unwrap_err().contains("is a device"));
+            // A hole of a petabyte, where the file system has such files.
+            if std::fs::File::create(&path).unwrap().set_len(1 << 50).is_ok() {
+                assert!(read(&path).unwrap_err().contains("more than there is free memory"));
+            }
+        }
+    }
 }

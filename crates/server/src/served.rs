@@ -1,5 +1,8 @@
 //! What the server asks of a model.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use serde_json::Value;
 
 /// A model that answers.
@@ -33,6 +36,22 @@ pub trait Served: Send + Sync {
         Err(Fault::request("", "this model is not compared with labelled data"))
     }
 
+    /// What a report shows of the labelled data that the model was compared with when it was made, with the name of the data, as HTML; none if its file does not keep it.
+    fn kept_evaluation(&self) -> Option<(String, String)> {
+        None
+    }
+
+    /// Whether a few kilobytes of examples are answered in less time than it takes to hand them to another thread.
+    fn is_quick(&self) -> bool {
+        false
+    }
+
+    /// Does some work of this model's. When `unwanted` becomes true nobody waits for it any more: it should end soon then, in whatever way.
+    fn until(&self, unwanted: &Arc<AtomicBool>, work: &mut dyn FnMut()) {
+        let _ = unwanted;
+        work();
+    }
+
     /// What a report shows of training, as far as the file keeps it, as HTML.
     fn training_view(&self) -> String {
         String::new()
@@ -41,8 +60,8 @@ pub trait Served: Send + Sync {
 
 /// Trains on points that a page draws.
 pub trait Playground: Send + Sync {
-    /// The answer, JSON in one line, to a request in JSON.
-    fn train(&self, request: &str) -> Result<String, Fault>;
+    /// The answer, JSON in one line, to a request in JSON. When `unwanted` becomes true nobody waits for it any more.
+    fn train(&self, request: &str, unwanted: &Arc<AtomicBool>) -> Result<String, Fault>;
 }
 
 /// What examples are, by the key of a request that lists them.

@@ -18,6 +18,7 @@ use crate::body;
 use crate::models::Loaded;
 use crate::problem::Problem;
 use crate::served::{Ask, Examples, Fault, Form};
+use crate::work::Unwanted;
 
 /// The content type of JSON lines.
 pub(crate) const NDJSON: &str = "application/x-ndjson";
@@ -105,7 +106,12 @@ async fn run(
             let (piece, first) = (piece.to_vec(), n_lines);
             let work = {
                 let model = model.clone();
-                move || answer_block(&model, &piece, &ask, first)
+                move |unwanted: &Unwanted| {
+                    let mut answered = (Vec::new(), 0);
+                    let mut work = || answered = answer_block(&model, &piece, &ask, first);
+                    model.served.until(unwanted, &mut work);
+                    answered
+                }
             };
             let Ok((out, n)) = app.pool.run(work).await else {
                 app.panicked(&name);

@@ -16,9 +16,12 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto};
 
-/// Echoes its examples; `"panic"` and `"wait"` do what they say.
+/// Echoes its examples; `"panic"` and `"wait"` do what they say, and `"work"` goes on until nobody wants it.
 struct Echo {
     gate: Arc<(Mutex<bool>, Condvar)>,
+    unwanted: Mutex<Arc<AtomicBool>>,
+    given_up: Arc<AtomicBool>,
+    is_quick: bool,
 }
 
 impl Served for Echo {
@@ -46,6 +49,13 @@ impl Served for Echo {
                     let open = open.lock().unwrap();
                     drop(opened.wait_while(open, |open| !*open).unwrap());
                 }
+                "\"work\"" => {
+                    let unwanted = self.unwanted.lock().unwrap().clone();
+                    while !unwanted.load(Ordering::Relaxed) {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                    self.given_up.store(true, Ordering::Relaxed);
+                }
                 _ => {}
             }
             writeln!(out, "{value}").unwrap();
@@ -61,6 +71,13 @@ impl Served for Echo {
             _ => Err(Fault::request("/file", "must be empty")),
         }
     }
+    fn is_quick(&self) -> bool {
+        self.is_quick
+    }
+    fn until(&self, unwanted: &Arc<AtomicBool>, work: &mut dyn FnMut()) {
+        *self.unwanted.lock().unwrap() = unwanted.clone();
+        work();
+    }
     fn training_view(&self) -> String {
         "<section>drawn</section>".into()
     }
@@ -71,6 +88,7 @@ struct Running {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
     gate: Arc<(Mutex<bool>, Condvar)>,
+    given_up: Arc<AtomicBool>,
     thread: Option<std::thread::JoinHandle<()>>,
     _folder: tempfile::TempDir,
 }
@@ -96,15 +114,22 @@ impl Running {
         change(&mut options);
         let gate = Arc::new((Mutex::new(false), Condvar::new()));
         let for_model = gate.clone();
+        let given_up = Arc::new(AtomicBool::new(false));
+        let told = given_up.clone();
         let loader = Arc::new(move |_: &str, bytes: &[u8]| match bytes {
-            b"echo" => Ok(Box::new(Echo { gate: for_model.clone() }) as Box<dyn Served>),
+            b"echo" | b"quick" => Ok(Box::new(Echo {
+                is_quick: bytes == b"quick",
+                gate: for_model.clone(),
+                unwanted: Mutex::default(),
+                given_up: told.clone(),
+            }) as Box<dyn Served>),
             _ => Err("not an echo".to_owned()),
         });
         let server = Server::start(&options, loader).unwrap();
         let (address, stop) = (server.address(), Arc::new(AtomicBool::new(false)));
         let asked = stop.clone();
         let thread = std::thread::spawn(move || server.run(|| asked.load(Ordering::Relaxed)));
-        Self { address, stop, gate, thread: Some(thread), _folder: folder }
+        Self { address, stop, gate, given_up, thread: Some(thread), _folder: folder }
     }
 
     fn open_gate(&self) {
@@ -154,6 +179,46 @@ fn an_answer_that_takes_too_long_is_not_waited_for() {
     assert_eq!(server.post(r#"{"texts": ["a"]}"#).0, 504);
     server.open_gate();
     while server.post(r#"{"texts": ["a"]}"#).0 != 200 {}
+    server.end();
+}
+
+#[test]
+fn work_that_nobody_waits_for_is_told_so() {
+    // Its time is over.
+    let server = Running::start(|options| options.limits.time = Duration::from_millis(200));
+    assert_eq!(server.post(r#"{"texts": ["work"]}"#).0, 504);
+    // The only thread is free again, without anybody's help.
+    while server.post(r#"{"texts": ["a"]}"#).0 != 200 {}
+    assert!(server.given_up.swap(false, Ordering::Relaxed));
+    server.end();
+    // Its client has gone.
+    let server = Running::start(|_| {});
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    let body = r#"{"texts": ["work"]}"#;
+    let head = "POST /v1/models/echo/predict HTTP/1.1\r\nhost: localhost\r\n";
+    write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()).unwrap();
+    drop(stream);
+    assert_eq!(server.post(r#"{"texts": ["a"]}"#).0, 200);
+    server.end();
+}
+
+#[test]
+fn quick_answers_do_not_queue_behind_others() {
+    let server = Running::start(|options| {
+        std::fs::write(&options.models[0].path, "quick").unwrap();
+    });
+    // The only thread that predicts is busy with what is not small.
+    let body = format!("{{\"texts\": [\"wait\"{}]}}", " ".repeat(10_000));
+    let head = "POST /v1/models/echo/predict HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n";
+    let mut busy = TcpStream::connect(server.address).unwrap();
+    write!(busy, "{head}content-length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let (status, body) = server.post(r#"{"texts": ["a"]}"#);
+    assert_eq!((status, &*body), (200, r#"{"model":"echo","version":1,"predictions":["a"]}"#));
+    assert_eq!(server.post(r#"{"texts": ["panic"]}"#).0, 500);
+    server.open_gate();
+    let mut text = String::new();
+    busy.read_to_string(&mut text).unwrap();
+    assert!(text.starts_with("HTTP/1.1 200"), "{text}");
     server.end();
 }
 
@@ -239,7 +304,10 @@ fn labelled_files_are_compared_as_a_whole() {
     let (status, found) = call("POST", "echo/evaluate", "[]");
     assert_eq!((status, &found["pointer"]), (422, &json!("/file")));
     let (status, found) = call("GET", "echo/views", "");
-    assert_eq!((status, found), (200, json!({"training": "<section>drawn</section>"})));
+    assert_eq!(
+        (status, found),
+        (200, json!({"training": "<section>drawn</section>", "evaluation": null}))
+    );
     assert_eq!(call("GET", "other/views", "").0, 404);
     server.end();
 }
@@ -307,7 +375,12 @@ fn what_cannot_be_served_is_told_at_the_start() {
     assert!(why("").contains("is a folder"), "{}", why(""));
     let gate = Arc::new((Mutex::new(false), Condvar::new()));
     let echo = Arc::new(move |_: &str, _: &[u8]| {
-        Ok(Box::new(Echo { gate: gate.clone() }) as Box<dyn Served>)
+        Ok(Box::new(Echo {
+            is_quick: false,
+            gate: gate.clone(),
+            unwanted: Mutex::default(),
+            given_up: Arc::default(),
+        }) as Box<dyn Served>)
     });
     // A port that is taken, and an address that this machine does not have.
     let first = Server::start(&options(path.clone(), None), echo.clone()).unwrap();

@@ -33,6 +33,11 @@ impl Interrupt {
         Self::default()
     }
 
+    /// The switch that is thrown when somebody else's flag becomes true.
+    pub fn of(flag: Arc<AtomicBool>) -> Self {
+        Self(flag)
+    }
+
     /// Ends all runs that listen, within milliseconds, and all that will.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
@@ -59,7 +64,12 @@ impl Interrupt {
 
     /// What this thread listens to: the innermost scope's switch, or one that nobody throws. A run asks once, where it starts, and gives it to its threads.
     pub fn current() -> Self {
-        HEARD.with_borrow(|heard| heard.last().cloned()).unwrap_or_default()
+        Self::heard().unwrap_or_default()
+    }
+
+    /// The innermost scope's switch, if this thread is in one.
+    pub fn heard() -> Option<Self> {
+        HEARD.with_borrow(|heard| heard.last().cloned())
     }
 }
 
@@ -71,7 +81,7 @@ mod tests {
     fn scopes_nest_and_end_with_a_panic() {
         let (outer, inner) = (Interrupt::new(), Interrupt::new());
         outer.stop();
-        assert!(!Interrupt::current().is_stopped());
+        assert!(!Interrupt::current().is_stopped() && Interrupt::heard().is_none());
         outer.scope(|| {
             assert!(Interrupt::current().is_stopped());
             inner.scope(|| assert!(!Interrupt::current().is_stopped()));

@@ -169,10 +169,12 @@ impl Chart<'_> {
             );
             let (at, anchor) =
                 if at > right - 120.0 { (at - 4.0, "end") } else { (at + 4.0, "start") };
+            let width = CHARACTER * name.chars().count() as f64;
+            let from = if anchor == "end" { at - width } else { at };
             let _ = write!(
                 svg,
                 "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
-                TOP + 10.0,
+                self.free_height(&x, &y, from, from + width),
                 escape(name)
             );
         }
@@ -191,6 +193,37 @@ impl Chart<'_> {
         }
         svg.push_str("</svg>");
         svg
+    }
+
+    /// Where a name between two places of the x axis is in no line's way: at the top if it can be, else at the bottom, else between.
+    fn free_height(&self, x: &Scale, y: &Scale, from: f64, to: f64) -> f64 {
+        const LETTERS: f64 = 16.0;
+        let heights =
+            (0..=10).map(|i| TOP + 10.0 + f64::from(i) * (HEIGHT - BOTTOM - TOP - 16.0) / 10.0);
+        let crossed = |height: f64| {
+            let is_there = |(px, py): (f64, f64)| {
+                (from - 4.0..=to + 4.0).contains(&px) && (py - height + 4.0).abs() < LETTERS
+            };
+            let of_line = |line: &Line<'_>| {
+                let points: Vec<(f64, f64)> = (line.points.iter())
+                    .filter(|p| x.has(p.0) && y.has(p.1))
+                    .map(|p| (x.at(p.0), y.at(p.1)))
+                    .collect();
+                points.windows(2).any(|two| {
+                    let ((x0, y0), (x1, y1)) = (two[0], two[1]);
+                    let steps =
+                        ((x1 - x0).abs().max((y1 - y0).abs()) / 4.0).ceil().clamp(1.0, 400.0);
+                    let at = |i: u32| f64::from(i) / steps;
+                    (0..=steps as u32)
+                        .any(|i| is_there((x0 + at(i) * (x1 - x0), y0 + at(i) * (y1 - y0))))
+                })
+            };
+            self.lines.iter().any(of_line)
+        };
+        let mut tried: Vec<f64> = heights.collect();
+        // The bottom is the second choice.
+        tried.swap(1, 10);
+        tried.iter().copied().find(|height| !crossed(*height)).unwrap_or(tried[0])
     }
 
     fn keys(&self) -> String {
@@ -256,7 +289,7 @@ impl Chart<'_> {
         let high = (TOP + bottom) / 2.0;
         let _ = write!(
             svg,
-            "<text transform=\"translate(14 {high:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+            "<text class=\"y\" transform=\"translate(14 {high:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
             escape(self.y_label)
         );
         let (middle, low) = ((LEFT + right) / 2.0, HEIGHT - 4.0);
@@ -299,5 +332,28 @@ impl Line<'_> {
                 "<circle class=\"d{colour}\" cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"3\"><title>{title}</title></circle>"
             );
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_beside_a_rule_is_in_no_lines_way() {
+        let html = |points: Vec<(f64, f64)>| {
+            let lines = vec![Line { name: "margin", points }];
+            let (y_range, rules) = (Some((0.0, 1.0)), vec![(0.0, "0: misclassified below")]);
+            Chart { lines, y_range, rules, ..Chart::default() }.html()
+        };
+        let height = |html: &str| -> f64 {
+            let text = html.split("<text").find(|text| text.contains("misclassified")).unwrap();
+            text.split(" y=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+        };
+        // A curve that is at the top beside the rule, and one that is at the bottom.
+        let high = vec![(-5.0, 0.0), (-0.5, 0.1), (2.0, 0.6), (5.0, 0.9), (23.0, 1.0)];
+        let low = vec![(-1.0, 0.0), (20.0, 0.05), (23.0, 1.0)];
+        assert!(height(&html(high)) > HEIGHT - BOTTOM - 20.0);
+        assert!(height(&html(low)) < TOP + 20.0);
     }
 }

@@ -66,13 +66,13 @@ impl Scale {
             return powers.map(|p| (10f64.powi(p), format!("1e{p}"))).collect();
         }
         let step = step(self.hi - self.lo);
-        // 400k and 1.2M in place of six digits and more.
+        // 40k and 1.2M in place of five digits and more.
         let largest = self.lo.abs().max(self.hi.abs());
         let (unit, suffix) = match largest {
             v if v >= 1e12 => (1.0, ""),
             v if v >= 1e9 => (1e9, "G"),
             v if v >= 1e6 => (1e6, "M"),
-            v if v >= 1e5 => (1e3, "k"),
+            v if v >= 1e4 => (1e3, "k"),
             _ => (1.0, ""),
         };
         let decimals = (-(step / unit).log10().floor()).clamp(0.0, 12.0) as usize;
@@ -125,6 +125,8 @@ mod tests {
         };
         assert_eq!(names(0.0, 1.1e6).join(" "), "0 0.2M 0.4M 0.6M 0.8M 1.0M 1.2M");
         assert_eq!(names(-4e5, 4e5).join(" "), "-400k -200k 0 200k 400k");
+        assert_eq!(names(-4e4, 4e4).join(" "), "-40k -20k 0 20k 40k");
+        assert_eq!(names(0.0, 7900.0).join(" "), "0 2000 4000 6000 8000");
         assert_eq!(names(0.0, 0.5).join(" "), "0 0.1 0.2 0.3 0.4 0.5");
         let log = Scale::around([3e-7, 0.5, 0.0].into_iter(), true, 100.0, 0.0);
         assert!(!log.has(0.0));

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use lineal::AnyModel;
 use lineal_server::{Limits, Loader, LogKind, ModelFile, Options, Served, Server, TlsFiles};
 
@@ -119,8 +119,7 @@ fn options(args: &ServeArgs) -> anyhow::Result<Options> {
 
 /// The first line of the file.
 fn token(path: &Path) -> anyhow::Result<String> {
-    let text = files::read_text(path, "token")
-        .with_context(|| format!("cannot read the token file {}", path.display()))?;
+    let text = files::read_text(path, "token file")?;
     let token = text.lines().next().unwrap_or_default().trim().to_owned();
     let is_plain = |c: char| c.is_ascii_graphic();
     if token.len() < 8 || !token.chars().all(is_plain) {

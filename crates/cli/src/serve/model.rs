@@ -1,9 +1,11 @@
 //! A model that answers requests: its examples become a file in memory, which is predicted as any other.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::FromArgMatches;
-use lineal::{AnyModel, SceneSchema, Source, StructuredModel, Task};
+use lineal::{AnyModel, Interrupt, SceneSchema, Source, StructuredModel, Task};
 use lineal_server::{Ask, Examples, ExplainAsk, Fault, Form, Served};
 use serde_json::{Value, json};
 
@@ -193,6 +195,14 @@ impl Served for Answering {
 
     fn evaluate(&self, request: &str) -> Result<Value, Fault> {
         evaluate::evaluate(&self.model, &self.eval, request)
+    }
+
+    fn is_quick(&self) -> bool {
+        matches!(self.model, AnyModel::Rows(_))
+    }
+
+    fn until(&self, unwanted: &Arc<AtomicBool>, work: &mut dyn FnMut()) {
+        Interrupt::of(unwanted.clone()).scope(work);
     }
 
     fn training_view(&self) -> String {

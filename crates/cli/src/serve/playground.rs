@@ -1,8 +1,10 @@
 //! Points of the plane, learnt: what `lineal playground` asks.
 
 use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use lineal::{Model, Predicted, Source, Targets, Training, read_features};
+use lineal::{Interrupt, Model, Predicted, Source, Targets, Training, read_features};
 use lineal_server::{Fault, Playground};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -62,11 +64,12 @@ struct SurfaceAsk {
 }
 
 impl Playground for Points {
-    fn train(&self, request: &str) -> Result<String, Fault> {
+    fn train(&self, request: &str, unwanted: &Arc<AtomicBool>) -> Result<String, Fault> {
         let request: Request =
             serde_json::from_str(request).map_err(|e| Fault::request("", e.to_string()))?;
         check(&request)?;
-        let answer = learn(&request).map_err(|e| Fault::request("", in_fields(&e.to_string())))?;
+        let learnt = Interrupt::of(unwanted.clone()).scope(|| learn(&request));
+        let answer = learnt.map_err(|e| Fault::request("", in_fields(&e.to_string())))?;
         Ok(answer.to_string())
     }
 }
@@ -207,7 +210,9 @@ mod tests {
             "frame": [-1, -1, 4, 5], "squares": 10,
         });
         more.as_object().unwrap().iter().for_each(|(k, v)| request[k] = v.clone());
-        Points.train(&request.to_string()).map(|text| serde_json::from_str(&text).unwrap())
+        Points
+            .train(&request.to_string(), &Arc::default())
+            .map(|text| serde_json::from_str(&text).unwrap())
     }
 
     #[test]
