@@ -1,6 +1,6 @@
 //! Σ hᵢ xᵢxᵢᵀ over some rows, with a bias as the last feature: entry by entry where rows are sparse, else many rows at once.
 
-use lineal_linalg::dense::GramBlock;
+use lineal_linalg::dense::{self, GramBlock};
 use lineal_linalg::{Matrix, Row};
 use lineal_solver::Interrupt;
 use rayon::prelude::*;
