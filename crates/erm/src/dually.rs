@@ -168,6 +168,10 @@ where
         self.erm.data.prefetch(i, soon, self.erm.model, w);
     }
 
+    fn is_coupled(&self) -> bool {
+        self.beta_sq != 0.0
+    }
+
     fn end_pass(&mut self, mu: &[F], w: &mut [F]) {
         if self.beta_sq == 0.0 {
             return;

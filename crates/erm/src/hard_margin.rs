@@ -186,6 +186,10 @@ where
 {
     type Scratch = Scratch<f64>;
 
+    fn is_coupled(&self) -> bool {
+        true
+    }
+
     fn dim(&self) -> usize {
         self.inner.dim()
     }

@@ -68,6 +68,10 @@ pub trait DualBlocks<F> {
     fn run(&self) -> usize {
         1
     }
+    /// Whether a constraint couples the blocks.
+    fn is_coupled(&self) -> bool {
+        false
+    }
     /// Called after each pass: the place for multipliers of constraints that couple the blocks.
     fn end_pass(&mut self, mu: &[F], w: &mut [F]) {
         let _ = (mu, w);
@@ -130,7 +134,8 @@ pub fn dual<F: Scalar, P: DualBlocks<F>>(
     monitor: &mut Monitor<'_, F>,
 ) -> Outcome {
     let scratch = problem.scratch();
-    let pick = Shrinking::new(problem.n_blocks(), config.shrink, config.seed);
+    let (n, coupled) = (problem.n_blocks(), problem.is_coupled());
+    let pick = Shrinking::new(n, config.shrink, coupled, config.seed);
     let mut numbers = Numbers { problem, mu, w, scratch };
     match ascend(config.stop, &mut numbers, pick, monitor) {
         Ok(outcome) => outcome,

@@ -48,6 +48,7 @@ const CERTIFY_EVERY: usize = 50;
 /// Blocks that are calm sit out.
 pub(crate) struct Shrinking {
     shrink: bool,
+    coupled: bool,
     rng: Pcg64Mcg,
     calm: Vec<u8>,
     /// The pass that each block is due in.
@@ -64,9 +65,11 @@ pub(crate) struct Shrinking {
 }
 
 impl Shrinking {
-    pub(crate) fn new(n: usize, shrink: bool, seed: u64) -> Self {
+    /// Where a constraint is `coupled` to all blocks, those with small shares take part in every pass: its multipliers would move without them.
+    pub(crate) fn new(n: usize, shrink: bool, coupled: bool, seed: u64) -> Self {
         Self {
             shrink,
+            coupled,
             rng: Pcg64Mcg::seed_from_u64(seed),
             calm: vec![0; n],
             due: vec![1; n],
@@ -101,7 +104,8 @@ impl Pick for Shrinking {
             order
                 .extend_from_slice(&self.blocks_due[start..self.blocks_due.len().min(start + run)]);
         }
-        let by_mean = CALM_MEAN * self.gap_visited / self.n_visited.max(1) as f64;
+        let part = if self.coupled { 0.0 } else { CALM_MEAN };
+        let by_mean = part * self.gap_visited / self.n_visited.max(1) as f64;
         let by_share = if enough.is_finite() { CALM_SHARE * enough / n as f64 } else { 0.0 };
         self.calm_gap = by_share.max(by_mean);
         // What is calm early in a run may not stay so: nobody waits longer than half of the run so far.
@@ -124,7 +128,7 @@ impl Pick for Shrinking {
 
     /// What blocks that sit out had when they were last visited counts, too: they are left out for being below others, not for being done.
     fn gap_seen(&self) -> f64 {
-        self.gaps.iter().sum()
+        if self.coupled { self.gap_visited } else { self.gaps.iter().sum() }
     }
 
     fn seems_done(&self, gap_seen: f64, enough: f64) -> bool {
@@ -245,7 +249,7 @@ mod tests {
     fn an_order_has_each_due_block_once() {
         for (n, run) in [(0, 1), (1, 8), (7, 1), (100, 1), (100, 8), (103, 8)] {
             let due = |i: usize| i % 3 != 1;
-            let mut pick = Shrinking::new(n, true, 1);
+            let mut pick = Shrinking::new(n, true, false, 1);
             (0..n).filter(|&i| !due(i)).for_each(|i| pick.due[i] = 9);
             let (mut first, mut second) = (Vec::new(), Vec::new());
             pick.start_pass(1, 0.0, run, &mut first);
@@ -260,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_block_far_below_the_others_sits_out_and_still_counts() {
-        let mut pick = Shrinking::new(3, true, 1);
+        let mut pick = Shrinking::new(3, true, false, 1);
         let mut order = Vec::new();
         let mut visited = Vec::new();
         for pass in 1..=3 {

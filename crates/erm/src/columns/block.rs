@@ -558,6 +558,10 @@ where
         if many && x.nnz() < 32 * x.n_rows() { 8 } else { 1 }
     }
 
+    fn is_coupled(&self) -> bool {
+        self.task.bias == Bias::Free
+    }
+
     fn end_pass(&mut self, a: &[F], w: &mut [F]) {
         if self.task.bias != Bias::Free {
             return;
