@@ -54,11 +54,11 @@ def models(program, reports=False):
     (folder / "images.tsv").write_text("a.ppm\ta.pgm\n")
     flags = {
         "news": ["news.csv", "--label", "label", "--text", "text"],
-        "two": ["two.csv", "--label", "target", "--loss", "logistic"],
+        "two": ["two.csv", "--label", "target", "--loss", "logistic", "--test", folder / "two.csv"],
         "three": ["three.csv", "--label", "target"],
         "number": ["number.csv", "--label", "target"],
         "labels": ["labels.csv", "--label", "kinds", "--task", "multilabel"],
-        "chunks": ["chunks.conll", "--task", "tag", "--loss", "logistic"],
+        "chunks": ["chunks.conll", "--task", "tag", "--loss", "logistic", "--test", folder / "chunks.conll"],
         "arcs": ["arcs.conllu", "--task", "dependency", "--loss", "logistic", "--hash", 14],
         "phrases": ["phrases.mrg", "--task", "constituency", "--loss", "logistic", "--hash", 14],
         "ranks": ["ranks.letor", "--task", "rank"],
@@ -118,6 +118,9 @@ document.querySelectorAll('#view table.words').forEach(function (t) {
 return found.slice(0, 5);
 """
 
+# What the files of models with a test keep of it.
+KEPT = {"two": ["Reliability", "ROC", "Precision–recall", "Confusion matrix", "By class"], "chunks": ["token_accuracy", "span_f1"]}
+
 # What each answer must show.
 SHOWN = {
     "news": ["Class", "Why"],
@@ -163,6 +166,11 @@ def page(checks, program, _):
                         photograph(browser, pictures if not dark and width == 1200 else None, name, view)
                         if view == "inside":
                             checks.that("Certificate" in body and "What it is" in body, f"{where}: what is inside", body[:200])
+                            kept = KEPT.get(name)
+                            missing = [word for word in kept or [] if word not in body]
+                            checks.that(missing == [] and (kept is not None) == ("it was tested with" in body), f"{where}: what the file keeps of its test", f"not {missing} in {body[-600:]}")
+                            overlaps = browser.js(OVERLAPS)
+                            checks.that(overlaps == [], f"{where}: nothing is written over something else", str(overlaps))
                             labelled(checks, browser, folder, name, where)
                             photograph(browser, pictures if not dark and width == 1200 else None, name, "labelled")
                         if view == "api":
@@ -289,6 +297,12 @@ def more(checks, browser, server, folder):
     found = browser.until("var r = document.querySelector('.result'); return r.dataset.done && r.innerText")
     number = re.search(r"Together (\S+)\.\n", found + "\n")
     checks.that(number is not None and number.group(1) in found.split("Why")[0] and "leads" not in found, "a number is what its parts come to", found[:300])
+    # What weighs most is what a usual difference does, not what one unit does.
+    about = call(f"{server.url}/v1/models/three")["top_features"][0]
+    checks.that(all(abs(a) >= abs(b) for a, b in zip(about["effects"], about["effects"][1:])), "features are in the order of their effects", str(about)[:300])
+    browser.visit(f"{server.url}/#three/inside")
+    found = browser.until("var s = document.querySelector('#search'); return s && s.closest('section').innerText")
+    checks.that("weight × standard deviation" in found and "To the right it speaks for" in found, "what the bars of features mean", found[-300:])
     # Nodes have the numbers that edges give them.
     browser.visit(f"{server.url}/#graphs/try")
     browser.until("return document.querySelector('h1').textContent === 'graphs' && document.querySelector('button.primary')")
@@ -296,6 +310,19 @@ def more(checks, browser, server, folder):
     found = browser.until("var r = document.querySelector('.result'); return r.dataset.done && r.innerText")
     numbers = [int(n) for n in re.findall(r"Node (\d+): ", found)]
     checks.that(numbers != [] and max(numbers) < 2 and "counted from 0" in found, "nodes are counted from 0", found[:400])
+    # What the file keeps is what `eval` says, and the bytes are the same again.
+    kept = call(f"{server.url}/v1/models/two")["evaluation"]
+    told = json.loads(subprocess.run([server.process.args[0], "eval", folder / "two.lineal", folder / "two.csv", "--json", "--quiet"], capture_output=True, text=True).stdout)
+    checks.that(all(kept["metrics"][name] == told[name] for name in ("accuracy", "auc", "log_loss", "mcc")) and kept["classes"]["confusion"] == told["confusion"], "the file keeps what eval says", str(kept)[:300])
+    again = [server.process.args[0], "train", folder / "two.csv", "--label", "target", "--loss", "logistic", "--test", folder / "two.csv", "-o", folder / "again.lineal", "--quiet"]
+    subprocess.run(again, check=True)
+    checks.that((folder / "again.lineal").read_bytes() == (folder / "two.lineal").read_bytes(), "the same data and test give the same file")
+    # A dropped file takes the place of what was kept.
+    browser.visit(f"{server.url}/#two/inside")
+    browser.until("return document.querySelector('h1').textContent === 'two' && document.querySelector('.kept')")
+    browser.choose("#labelled", folder / "two.csv")
+    browser.until("return document.querySelector('#labelled').closest('section').querySelector('[aria-live]').dataset.done")
+    checks.that(browser.js("return [document.querySelectorAll('.kept').length, document.querySelectorAll('#curves').length]") == [0, 1], "a file takes the place of what was kept")
     # Alternatives show where the mouse rests.
     browser.visit(f"{server.url}/#chunks/try")
     browser.until("return document.querySelector('h1').textContent === 'chunks' && document.querySelector('button.primary')")

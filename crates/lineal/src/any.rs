@@ -7,6 +7,7 @@ use crate::constituency::ConstituencyModel;
 use crate::declare::DeclaredModel;
 #[cfg(feature = "dependency")]
 use crate::dependency::DependencyModel;
+use crate::predict::evaluation::Evaluation;
 use crate::predict::model::{Model, Provenance};
 #[cfg(feature = "rank")]
 use crate::rank::RankModel;
@@ -111,6 +112,25 @@ impl AnyModel {
             Self::Segment(model) => model.report(),
             #[cfg(feature = "declared")]
             Self::Declared(model) => model.report(),
+        }
+    }
+
+    /// How the model did on labelled data when it was made, if that is known.
+    pub fn evaluation(&self) -> Option<&Evaluation> {
+        match self {
+            Self::Rows(model) => model.evaluation(),
+            #[cfg(feature = "tag")]
+            Self::Tag(model) => model.evaluation(),
+            #[cfg(feature = "dependency")]
+            Self::Dependency(model) => model.evaluation(),
+            #[cfg(feature = "constituency")]
+            Self::Constituency(model) => model.evaluation(),
+            #[cfg(feature = "rank")]
+            Self::Rank(model) => model.evaluation(),
+            #[cfg(feature = "segment")]
+            Self::Segment(model) => model.evaluation(),
+            #[cfg(feature = "declared")]
+            Self::Declared(model) => model.evaluation(),
         }
     }
 

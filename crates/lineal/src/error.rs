@@ -54,7 +54,7 @@ pub enum Error {
         rows: Vec<usize>,
     },
     /// An [`Interrupt`](crate::Interrupt) ended the run.
-    #[error("the run was interrupted; nothing was learnt")]
+    #[error("the run was interrupted; there is no result")]
     Interrupted,
     /// Writing a file; the message names it.
     #[error("{0}")]

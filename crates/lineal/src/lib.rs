@@ -145,6 +145,7 @@ pub use explain::{Contribution, Decision, ExplainSpec, Explanation};
 pub use features::{FeatureSpec, Features, read_features, read_features_of};
 pub use predict::arrays::Answer;
 pub use predict::evaluate::Metrics;
+pub use predict::evaluation::{ClassEvaluation, Evaluation, ThresholdCurve, confused};
 pub use predict::model::{Model, Predicted, Provenance, Sampler, Table};
 pub use predict::scoring::highest;
 #[cfg(feature = "rank")]

@@ -1,7 +1,9 @@
 //! The page of an evaluation.
 
-use lineal::metrics::{ClassifyMetrics, ReliabilityBin};
-use lineal::{Metrics, Model, Task};
+#[cfg(feature = "serve")]
+use lineal::Evaluation;
+use lineal::metrics::{ClassScores, ReliabilityBin};
+use lineal::{Metrics, Model, Task, confused};
 
 use super::chart::{Chart, Dot, Line, Mark};
 use super::explain::draw;
@@ -9,7 +11,6 @@ use super::page::{Page, escape, numbers, pairs, section};
 use super::scale::Scale;
 use super::threshold::thresholds;
 use crate::rows::ByLabel;
-use crate::rows::confusion::worst;
 use crate::rows::details::{Details, Mistake};
 use crate::rows::eval::Measured;
 use crate::rows::inspect::{fitted, shape};
@@ -18,8 +19,12 @@ use crate::talk::{rough, thousands};
 
 /// With more classes than this the heat map gives way to the worst pairs.
 const HEAT: usize = 50;
+/// Characters of a name over a column that lies.
+const HEAD: usize = 9;
 /// From here on the cells are small.
 const MANY: usize = 16;
+/// Confusions that are listed in place of it.
+const PAIRS: usize = 40;
 /// Rows of the tables by class.
 const CLASSES: usize = 200;
 
@@ -64,17 +69,11 @@ pub fn eval_page(model: &Model, found: &Measured, data: &str) -> Page {
                 crate::talk::count(m.unseen as usize, "row")
             ));
         }
-        let note = "How often the likeliest class is right, by its probability: true probabilities lie on the diagonal. \
-                    Bars are the share of rows.";
-        blocks.extend((!m.bins.is_empty()).then(|| {
-            reliability(
-                &m.bins,
-                ["probability of the likeliest class", "share that is right"],
-                note,
-            )
-        }));
-        let mut tables =
-            vec![by_class(m, model.classes(), ["class", "rows"]), confusion(m, model.classes())];
+        blocks.extend((!m.bins.is_empty()).then(|| reliability_of_classes(&m.bins)));
+        let mut tables = vec![
+            by_class(&m.per_class, model.classes(), ["class", "rows"]),
+            confusion(&m.confusion, model.classes()),
+        ];
         tables.retain(|table| !table.is_empty());
         // Something stands beside the metrics: without probabilities, the classes.
         let lists_all = model.classes().len() < MANY;
@@ -82,7 +81,11 @@ pub fn eval_page(model: &Model, found: &Measured, data: &str) -> Page {
             blocks.push(tables.remove(0));
         }
         page.grid(&blocks);
-        page.section(&details.as_ref().map_or(String::new(), |d| thresholds(d, model.classes())));
+        page.section(
+            &details
+                .as_ref()
+                .map_or(String::new(), |d| thresholds(&d.curves, d.is_proba, model.classes())),
+        );
         if lists_all && tables.len() > 1 {
             page.grid(&tables);
         } else {
@@ -262,6 +265,50 @@ fn row_table(rows: &[Mistake], measure: &str, is_proba: bool) -> String {
     html
 }
 
+fn reliability_of_classes(bins: &[ReliabilityBin]) -> String {
+    let note = "How often the likeliest class is right, by its probability: true probabilities lie on the diagonal. \
+                Bars are the share of rows.";
+    reliability(bins, ["probability of the likeliest class", "share that is right"], note)
+}
+
+/// The blocks of a page of evaluation that a model file keeps enough for.
+#[cfg(feature = "serve")]
+pub fn kept_evaluation(kept: &Evaluation, classes: &[String]) -> String {
+    let mut page = Page::new("Evaluation on", &kept.source, "");
+    let rows: Vec<(&str, String)> = (kept.metrics.iter())
+        .map(|(name, value)| {
+            let is_count = value.fract() == 0.0 && value.abs() >= 2.0 && value.abs() < 1e15;
+            let is_share = value.abs() < 2.0;
+            let shown = match (is_count, is_share) {
+                (true, _) => thousands(value.abs() as usize),
+                (_, true) => format!("{value:.4}"),
+                _ => rough(*value),
+            };
+            (name.as_str(), shown)
+        })
+        .collect();
+    let mut blocks = vec![section("Metrics", &pairs(&rows), "")];
+    let Some(of) = &kept.classes else {
+        page.grid(&blocks);
+        return page.blocks();
+    };
+    let bins = of.bins();
+    blocks.extend((!bins.is_empty()).then(|| reliability_of_classes(&bins)));
+    page.grid(&blocks);
+    page.section(&thresholds(&of.curves, of.is_proba, classes));
+    let mut tables = vec![
+        by_class(&of.scores(), classes, ["class", "rows"]),
+        confusion(&of.confusion, classes),
+        most_confused(&of.confused, classes),
+    ];
+    tables.retain(|table| !table.is_empty());
+    match classes.len() < MANY {
+        true => page.grid(&tables),
+        false => tables.iter().for_each(|table| page.section(table)),
+    }
+    page.blocks()
+}
+
 /// Confidence against accuracy, with the share of rows behind.
 fn reliability(bins: &[ReliabilityBin], [x_label, y_label]: [&str; 2], note: &str) -> String {
     let n = bins.iter().map(|bin| bin.count).sum::<u64>().max(1) as f64;
@@ -286,29 +333,33 @@ fn reliability(bins: &[ReliabilityBin], [x_label, y_label]: [&str; 2], note: &st
     section("Reliability", &chart.html(), note)
 }
 
-/// Who is taken for whom.
-pub fn confusion(m: &ClassifyMetrics, classes: &[String]) -> String {
-    if m.confusion.is_empty() {
+/// Who is taken for whom: rows by true and by predicted class.
+pub fn confusion(table: &[Vec<u64>], classes: &[String]) -> String {
+    if table.is_empty() {
         return String::new();
     }
     if classes.len() > HEAT {
-        let row = |&(n, y, y_hat): &(u64, usize, usize)| {
-            vec![format!("{} taken for {}", classes[y], classes[y_hat]), thousands(n as usize)]
-        };
-        let rows: Vec<Vec<String>> = worst(m, 40).iter().map(row).collect();
-        return section("Most frequent confusions", &numbers(&["classes", "rows"], &rows), "");
+        return most_confused(&confused(table, PAIRS), classes);
     }
-    let many = if classes.len() >= MANY { " many" } else { "" };
+    // Long names over the columns stand upright, so that columns are alike and all of them can be seen.
+    let tall = classes.iter().any(|name| name.chars().count() > HEAD);
+    let kind = match (classes.len() >= MANY, tall) {
+        (true, _) => " many",
+        (false, true) => " tall",
+        (false, false) => "",
+    };
     let mut html = format!(
-        "<div class=\"scroll\" tabindex=\"0\"><table class=\"heat{many}\"><thead><tr><th></th>"
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"heat{kind}\"><thead><tr><th></th>"
     );
     for name in classes {
-        html.push_str(&format!("<th>{}</th>", escape(name)));
+        let name = escape(name);
+        html.push_str(&format!("<th title=\"{name}\">{name}</th>"));
     }
     html.push_str("</tr></thead>");
-    for (y, counts) in m.confusion.iter().enumerate() {
+    for (y, counts) in table.iter().enumerate() {
         let total = counts.iter().sum::<u64>().max(1) as f64;
-        html.push_str(&format!("<tr><th>{}</th>", escape(&classes[y])));
+        let name = escape(&classes[y]);
+        html.push_str(&format!("<tr><th title=\"{name}\">{name}</th>"));
         for (y_hat, &n) in counts.iter().enumerate() {
             html.push_str(&cell(n, n as f64 / total, y == y_hat));
         }
@@ -318,6 +369,18 @@ pub fn confusion(m: &ClassifyMetrics, classes: &[String]) -> String {
     let note =
         "True classes in rows, predicted ones in columns; the colour is the share of the row.";
     section("Confusion matrix", &html, note)
+}
+
+/// The pairs of classes with most mistakes: rows, true class, predicted class.
+fn most_confused(pairs: &[(u64, usize, usize)], classes: &[String]) -> String {
+    if pairs.is_empty() {
+        return String::new();
+    }
+    let row = |&(n, y, y_hat): &(u64, usize, usize)| {
+        vec![format!("{} taken for {}", classes[y], classes[y_hat]), thousands(n as usize)]
+    };
+    let rows: Vec<Vec<String>> = pairs.iter().map(row).collect();
+    section("Most frequent confusions", &numbers(&["classes", "rows"], &rows), "")
 }
 
 fn cell(n: u64, share: f64, diagonal: bool) -> String {
@@ -331,9 +394,8 @@ fn cell(n: u64, share: f64, diagonal: bool) -> String {
 }
 
 /// One row per class; `nouns` are what a class and the rows are called.
-pub fn by_class(m: &ClassifyMetrics, classes: &[String], nouns: [&str; 2]) -> String {
-    let rows: Vec<Vec<String>> = m
-        .per_class
+pub fn by_class(scores: &[ClassScores], classes: &[String], nouns: [&str; 2]) -> String {
+    let rows: Vec<Vec<String>> = scores
         .iter()
         .take(CLASSES)
         .map(|s| {
@@ -344,7 +406,7 @@ pub fn by_class(m: &ClassifyMetrics, classes: &[String], nouns: [&str; 2]) -> St
         .collect();
     let [class, unit] = nouns;
     let heads = [class, "precision", "recall", "F1", unit];
-    let note = if m.per_class.len() > CLASSES { "The first 200." } else { "" };
+    let note = if classes.len() > CLASSES { "The first 200." } else { "" };
     section(&format!("By {class}"), &numbers(&heads, &rows), note)
 }
 

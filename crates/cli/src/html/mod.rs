@@ -12,6 +12,8 @@ mod train;
 mod tree;
 
 pub use compare::compare_page;
+#[cfg(feature = "serve")]
+pub use eval::kept_evaluation;
 pub use eval::{by_class, confusion, eval_page, importance};
 pub use explain::{draw, explain_page};
 #[cfg(feature = "serve")]

@@ -1,17 +1,17 @@
 //! ROC and precision–recall curves of a class, and a threshold to drag along them.
 
+use lineal::ThresholdCurve;
 use serde_json::json;
 
 use super::chart::{Chart, Line};
 use super::page::{escape, section};
-use crate::rows::details::{ClassCurve, Details};
 
 /// The block of curves; nothing where there are none. It shows the first class and its curves by itself; the page's script moves the threshold and changes the class.
-pub fn thresholds(details: &Details, classes: &[String]) -> String {
-    let Some(first) = details.curves.first() else { return String::new() };
-    let unit = if details.is_proba { "probability" } else { "score" };
-    let usual = if details.is_proba && classes.len() == 2 { 0.5 } else { 0.0 };
-    let curves = details.curves.iter().map(|curve| {
+pub fn thresholds(curves: &[ThresholdCurve], is_proba: bool, classes: &[String]) -> String {
+    let Some(first) = curves.first() else { return String::new() };
+    let unit = if is_proba { "probability" } else { "score" };
+    let usual = if is_proba && classes.len() == 2 { 0.5 } else { 0.0 };
+    let data = curves.iter().map(|curve| {
         let column =
             |f: fn(&(f64, u64, u64)) -> f64| curve.points.iter().map(f).collect::<Vec<_>>();
         json!({
@@ -29,18 +29,17 @@ pub fn thresholds(details: &Details, classes: &[String]) -> String {
         2 => nearest(first, usual),
         _ => start,
     };
-    let data = json!({"unit": unit, "at": at, "classes": curves.collect::<Vec<_>>()});
+    let data = json!({"unit": unit, "at": at, "classes": data.collect::<Vec<_>>()});
     // Nothing in it can end the script.
     let data = data.to_string().replace('<', "\\u003c");
-    let options: String = details
-        .curves
+    let options: String = curves
         .iter()
         .enumerate()
         .map(|(i, curve)| {
             format!("<option value=\"{i}\">{}</option>", escape(&classes[curve.class]))
         })
         .collect();
-    let chooser = match details.curves.len() {
+    let chooser = match curves.len() {
         1 => format!("<b>{}</b>", escape(&classes[first.class])),
         _ => format!("<select aria-label=\"class\">{options}</select>"),
     };
@@ -93,7 +92,7 @@ pub fn thresholds(details: &Details, classes: &[String]) -> String {
 }
 
 /// Names and numbers at a point.
-fn readout(curve: &ClassCurve, at: usize) -> String {
+fn readout(curve: &ThresholdCurve, at: usize) -> String {
     let (_, tp, fp) = curve.points[at];
     let [n_true, n_other] = curve.rows;
     let share = |a: u64, b: u64| if b == 0 { 0.0 } else { a as f64 / b as f64 };
@@ -111,13 +110,13 @@ fn readout(curve: &ClassCurve, at: usize) -> String {
     cells.iter().map(cell).collect()
 }
 
-fn best_f1(curve: &ClassCurve) -> usize {
+fn best_f1(curve: &ThresholdCurve) -> usize {
     let f1 = |p: &(f64, u64, u64)| 2.0 * p.1 as f64 / (p.1 + p.2 + curve.rows[0]) as f64;
     let all = curve.points.iter().map(f1).enumerate();
     all.fold((0, -1.0), |best, (i, f1)| if f1 > best.1 { (i, f1) } else { best }).0
 }
 
 /// The last point whose threshold is not below.
-fn nearest(curve: &ClassCurve, threshold: f64) -> usize {
+fn nearest(curve: &ThresholdCurve, threshold: f64) -> usize {
     curve.points.partition_point(|p| p.0 >= threshold).saturating_sub(1)
 }

@@ -1,5 +1,6 @@
 //! Who is taken for whom: the whole table for few classes, the worst pairs for many.
 
+use lineal::confused;
 use lineal::metrics::ClassifyMetrics;
 
 use crate::table::{self, Align, cut};
@@ -19,7 +20,7 @@ pub fn lines(metrics: &ClassifyMetrics, classes: &[String]) -> Vec<String> {
         return whole(metrics, classes);
     }
     let mut rows = vec![vec!["rows".to_owned(), "true class".to_owned(), "predicted".to_owned()]];
-    for (n, y, y_hat) in worst(metrics, PAIRS) {
+    for (n, y, y_hat) in confused(&metrics.confusion, PAIRS) {
         rows.push(vec![thousands(n as usize), cut(&classes[y], 30), cut(&classes[y_hat], 30)]);
     }
     if rows.len() == 1 {
@@ -53,16 +54,4 @@ fn whole(metrics: &ClassifyMetrics, classes: &[String]) -> Vec<String> {
     let mut lines = vec!["confusion: true classes in rows, predicted ones in columns".to_owned()];
     lines.extend(table::lines(&rows, &[Align::Left, Align::Right], 2));
     lines
-}
-
-/// The pairs (rows, true class, predicted class) with most rows.
-pub fn worst(metrics: &ClassifyMetrics, n: usize) -> Vec<(u64, usize, usize)> {
-    let mut pairs = Vec::new();
-    for (y, counts) in metrics.confusion.iter().enumerate() {
-        let wrong = counts.iter().enumerate().filter(|&(y_hat, &n)| y_hat != y && n > 0);
-        pairs.extend(wrong.map(|(y_hat, &n)| (n, y, y_hat)));
-    }
-    pairs.sort_by(|a, b| b.0.cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-    pairs.truncate(n);
-    pairs
 }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use lineal::data::{ColumnKind, UNSEEN};
-use lineal::{Dataset, Format, Model, Predicted, ReadOptions, Source, Targets, Task};
+use lineal::{
+    Dataset, Format, Model, Predicted, ReadOptions, Source, Targets, Task, ThresholdCurve,
+};
 use serde_json::Value;
 
-/// Curves are drawn for so many classes, each with so many points.
-const CLASSES: usize = 30;
+/// Points of a curve that are drawn.
 const POINTS: usize = 400;
 /// Scores that are held at once.
 const AT_ONCE: usize = 1 << 22;
@@ -26,7 +27,7 @@ const DOTS: usize = 1200;
 /// Everything beside the metrics.
 #[derive(Default)]
 pub struct Details {
-    pub curves: Vec<ClassCurve>,
+    pub curves: Vec<ThresholdCurve>,
     /// Whether thresholds are probabilities, or scores.
     pub is_proba: bool,
     /// Actual and predicted numbers, some of them if there are many.
@@ -37,17 +38,6 @@ pub struct Details {
     /// Rows whose first two classes are nearest to each other, right or wrong.
     pub border: Vec<Mistake>,
     pub importance: Vec<(f64, String)>,
-}
-
-/// How a threshold on the score of one class trades its mistakes.
-pub struct ClassCurve {
-    pub class: usize,
-    /// Rows of the class, and others.
-    pub rows: [u64; 2],
-    pub auc: f64,
-    pub average_precision: f64,
-    /// Thresholds that fall, with the rows of the class and the others that score at least as much.
-    pub points: Vec<(f64, u64, u64)>,
 }
 
 /// A row with its answer, most often a wrong one.
@@ -93,9 +83,6 @@ impl Details {
     ) -> Result<(), lineal::Error> {
         let k = model.classes().len();
         self.is_proba = model.has_proba();
-        // Of two classes one curve says it all.
-        let shown: Vec<usize> = if k == 2 { vec![1] } else { (0..k.min(CLASSES)).collect() };
-        let mut scores: Vec<Vec<(f64, bool)>> = vec![Vec::new(); shown.len()];
         let rows: Vec<usize> = (0..data.n_rows()).collect();
         for rows in rows.chunks((AT_ONCE / k.max(1)).max(1)) {
             let part = data.select(rows);
@@ -114,9 +101,6 @@ impl Details {
                 };
                 if gold[i] == UNSEEN {
                     continue;
-                }
-                for (scores, &class) in scores.iter_mut().zip(&shown) {
-                    scores.push((of(class), gold[i] as usize == class));
                 }
                 let name = |class: u32| model.classes()[class as usize].clone();
                 let others = (0..k).filter(|&class| class != predicted[at] as usize).map(of);
@@ -145,8 +129,8 @@ impl Details {
         }
         self.keep_worst();
         self.keep_closest();
-        let curves = scores.into_iter().zip(shown);
-        self.curves = curves.filter_map(|(scores, class)| ClassCurve::new(class, scores)).collect();
+        self.curves = model.threshold_curves(data)?;
+        self.curves.iter_mut().for_each(|curve| curve.points = curve.some_points(POINTS));
         Ok(())
     }
 
@@ -254,45 +238,6 @@ impl Write for Lines {
     }
 }
 
-impl ClassCurve {
-    /// None where the class is in all rows or in none.
-    fn new(class: usize, mut scores: Vec<(f64, bool)>) -> Option<Self> {
-        scores.retain(|(score, _)| !score.is_nan());
-        scores.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let n_true = scores.iter().filter(|(_, is_it)| *is_it).count() as u64;
-        let n_other = scores.len() as u64 - n_true;
-        if n_true == 0 || n_other == 0 {
-            return None;
-        }
-        // One point for each threshold that some row has.
-        let mut all: Vec<(f64, u64, u64)> = Vec::new();
-        let (mut tp, mut fp) = (0, 0);
-        let (mut area, mut precision_sum) = (0.0, 0.0);
-        let mut i = 0;
-        while i < scores.len() {
-            let (threshold, before) = (scores[i].0, (tp, fp));
-            while i < scores.len() && scores[i].0 == threshold {
-                tp += u64::from(scores[i].1);
-                fp += u64::from(!scores[i].1);
-                i += 1;
-            }
-            area += (fp - before.1) as f64 * (tp + before.0) as f64 / 2.0;
-            precision_sum += (tp - before.0) as f64 * tp as f64 / (tp + fp) as f64;
-            all.push((threshold, tp, fp));
-        }
-        let every = all.len().div_ceil(POINTS).max(1);
-        let last = all.len() - 1;
-        let points = all.iter().enumerate().filter(|(i, _)| i % every == 0 || *i == last);
-        Some(Self {
-            class,
-            rows: [n_true, n_other],
-            auc: area / (n_true as f64 * n_other as f64),
-            average_precision: precision_sum / n_true as f64,
-            points: points.map(|(_, point)| *point).collect(),
-        })
-    }
-}
-
 /// Weight × standard deviation of the features that weigh most, for the class that each speaks for or against most.
 pub fn importance(model: &Model) -> Vec<(f64, String)> {
     let (n, k) = (model.n_features(), model.classes().len());
@@ -330,17 +275,6 @@ pub fn importance(model: &Model) -> Vec<(f64, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_curve_counts_ties_once() {
-        let scores = vec![(0.9, true), (0.5, true), (0.5, false), (0.1, false)];
-        let curve = ClassCurve::new(1, scores).unwrap();
-        assert_eq!(curve.points, [(0.9, 1, 0), (0.5, 2, 1), (0.1, 2, 2)]);
-        // scikit-learn 1.5: roc_auc_score and average_precision_score of these.
-        assert_eq!(curve.auc, 0.875);
-        assert!((curve.average_precision - (0.5 + 0.5 * 2.0 / 3.0)).abs() < 1e-12);
-        assert!(ClassCurve::new(0, vec![(0.1, true)]).is_none());
-    }
 
     #[test]
     fn lines_are_kept_by_their_number() {

@@ -64,6 +64,7 @@ pub fn facts(model: &Model) -> Vec<(&'static str, String)> {
     }
     facts.extend(fitted(model));
     facts.push(("trained on", model.provenance().source.clone()));
+    facts.extend(model.evaluation().map(|kept| ("tested on", kept.source.clone())));
     facts.push(("by", format!("lineal {}", model.provenance().lineal)));
     facts.extend(report.warnings.iter().map(|warning| ("warning", as_flags(warning).into_owned())));
     facts
@@ -237,15 +238,15 @@ pub fn as_json(model: &Model, top: Option<usize>) -> Value {
     let report = model.report();
     let all = weight_vectors(model);
     let shown = shown_classes(all.len(), top);
-    let features = |class: usize| -> Vec<Value> {
-        let best = model.top_features(class, top.unwrap_or(TOP));
-        best.into_iter().map(|(name, weight)| json!([name, weight])).collect()
+    let of_class = |class: usize| -> Value {
+        let best = model.top_effects(class, top.unwrap_or(TOP));
+        let features: Vec<Value> =
+            best.iter().map(|(name, weight, _)| json!([name, weight])).collect();
+        let effects: Vec<f64> = best.iter().map(|(.., effect)| *effect).collect();
+        json!({"class": model.classes().get(class), "features": features, "effects": effects})
     };
-    let top_features: Vec<Value> = all
-        .iter()
-        .take(shown)
-        .map(|(class, _)| json!({"class": model.classes().get(*class), "features": features(*class)}))
-        .collect();
+    let top_features: Vec<Value> =
+        all.iter().take(shown).map(|(class, _)| of_class(*class)).collect();
     // The report's own keys first: what `train --json` printed.
     let mut object = json!(report);
     if let Some(object) = object.as_object_mut() {
@@ -264,6 +265,7 @@ pub fn as_json(model: &Model, top: Option<usize>) -> Value {
         object.insert("map".to_owned(), json!(model.features().map().map(maps::as_json)));
         object.insert("text".to_owned(), json!(model.features().text().map(text::as_json)));
         object.insert("provenance".to_owned(), json!(model.provenance()));
+        object.insert("evaluation".to_owned(), json!(model.evaluation()));
     }
     object
 }

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use anyhow::bail;
 use lineal::{
-    CalibrateKind, Dataset, Features, Metrics, Model, Report, Source, Strategy, Targets, Task,
-    Threshold, TrainSpec, Training,
+    CalibrateKind, ClassEvaluation, Dataset, Evaluation, Features, Metrics, Model, Report, Source,
+    Strategy, Targets, Task, Threshold, TrainSpec, Training,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -104,6 +104,19 @@ impl Trainable for Model {
 
     fn evaluate(&self, rows: &Rows) -> anyhow::Result<Metrics> {
         Ok(Model::evaluate(self, &rows.data)?)
+    }
+
+    fn evaluation(&self, rows: &Rows, metrics: &Metrics) -> anyhow::Result<Evaluation> {
+        let mut kept = Evaluation::new(&rows.data.source, &eval::json(metrics)?);
+        if let Metrics::Classify(metrics) = metrics {
+            let curves = self.threshold_curves(&rows.data)?;
+            kept.classes = Some(ClassEvaluation::new(metrics, self.has_proba(), curves));
+        }
+        Ok(kept)
+    }
+
+    fn keep_evaluation(&mut self, evaluation: Evaluation) {
+        Model::keep_evaluation(self, evaluation);
     }
 
     fn page_sections(&self) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::FromArgMatches;
-use lineal::{AnyModel, Interrupt, SceneSchema, Source, StructuredModel, Task};
+use lineal::{AnyModel, Evaluation, Interrupt, SceneSchema, Source, StructuredModel, Task};
 use lineal_server::{Ask, Examples, ExplainAsk, Fault, Form, Served};
 use serde_json::{Value, json};
 
@@ -199,6 +199,16 @@ impl Served for Answering {
 
     fn is_quick(&self) -> bool {
         matches!(self.model, AnyModel::Rows(_))
+    }
+
+    fn kept_evaluation(&self) -> Option<(String, String)> {
+        let of = |kept: &Evaluation, classes: &[String]| {
+            (kept.source.clone(), html::kept_evaluation(kept, classes))
+        };
+        match &self.model {
+            AnyModel::Rows(model) => model.evaluation().map(|kept| of(kept, model.classes())),
+            model => model.evaluation().map(|kept| of(kept, &[])),
+        }
     }
 
     fn until(&self, unwanted: &Arc<AtomicBool>, work: &mut dyn FnMut()) {

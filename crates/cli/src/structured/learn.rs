@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use anyhow::bail;
-use lineal::{CurvePoint, Examples, Report, Source, StructuredModel, Training};
+use lineal::{CurvePoint, Evaluation, Examples, Report, Source, StructuredModel, Training};
 use serde_json::Value;
 
 use super::program::stages;
@@ -72,6 +72,10 @@ impl<M: StructuredTask> Trainable for M {
 
     fn evaluate(&self, data: &M::Data) -> anyhow::Result<M::Metrics> {
         Ok(StructuredModel::evaluate(self, data)?)
+    }
+
+    fn keep_evaluation(&mut self, evaluation: Evaluation) {
+        StructuredModel::keep_evaluation(self, evaluation);
     }
 
     fn source(data: &M::Data) -> &str {

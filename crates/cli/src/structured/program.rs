@@ -91,6 +91,7 @@ impl<M: StructuredTask> Program for M {
             "class_names": self.classes(),
             "nonzeros": self.n_weights(),
             "provenance": self.provenance(),
+            "evaluation": self.evaluation(),
         });
         for more in [all, StructuredTask::inspect_json(self, top)] {
             object.extend(more.as_object().cloned().unwrap_or_default());
@@ -192,6 +193,7 @@ fn facts<M: StructuredTask>(model: &M) -> Pairs {
         facts.push((M::CLASSES, format!("{}: {shown}{more}", classes.len())));
     }
     facts.push(("trained on", model.provenance().source.clone()));
+    facts.extend(model.evaluation().map(|kept| ("tested on", kept.source.clone())));
     facts.push(("by", format!("lineal {}", model.provenance().lineal)));
     facts.extend(report.warnings.iter().map(|warning| ("warning", as_flags(warning).into_owned())));
     facts

@@ -213,8 +213,8 @@ impl StructuredTask for TagModel {
             .unzip();
         let tokens: ClassifyMetrics = classify(&Classified::new(n_labels, &gold, &predicted))?;
         Ok(vec![
-            html::confusion(&tokens, self.labels()),
-            html::by_class(&tokens, self.labels(), ["label", "tokens"]),
+            html::confusion(&tokens.confusion, self.labels()),
+            html::by_class(&tokens.per_class, self.labels(), ["label", "tokens"]),
             mistakes::section(self, data, tagged),
         ])
     }

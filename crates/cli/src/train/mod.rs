@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use lineal::{CurvePoint, Model, Report, Source};
+use lineal::{CurvePoint, Evaluation, Model, Report, Source};
 use serde_json::Value;
 
 use crate::args::TrainArgs;
@@ -95,6 +95,12 @@ pub trait Trainable: Program {
     }
     /// All metrics as name and value.
     fn metric_rows(metrics: &Self::Metrics) -> Vec<(&'static str, String)>;
+    /// How the model does on data that has these metrics, as its file keeps it.
+    fn evaluation(&self, data: &Self::Data, metrics: &Self::Metrics) -> anyhow::Result<Evaluation> {
+        Ok(Evaluation::new(Self::source(data), &Self::metrics_json(metrics)?))
+    }
+    /// From now on its file says so.
+    fn keep_evaluation(&mut self, evaluation: Evaluation);
     /// The metrics as `eval --json` names them.
     fn metrics_json(metrics: &Self::Metrics) -> anyhow::Result<Value>;
 
@@ -196,7 +202,7 @@ fn train<M: Trainable>(args: &TrainArgs, request: &mut Request<M::Options>) -> a
     let (model, report) = trained?;
     let train = begun.elapsed().as_secs_f64();
 
-    let (model, shrunk) = match args.tag.max_size {
+    let (mut model, shrunk) = match args.tag.max_size {
         Some(size) => {
             let measured = test.as_ref().or(held_out.as_ref()).unwrap_or(&data);
             outcome::shrink(model, size.0, measured)?
@@ -204,7 +210,16 @@ fn train<M: Trainable>(args: &TrainArgs, request: &mut Request<M::Options>) -> a
         None => (model, None),
     };
     let beside = model.alternatives(args, &data, [held_out.as_ref(), test.as_ref()], train)?;
-    let test = test.map(|data| model.evaluate(&data)).transpose()?;
+    let measure = |data: M::Data| {
+        let metrics = model.evaluate(&data)?;
+        let kept = model.evaluation(&data, &metrics)?;
+        anyhow::Ok((metrics, kept))
+    };
+    let (test, kept) = test.map(measure).transpose()?.unzip();
+    // A file that must be small has no room for it.
+    if let (Some(kept), None) = (kept, args.tag.max_size) {
+        model.keep_evaluation(kept);
+    }
     let model_bytes = write_model(&model, &args.out)?;
     let seconds = Seconds { read, train, total: start.elapsed().as_secs_f64() };
     let outcome = Outcome { report, test, seconds, model_bytes, shrunk, last_pass };

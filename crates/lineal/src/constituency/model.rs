@@ -3,6 +3,8 @@
 use super::spec::ConstituencySpec;
 use super::tags;
 use crate::Error;
+use crate::listener::Listener;
+use crate::predict::evaluation::Evaluation;
 use crate::request::spec::Task;
 use crate::structured::{
     self, Ask, Header, PRUNER, StructuredModel, TableInfo, Tables, TagsKind, check_word, in_chunks,
@@ -144,7 +146,10 @@ impl ConstituencyModel {
         let (parser, tags) = (self.parser(), self.tags(&data)?);
         data.check_lengths(0..1, longest(parser.pruner.is_some()))?;
         let words: Vec<&str> = data.get(0).words().collect();
-        let found = parser.explain(&words, &tags[0], word, self.has_proba());
+        let listener = Listener::here();
+        let asked = |t: usize| !listener.is_stopped() && word.is_none_or(|word| word == t);
+        let found = parser.explain(&words, &tags[0], asked, self.has_proba());
+        listener.go_on()?;
         found.map_err(|_| data.error_at(0, "no tree is possible").into())
     }
 
@@ -218,6 +223,10 @@ impl StructuredModel for ConstituencyModel {
 
     fn header(&self) -> &Header {
         &self.about.header
+    }
+
+    fn keep_evaluation(&mut self, evaluation: Evaluation) {
+        self.about.header.evaluation = Some(evaluation);
     }
 
     fn from_file(file: ModelFile) -> Result<Self, Error> {

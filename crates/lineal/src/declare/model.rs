@@ -4,6 +4,8 @@ use super::data::DeclaredData;
 use super::metrics::DeclaredMetrics;
 use super::spec::DeclaredOptions;
 use crate::Error;
+use crate::listener::Listener;
+use crate::predict::evaluation::Evaluation;
 use crate::request::spec::Task;
 use crate::structured::{self, Ask, Header, StructuredModel, TREES, TableInfo, Tables, in_chunks};
 use lineal_data::Source;
@@ -168,7 +170,9 @@ impl DeclaredModel {
         }
         let predictor = self.predictor_with(data.options());
         let asked = variable.map_or(0..n, |v| v..v + 1);
+        let listener = Listener::here();
         let one = |variable: usize| {
+            listener.go_on()?;
             let found = predictor.explain(ground, variable);
             let found = found.map_err(|e| place(data, example, &e))?;
             let kind = ground.kinds[variable] as usize;
@@ -214,6 +218,10 @@ impl StructuredModel for DeclaredModel {
 
     fn header(&self) -> &Header {
         &self.about.header
+    }
+
+    fn keep_evaluation(&mut self, evaluation: Evaluation) {
+        self.about.header.evaluation = Some(evaluation);
     }
 
     fn from_file(file: ModelFile) -> Result<Self, Error> {

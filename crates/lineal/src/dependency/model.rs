@@ -1,6 +1,8 @@
 //! A trained parser: its parts, its file, and what it says of sentences.
 
 use super::spec::{DecoderKind, LabellerKind};
+use crate::listener::Listener;
+use crate::predict::evaluation::Evaluation;
 use crate::request::spec::Task;
 use crate::structured::{
     self, Ask, Header, PRUNER, StructuredModel, TREES, TableInfo, Tables, check_word, in_chunks,
@@ -134,7 +136,10 @@ impl DependencyModel {
         let allowed = |i: usize, t: usize, head: u32| constraints.allows(i, t, head);
         let allowed = (!constraints.is_empty()).then_some(&allowed as _);
         let cells = cells(self.columns(), data.get(0));
+        let listener = Listener::here();
+        let words = words.take_while(|_| !listener.is_stopped());
         let found = parser.explain(&cells, words, allowed, self.has_proba());
+        listener.go_on()?;
         found.map_err(|found| no_tree(data, 0, found, false, !forbidden.is_empty()))
     }
 
@@ -211,6 +216,10 @@ impl StructuredModel for DependencyModel {
 
     fn header(&self) -> &Header {
         &self.about.header
+    }
+
+    fn keep_evaluation(&mut self, evaluation: Evaluation) {
+        self.about.header.evaluation = Some(evaluation);
     }
 
     fn from_file(file: ModelFile) -> Result<Self, Error> {

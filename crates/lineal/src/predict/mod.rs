@@ -2,6 +2,7 @@
 
 pub(crate) mod arrays;
 pub(crate) mod evaluate;
+pub(crate) mod evaluation;
 pub(crate) mod file;
 pub(crate) mod layout;
 pub(crate) mod model;

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::features::{AboutFeatures, Features};
+use crate::predict::evaluation::Evaluation;
 use crate::predict::layout::{Decoder, Layout};
 use crate::request::spec::{Task, Threshold, TrainSpec};
 use crate::stream::{AboutStream, StreamSpec, StreamTensors};
@@ -79,6 +80,9 @@ pub(crate) struct About {
     /// an average row; predictions do without.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scales: Vec<ColumnScale>,
+    /// How it did on labelled data when it was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evaluation: Option<Evaluation>,
 }
 
 fn one() -> f64 {
@@ -166,6 +170,7 @@ impl Model {
             sharpness: 1.0,
             thresholds,
             scales: Vec::new(),
+            evaluation: None,
         };
         Ok(Self { weights, tree, decoder, features, stream: None, about })
     }
@@ -377,6 +382,11 @@ impl Model {
     /// The features with the largest weights for a class ([`class_weights`](Self::class_weights)), by size, with sign. A word that is hashed to minus a column
     /// has minus its weight.
     pub fn top_features(&self, class: usize, n: usize) -> Vec<(String, f64)> {
+        self.top_effects(class, n).into_iter().map(|(name, w, _)| (name, w)).collect()
+    }
+
+    /// [`top_features`](Self::top_features), each with what it is ordered by: its weight times the standard deviation of the feature, which is what a usual difference of it does.
+    pub fn top_effects(&self, class: usize, n: usize) -> Vec<(String, f64, f64)> {
         let weights = self.class_weights(class).into_iter().enumerate();
         let mut order: Vec<(usize, f64)> = weights.filter(|(_, w)| *w != 0.0).collect();
         // In units of its own a weight says little: what counts is what a usual difference of the feature does.
@@ -387,8 +397,8 @@ impl Model {
         // Weights of numbers beside text are of rescaled ones.
         let in_units = |j| self.features.scale_of(j).map_or(1.0, |by| f64::from(by.scale));
         let shown = |(j, w): (usize, f64)| {
-            let w = w * in_units(j);
-            (self.feature_name(j), if is_negated(j) { -w } else { w })
+            let sign = if is_negated(j) { -1.0 } else { 1.0 };
+            (self.feature_name(j), sign * w * in_units(j), sign * w * self.deviation(j))
         };
         order.into_iter().map(shown).collect()
     }

@@ -3,6 +3,7 @@
 use super::metrics::RankMetrics;
 use super::train::RankedRows;
 use crate::features::Features;
+use crate::predict::evaluation::Evaluation;
 use crate::predict::model::Model;
 use crate::request::spec::Task;
 use crate::structured::{self, Ask, Examples, Header, StructuredModel};
@@ -85,6 +86,7 @@ impl RankModel {
             spec: rows.spec().clone(),
             report: rows.report().clone(),
             provenance: rows.provenance().clone(),
+            evaluation: rows.evaluation().cloned(),
         };
         Self { rows, header }
     }
@@ -190,6 +192,11 @@ impl StructuredModel for RankModel {
 
     fn header(&self) -> &Header {
         &self.header
+    }
+
+    fn keep_evaluation(&mut self, evaluation: Evaluation) {
+        self.rows.keep_evaluation(evaluation.clone());
+        self.header.evaluation = Some(evaluation);
     }
 
     fn from_file(file: ModelFile) -> Result<Self, Error> {

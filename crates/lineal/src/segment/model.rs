@@ -4,6 +4,8 @@ use super::inputs::{Prepared, bytes_per_pixel, layout, names};
 use super::metrics::SegmentMetrics;
 use super::scenes::{Scene, SceneKind, SceneOptions, SceneSchema, Scenes};
 use crate::Error;
+use crate::listener::Listener;
+use crate::predict::evaluation::Evaluation;
 use crate::request::spec::Task;
 use crate::structured::{self, Ask, Header, StructuredModel};
 use lineal_data::Source;
@@ -269,6 +271,10 @@ impl StructuredModel for SegmentModel {
         &self.about.header
     }
 
+    fn keep_evaluation(&mut self, evaluation: Evaluation) {
+        self.about.header.evaluation = Some(evaluation);
+    }
+
     fn from_file(file: ModelFile) -> Result<Self, Error> {
         let about: About = structured::description(&file, Task::Segment)?;
         let bad = |why: &str| structured::unfit(&file, why);
@@ -318,7 +324,9 @@ impl StructuredModel for SegmentModel {
                 "a segmentation has its best labelling and how sure its labels are; it has no probabilities",
             ));
         }
-        (0..data.len()).into_par_iter().map(|i| self.label_one(data.get(i), ask)).collect()
+        let listener = Listener::here();
+        let one = |i: usize| listener.go_on().and_then(|()| self.label_one(data.get(i), ask));
+        (0..data.len()).into_par_iter().map(one).collect()
     }
 
     fn probability(_: &Segmented) -> Option<f64> {

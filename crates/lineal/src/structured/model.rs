@@ -1,6 +1,8 @@
 //! What every model of structured outputs can do: read its data, answer, measure itself, become smaller, be stored.
 
 use crate::Error;
+use crate::listener::Listener;
+use crate::predict::evaluation::Evaluation;
 use crate::predict::model::Provenance;
 use crate::request::spec::{LossKind, Task, TrainSpec};
 use crate::train::Trainable;
@@ -89,6 +91,9 @@ pub struct Header {
     pub report: Report,
     /// Where it comes from.
     pub provenance: Provenance,
+    /// How it did on labelled data when it was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evaluation: Option<Evaluation>,
 }
 
 impl Header {
@@ -99,6 +104,7 @@ impl Header {
             spec: spec.clone(),
             report: report.stored(),
             provenance: Provenance::of(source),
+            evaluation: None,
         }
     }
 }
@@ -118,6 +124,9 @@ pub trait StructuredModel: Sized + Send + Sync {
 
     /// What its file says of it.
     fn header(&self) -> &Header;
+
+    /// From now on its file says how it did on labelled data.
+    fn keep_evaluation(&mut self, evaluation: Evaluation);
 
     /// From a file that is mapped and whole. Nothing in it is believed before it is checked.
     fn from_file(file: ModelFile) -> Result<Self, Error>;
@@ -190,6 +199,11 @@ pub trait StructuredModel: Sized + Send + Sync {
         &self.header().report
     }
 
+    /// How the model did on labelled data when it was made, if that is known.
+    fn evaluation(&self) -> Option<&Evaluation> {
+        self.header().evaluation.as_ref().filter(|kept| kept.fits(0))
+    }
+
     /// What was asked for.
     fn spec(&self) -> &TrainSpec {
         &self.header().spec
@@ -254,7 +268,21 @@ pub(crate) fn in_chunks<A: Send, S>(
     scratch: impl Fn() -> S + Send + Sync,
     f: impl Fn(&mut S, Range<usize>) -> Result<Vec<A>, Error> + Sync,
 ) -> Result<Vec<A>, Error> {
-    let chunks: Result<Vec<_>, Error> = chunks::in_chunks(n, scratch, f).into_iter().collect();
+    let listener = Listener::here();
+    let of_chunk = |s: &mut S, chunk: Range<usize>| {
+        if !listener.is_heard() {
+            return f(s, chunk);
+        }
+        // A chunk of long sentences takes seconds: whoever may end the run is asked at each of them.
+        let mut answers = Vec::with_capacity(chunk.len());
+        for i in chunk {
+            listener.go_on()?;
+            answers.extend(f(s, i..i + 1)?);
+        }
+        Ok(answers)
+    };
+    let chunks: Result<Vec<_>, Error> =
+        chunks::in_chunks(n, scratch, of_chunk).into_iter().collect();
     Ok(chunks?.into_iter().flatten().collect())
 }
 

@@ -3,6 +3,7 @@
 use super::model::TagModel;
 use super::tagger::{Bench, observations, place};
 use crate::Error;
+use crate::listener::Listener;
 use crate::structured::StructuredModel;
 use lineal_chain::{LabelSets, Parts};
 use lineal_data::Sequence;
@@ -101,8 +102,10 @@ impl TagModel {
             Some(t) => t..t + 1,
             None => 0..n,
         };
+        let listener = Listener::here();
         let mut explanations = Vec::new();
         for t in positions {
+            listener.go_on()?;
             let mut allowed = LabelSets::full(n, k);
             match against.filter(|&label| label != best[t]) {
                 Some(label) => allowed.keep_only(t, label as usize),

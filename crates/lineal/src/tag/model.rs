@@ -3,6 +3,7 @@
 use super::file::About;
 use super::notable::Notable;
 use super::vectorize;
+use crate::predict::evaluation::Evaluation;
 use crate::structured::{Ask, Header, StructuredModel};
 use crate::{Error, SequenceOptions, TagMetrics, Tagged};
 use lineal_chain::{Grammar, PrunedModel};
@@ -176,6 +177,10 @@ impl StructuredModel for TagModel {
 
     fn header(&self) -> &Header {
         &self.about.header
+    }
+
+    fn keep_evaluation(&mut self, evaluation: Evaluation) {
+        self.about.header.evaluation = Some(evaluation);
     }
 
     fn from_file(file: ModelFile) -> Result<Self, Error> {

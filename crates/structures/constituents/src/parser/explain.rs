@@ -28,7 +28,7 @@ impl Parser<'_> {
         &self,
         words: &[&str],
         tags: &[String],
-        word: Option<usize>,
+        asked: impl Fn(usize) -> bool,
         has_proba: bool,
     ) -> Result<Vec<PhraseExplanation>, Infeasible> {
         let mut sentences = Sentences::new(self.templates);
@@ -46,7 +46,7 @@ impl Parser<'_> {
             false => Vec::new(),
         };
         let own = phrases(self.grammar, &best);
-        let asked = own.iter().filter(|p| word.is_none_or(|t| p.start as usize == t));
+        let asked = own.iter().filter(|p| asked(p.start as usize));
         let mut explanations = Vec::new();
         for phrase in asked {
             let label = self.grammar.label(&phrase.label);

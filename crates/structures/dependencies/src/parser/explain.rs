@@ -32,7 +32,7 @@ impl Parser<'_> {
     pub fn explain(
         &self,
         cells: &[&str],
-        words: std::ops::Range<usize>,
+        words: impl Iterator<Item = usize>,
         allowed: Option<&Allowed<'_>>,
         has_proba: bool,
     ) -> Result<Vec<ArcExplanation>, Infeasible> {
