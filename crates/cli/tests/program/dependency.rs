@@ -286,9 +286,9 @@ fn predicted_tags() {
     world.run(&[&TRAIN[..], &["--tags", "t.lineal", "-q"]].concat()).done();
     assert!(world.run(&["predict", "m.lineal", "raw.conllu"]).done().out.contains("3\tnsubj"));
     // The same sentences with tags of their own, as many as train.conllu has; one fewer.
-    world.file("tags.conllu", &trees(60));
+    world.file("tags.conllu", trees(60));
     world.run(&[&TRAIN[..], &["--tags", "tags.conllu", "-q"]].concat()).done();
-    world.file("tags.conllu", &trees(59));
+    world.file("tags.conllu", trees(59));
     world
         .run(&[&TRAIN[..], &["--tags", "tags.conllu", "-q"]].concat())
         .failed(1, &["sentence 60 is not that of train.conllu"]);
