@@ -394,32 +394,6 @@ impl<F: Scalar> SumOf<F> for f64 {
 unsafe fn scores_tiles<F: Scalar, G: SumOf<F>>(x: impl Entries, w: &[F], out: &mut [G]) {
     let k = out.len();
     // An empty row may come with fewer than `at` weights, so that the pointer is not known to be inside before an entry is there.
-    macro_rules! tile {
-        ($T:literal, $at:expr) => {{
-            let at = $at;
-            // SAFETY: it reads w[j·k + at ..][..T] with at + T ≤ k, inside by the caller's promise.
-            unsafe {
-                scores_tile::<F, G, $T>(x, w.as_ptr().wrapping_add(at), k, &mut out[at..at + $T])
-            }
-        }};
-    }
-    // What is left over whole tiles of 32 is one more that begins earlier, where several small ones would be as many walks.
-    let left = k % 32;
-    if k > 32 && !matches!(left, 0 | 1 | 2 | 3 | 4 | 6 | 8 | 10 | 12 | 16 | 20 | 24) {
-        for at in (0..k - left).step_by(32) {
-            tile!(32, at);
-        }
-        match left {
-            5 | 7 => tile!(8, k - 8),
-            9 => tile!(10, k - 10),
-            11 => tile!(12, k - 12),
-            13..=15 => tile!(16, k - 16),
-            17..=19 => tile!(20, k - 20),
-            21..=23 => tile!(24, k - 24),
-            _ => tile!(32, k - 32),
-        }
-        return;
-    }
     // SAFETY: each tile reads w[j·k + at ..][..T] with at + T ≤ k, inside by the caller's promise.
     for_tiles!(k, at, T, unsafe {
         scores_tile::<F, G, T>(x, w.as_ptr().wrapping_add(at), k, &mut out[at..at + T])

@@ -111,11 +111,10 @@ impl<F: Scalar> Projective<F> {
     }
 }
 
-/// Where candidates leave no projective tree: at a word without any or, in sentences that are not too long, where the others leave no tree; else at the first word.
+/// Where candidates leave no projective tree. In very long sentences only a word without any is looked for; else it is the first word.
 pub(crate) fn conflict(arcs: &Arcs) -> Infeasible {
-    let without = infeasible::first_without_heads(arcs);
-    if without.is_some() || arcs.n_words() > infeasible::CHARTED {
-        return Infeasible { at: without.unwrap_or(0) };
+    if arcs.n_words() > infeasible::CHARTED {
+        return Infeasible { at: infeasible::first_without_heads(arcs).unwrap_or(0) };
     }
     let (mut chart, mut heads) = (Chart::<f32>::default(), Vec::new());
     infeasible::first_conflict(arcs, |arcs| chart.max(arcs, &vec![0.0; arcs.len()], &mut heads))
