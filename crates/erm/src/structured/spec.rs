@@ -101,8 +101,8 @@ impl Default for LearnSpec {
     }
 }
 
-/// The largest penalty, and the inverse of the smallest: weights of learners are f32, whose squares end at 10³⁸.
-const REACH: f64 = 1e30;
+/// The smallest and the largest penalty: weights of learners are f32, whose squares end at 10³⁸.
+const PENALTIES: std::ops::RangeInclusive<f64> = 1e-30..=1e30;
 
 impl LearnSpec {
     /// Whether steps just reach a margin.
@@ -136,11 +136,12 @@ impl LearnSpec {
         if !amounts.iter().all(|a| a.is_finite() && *a >= 0.0) {
             return refuse("l2, l1, tol and rate must be numbers ≥ 0");
         }
-        if self.l2 > 0.0 && !(1.0 / REACH..=REACH).contains(&self.l2) {
+        if self.l2 > 0.0 && !PENALTIES.contains(&self.l2) {
             return refuse(&format!(
-                "l2 = {:e} (1/(C·n) where C was given) is beyond what weights in single precision can follow: take one between {:e} and {REACH:e}",
+                "l2 = {:e} (1/(C·n) where C was given) is beyond what weights in single precision can follow: take one between {:e} and {:e}",
                 self.l2,
-                1.0 / REACH
+                PENALTIES.start(),
+                PENALTIES.end()
             ));
         }
         if self.is_passive() && self.loss == Loss::Logistic {
