@@ -37,6 +37,7 @@ def main():
 
 def prepare(source, folder):
     """Unpacks the sets, and writes CRFsuite's attributes and CRF++'s template for the chunks."""
+    folder.mkdir(parents=True, exist_ok=True)
     for name, paths in {"conll2000": ("train.conll", "test.conll"), "ewt": ("train.conllu", "dev.conllu", "test.conllu"),
                         "ocr": ("fold0.crfsuite", "folds1-9.crfsuite")}.items():
         for path in paths:
