@@ -189,7 +189,7 @@ where
         }
     }
 
-    /// The dual value, which needs no scores: with a free bias that of the problem in which it is penalised.
+    /// The dual value, which needs no scores; with a free bias what the bias still owes is left out, so that this is no bound. It only tells when to certify.
     fn estimate(&self, mu: &[F], w: &[F]) -> Option<f64> {
         let Erm { model, loss, data, penalty, .. } = &*self.erm;
         let width = model.max_parts();

@@ -18,6 +18,18 @@ pub struct Penalty {
 }
 
 impl Penalty {
+    /// What is wrong with an `l2` that weights cannot follow: some solvers have them in single precision, whose squares end at 10³⁸.
+    pub fn refusal(l2: f64) -> Option<String> {
+        let followed = 1e-30..=1e30;
+        (l2 != 0.0 && !followed.contains(&l2)).then(|| {
+            format!(
+                "l2 = {l2:e} (1/(C·n) where C was given) is beyond what weights in single precision can follow: take one between {:e} and {:e}",
+                followed.start(),
+                followed.end()
+            )
+        })
+    }
+
     /// Its value.
     pub fn value<F: Scalar>(&self, w: &[F]) -> f64 {
         let l1 = if self.l1 > 0.0 { w.iter().map(|w| w.abs().to_f64()).sum() } else { 0.0 };

@@ -75,7 +75,7 @@ pub struct Proof {
     pub rounding: f64,
 }
 
-/// More rounding than this part of the objective, and nothing counts as converged.
+/// With more rounding than this part of the objective, rounding is not excused: only the whole gap counts.
 const MOST_ROUNDING: f64 = 1e-6;
 
 impl Proof {

@@ -94,6 +94,35 @@ fn without_a_penalty_units_do_not_matter_and_nothing_is_proven() {
     assert!(usual.certificate().contains("nothing is proven"), "{}", usual.certificate());
 }
 
+/// Squares of features above 1.8e19 are beyond single precision, and a factor of their Hessian was tried again for ever.
+#[test]
+fn newton_ends_on_features_whose_squares_are_beyond_single_precision() {
+    for scale in [1e17, 3e19, 1e20] {
+        let data = blobs(2500, 110, 3, 0.0, scale, 5);
+        let request = TrainSpec {
+            max_passes: Some(60),
+            ..spec(LossKind::Logistic, Penalty::C(1.0), SolverKind::Newton, 1e-3)
+        };
+        let (_, report) = run(&data, &request);
+        assert!(
+            report.objective.is_finite() && report.objective <= 3f64.ln() + 1e-9,
+            "{scale:e}: {}",
+            report.objective
+        );
+    }
+}
+
+/// C = 1e300 ended as NaN after 100,000 passes and half a gigabyte of curve.
+#[test]
+fn a_penalty_beyond_single_precision_is_refused() {
+    let data = blobs(20, 2, 2, 0.0, 1.0, 4);
+    for penalty in [Penalty::C(1e300), Penalty::L2(1e-31), Penalty::L2(1e31)] {
+        let refused = train(&data, &spec(LossKind::Hinge, penalty, SolverKind::Auto, 1e-3));
+        let message = refused.map(|_| ()).unwrap_err().to_string();
+        assert!(message.contains("take one between 1e-30 and 1e30"), "{message}");
+    }
+}
+
 /// Σ over pairs of ½‖w‖² + C·Σ loss + l1, as means over their rows, computed by hand.
 #[test]
 fn the_objective_of_one_vs_one_has_the_l1_penalty_in_it() {

@@ -116,7 +116,7 @@ fn penalised_factor(problem: &Problem<'_>, sum: &[f64], level: f64, free: f64, o
             out[j * dim + j] += own + shift;
         }
         let largest = (0..dim).map(|j| out[j * dim + j]).fold(0.0, f64::max);
-        if dense::cholesky(out, dim).is_ok() || shift > largest {
+        if dense::cholesky(out, dim).is_ok() || shift > largest || !largest.is_finite() {
             return;
         }
         // If no row has a curvature, a free bias has a zero on the diagonal.

@@ -20,6 +20,9 @@ const FEW_ROWS: usize = 2048;
 /// The most numbers of factors that coupled outputs have each for itself: 16 MB.
 const MOST_OWN: usize = 2_000_000;
 
+/// Means above this are stored divided by the largest of them: single precision ends at 3.4·10³⁸.
+const LARGEST_MEAN: f64 = 1e30;
+
 pub(super) struct Preconditioner<'a> {
     x: &'a Matrix,
     /// Features, and the bias if there is one.
@@ -29,8 +32,10 @@ pub(super) struct Preconditioner<'a> {
     l2: f64,
     /// Whether outputs are coupled, so that products make up for factors that are not their own.
     coupled: bool,
-    /// The mean of xᵢxᵢᵀ over the rows, each with its share: about that, from some of them. The rows of its lower triangle one after the other.
+    /// The mean of xᵢxᵢᵀ over the rows, each with its share: about that, from some of them, divided by `mean_scale`. The rows of its lower triangle one after the other.
     mean: Vec<f32>,
+    /// 1, unless single precision could not hold the mean itself.
+    mean_scale: f64,
     /// One for all outputs, or one for each: the lower triangle, row by row.
     factors: Vec<Vec<f64>>,
     interrupt: Interrupt,
@@ -58,7 +63,7 @@ impl<'a> Preconditioner<'a> {
     ) -> Self {
         let interrupt = Interrupt::current();
         let (mean, factors) = (Vec::new(), Vec::new());
-        Self { x, n_inputs, n_penalised, l2, coupled, mean, factors, interrupt }
+        Self { x, n_inputs, n_penalised, l2, coupled, mean, mean_scale: 1.0, factors, interrupt }
     }
 
     /// Whether there are no factors yet.
@@ -122,18 +127,23 @@ impl<'a> Preconditioner<'a> {
         let every = counted.len().div_ceil(enough).max(1);
         let taken = || counted.iter().step_by(every).copied();
         let total: f64 = taken().map(|(_, share)| share).sum();
-        let (n, mut mean) = (self.n_inputs, Vec::new());
+        let (n, mut mean, mut scale) = (self.n_inputs, Vec::new(), 1.0);
         let rows = || taken().map(|(row, share)| (row, share / total.max(f64::MIN_POSITIVE)));
         let factor = self.factor(&mut |out| {
             lines(out, n).for_each(|line| line.fill(0.0));
             Gram::sum(self.x, n, rows(), &self.interrupt, out);
             if mean.is_empty() {
+                let largest = (0..n).map(|j| out[j * n + j]).fold(0.0, f64::max);
+                if largest > LARGEST_MEAN {
+                    scale = largest;
+                }
                 mean.reserve_exact(n * (n + 1) / 2);
-                lines(out, n).for_each(|line| mean.extend(line.iter().map(|&m| m as f32)));
+                lines(out, n)
+                    .for_each(|line| mean.extend(line.iter().map(|&m| (m / scale) as f32)));
             }
             lines(out, n).flatten().for_each(|m| *m *= curvature);
         });
-        (self.mean, self.factors) = (mean, vec![factor]);
+        (self.mean, self.mean_scale, self.factors) = (mean, scale, vec![factor]);
         every == 1
     }
 
@@ -142,7 +152,8 @@ impl<'a> Preconditioner<'a> {
         // Those that were are not needed any more, and their memory is.
         self.factors = Vec::new();
         let this = &*self;
-        let of_output = |(rows, &rest): (&Vec<(u32, f64)>, &f64)| {
+        let of_output = |(rows, rest): (&Vec<(u32, f64)>, &f64)| {
+            let rest = rest * this.mean_scale;
             this.factor(&mut |out| {
                 let each = lines(out, n).flatten().zip(&this.mean);
                 each.for_each(|(out, &mean)| *out = rest * f64::from(mean));
@@ -162,7 +173,8 @@ impl<'a> Preconditioner<'a> {
             (0..self.n_penalised).for_each(|j| out[j * n + j] += self.l2);
             let largest = (0..n).map(|j| out[j * n + j]).fold(0.0, f64::max);
             (0..n).for_each(|j| out[j * n + j] += shift);
-            if dense::cholesky(&mut out, n).is_ok() || shift > largest {
+            // Where sums are infinite no shift helps; the steps that such a factor leads to fail, and another method goes on.
+            if dense::cholesky(&mut out, n).is_ok() || shift > largest || !largest.is_finite() {
                 break;
             }
             shift = if shift == 0.0 { 1e-10 * largest.max(1e-200) } else { 10.0 * shift };

@@ -178,7 +178,7 @@ impl<'a> Pass<'a> {
         self.shards32 = shards;
     }
 
-    /// Scores of rows that have a curvature; others (outside of a margin) are not walked along, and have 0.
+    /// Scores of rows that have a curvature; others (outside of a margin) are not walked along unless they stand beside such rows, and their scores do not count.
     fn curved_scores(&self, rows: Range<usize>, diagonal: &[f32], v: &[f32], out: &mut [f32]) {
         let start = rows.start;
         out.fill(0.0);

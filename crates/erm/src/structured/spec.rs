@@ -1,6 +1,7 @@
 //! What to learn and how: the request.
 
 use super::LearnError;
+use crate::Penalty;
 use lineal_solver::Schedule;
 
 /// The loss of an example, by the scores of its outputs and its gold output.
@@ -101,9 +102,6 @@ impl Default for LearnSpec {
     }
 }
 
-/// The smallest and the largest penalty: weights of learners are f32, whose squares end at 10³⁸.
-const PENALTIES: std::ops::RangeInclusive<f64> = 1e-30..=1e30;
-
 impl LearnSpec {
     /// Whether steps just reach a margin.
     pub(crate) fn is_passive(&self) -> bool {
@@ -136,13 +134,8 @@ impl LearnSpec {
         if !amounts.iter().all(|a| a.is_finite() && *a >= 0.0) {
             return refuse("l2, l1, tol and rate must be numbers ≥ 0");
         }
-        if self.l2 > 0.0 && !PENALTIES.contains(&self.l2) {
-            return refuse(&format!(
-                "l2 = {:e} (1/(C·n) where C was given) is beyond what weights in single precision can follow: take one between {:e} and {:e}",
-                self.l2,
-                PENALTIES.start(),
-                PENALTIES.end()
-            ));
+        if let Some(why) = Penalty::refusal(self.l2) {
+            return refuse(&why);
         }
         if self.is_passive() && self.loss == Loss::Logistic {
             return refuse("passive-aggressive updates need the loss perceptron or hinge");

@@ -322,6 +322,9 @@ impl Request {
         if spec.hard_margin {
             return Ok(SolverKind::Dual);
         }
+        if let Some(why) = lineal_erm::Penalty::refusal(l2) {
+            return Err(Error::request(why));
+        }
         if spec.l1 > 0.0 {
             needs_smooth("an l1 penalty (OWL-QN)")?;
             return match spec.solver {
