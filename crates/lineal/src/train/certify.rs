@@ -49,8 +49,9 @@ where
     let mut grad = vec![0.0; w.len()];
     let value = erm.proven_value(&w, &mut grad);
     let objective = value.objective;
-    if !objective.is_finite() {
-        return Err(solver::Error::Diverged { value: objective, pass: outcome.passes }.into());
+    let broken = w.iter().copied().find(|w| !w.is_finite());
+    if let Some(value) = (!objective.is_finite()).then_some(objective).or(broken) {
+        return Err(solver::Error::Diverged { value, pass: outcome.passes }.into());
     }
     let bound = bound.or_else(|| erm.proven_bound(&value.blocks));
     let proof = value.proof(bound);

@@ -11,7 +11,7 @@ use lineal_model::{Bias, Linear};
 
 const QUANTILES: [f64; 7] = [0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99];
 
-/// The distribution of training margins; `None` for regression.
+/// The distribution of training margins; `None` for regression, and where they are too large for numbers.
 pub(crate) fn margins(
     weights: &Weights,
     bias: Bias,
@@ -26,6 +26,9 @@ pub(crate) fn margins(
         2 => lineal_erm::margins(&Linear::new(x.n_cols(), Binary, bias), &rows, w),
         _ => lineal_erm::margins(&Linear::new(x.n_cols(), Classes(n_classes), bias), &rows, w),
     });
+    if margins.is_empty() || !margins.iter().all(|margin| margin.is_finite()) {
+        return None;
+    }
     let mut by_class: Vec<Vec<f64>> = vec![Vec::new(); n_classes];
     for (&y, &m) in y.iter().zip(&margins) {
         by_class[y as usize].push(m);
@@ -38,9 +41,6 @@ pub(crate) fn margins(
         .map(|(name, [least, median])| (name, least, median))
         .collect();
     let mut all = margins;
-    if all.is_empty() {
-        return None;
-    }
     let [min, max] = quantiles(&mut all, [0.0, 1.0]);
     let at = quantiles(&mut all, QUANTILES);
     let quantiles = QUANTILES.into_iter().zip(at).collect();
