@@ -74,12 +74,12 @@ impl<'a, W> Watch<'a, W> {
     }
 
     fn keep(&mut self, point: CurvePoint) {
-        if self.n_seen % self.stride != 0 {
+        if !self.n_seen.is_multiple_of(self.stride) {
             self.curve.pop();
         }
         self.curve.push(point);
         self.n_seen += 1;
-        if self.curve.len() == MOST_POINTS && self.n_seen % self.stride == 0 {
+        if self.curve.len() == MOST_POINTS && self.n_seen.is_multiple_of(self.stride) {
             let mut at = 0;
             self.curve.retain(|_| {
                 at += 1;
