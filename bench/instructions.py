@@ -9,6 +9,7 @@ Counts belong to a version of the compiler, whose name is recorded with them: wi
 
 import argparse
 import json
+import os
 import random
 import re
 import shutil
@@ -18,6 +19,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
+TARGET = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
 BASELINE = HERE / "instructions.json"
 MORE = 0.05
 # Name: rows, features, classes, entries of a row, flags.
@@ -42,7 +44,7 @@ def main():
         return
     subprocess.run(["cargo", "build", "--release", "-p", "lineal-erm", "--example", "solvers"], cwd=ROOT, check=True)
     compiler = subprocess.run(["rustc", "--version"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
-    folder = ROOT / "target" / "instructions"
+    folder = TARGET / "instructions"
     folder.mkdir(parents=True, exist_ok=True)
     counted = {name: count(folder, *run) for name, run in RUNS.items()}
     if args.update:
@@ -85,7 +87,7 @@ def rows(rng, n, d, k, entries):
 
 
 def collect(folder, path, flags, repeat):
-    program = ROOT / "target" / "release" / "examples" / "solvers"
+    program = TARGET / "release" / "examples" / "solvers"
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder / 'out'}", program, "train", path, "--tol", "1e-2", "--threads", "1", "--repeat", repeat, *flags.split()]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True)
     return int(re.search(r"Collected : (\d+)", done.stderr)[1])
