@@ -33,6 +33,7 @@ mod linear;
 pub mod packed;
 pub mod space;
 pub mod structure;
+pub mod word;
 
 /// In a byte per label, that a label is not known.
 pub const VOID: u8 = u8::MAX;

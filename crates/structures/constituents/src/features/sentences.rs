@@ -5,6 +5,7 @@
 use super::hash;
 use super::templates::{Channel, Templates};
 use crate::Grammar;
+use lineal_model::word;
 use std::ops::Range;
 
 /// Hashed sentences.
@@ -117,40 +118,10 @@ pub(crate) fn read<'a>(
     match channel {
         Channel::Word => word,
         Channel::Tag => tag,
-        Channel::Lower => {
-            buffer.extend(word.chars().flat_map(char::to_lowercase));
-            buffer
-        }
-        Channel::Shape => {
-            shape(word, buffer);
-            buffer
-        }
-        Channel::Prefix(n) => {
-            let end = word.char_indices().nth(n.into()).map_or(word.len(), |(at, _)| at);
-            &word[..end]
-        }
-        Channel::Suffix(n) => {
-            let start = word.char_indices().rev().nth(usize::from(n) - 1).map_or(0, |(at, _)| at);
-            &word[start..]
-        }
-    }
-}
-
-/// X for upper case, x for lower case, d for digits, other characters as they are; runs of more than two are cut to two.
-fn shape(word: &str, buffer: &mut String) {
-    let (mut last, mut run) = (None, 0);
-    for c in word.chars() {
-        let c = match c {
-            c if c.is_uppercase() => 'X',
-            c if c.is_numeric() => 'd',
-            c if c.is_alphabetic() => 'x',
-            c => c,
-        };
-        run = if last == Some(c) { run + 1 } else { 1 };
-        last = Some(c);
-        if run <= 2 {
-            buffer.push(c);
-        }
+        Channel::Lower => word::lower(word, buffer),
+        Channel::Shape => word::shape(word, buffer),
+        Channel::Prefix(n) => word::prefix(word, n),
+        Channel::Suffix(n) => word::suffix(word, n),
     }
 }
 

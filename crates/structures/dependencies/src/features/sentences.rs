@@ -5,6 +5,7 @@
 use super::hash;
 use super::syntax::Change;
 use super::templates::{Channels, Templates};
+use lineal_model::word;
 use std::ops::Range;
 
 /// Hashed sentences.
@@ -198,59 +199,16 @@ fn cell(cell: &str, change: Change, buffer: &mut String) -> u64 {
 pub(crate) fn changed<'a>(cell: &'a str, change: Change, buffer: &'a mut String) -> &'a str {
     match change {
         Change::Whole | Change::Split => cell,
-        Change::Lower if !cell.bytes().any(|b| b.is_ascii_uppercase() || !b.is_ascii()) => cell,
-        Change::Lower => {
-            buffer.extend(cell.chars().flat_map(char::to_lowercase));
-            buffer
-        }
-        Change::Shape => {
-            shape(cell, buffer);
-            buffer
-        }
-        Change::Prefix(n) => {
-            let end = cell.char_indices().nth(n.into()).map_or(cell.len(), |(at, _)| at);
-            &cell[..end]
-        }
-        Change::Suffix(n) => {
-            let start = cell.char_indices().rev().nth(usize::from(n) - 1).map_or(0, |(at, _)| at);
-            &cell[start..]
-        }
-    }
-}
-
-/// X for upper case, x for lower case, d for digits, other characters as they are; runs of more than two are cut to two.
-fn shape(cell: &str, buffer: &mut String) {
-    let (mut last, mut run) = (None, 0);
-    for c in cell.chars() {
-        let c = match c {
-            c if c.is_uppercase() => 'X',
-            c if c.is_numeric() => 'd',
-            c if c.is_alphabetic() => 'x',
-            c => c,
-        };
-        run = if last == Some(c) { run + 1 } else { 1 };
-        last = Some(c);
-        if run <= 2 {
-            buffer.push(c);
-        }
+        Change::Lower => word::lower(cell, buffer),
+        Change::Shape => word::shape(cell, buffer),
+        Change::Prefix(n) => word::prefix(cell, n),
+        Change::Suffix(n) => word::suffix(cell, n),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn changes_of_cells() {
-        let all = |change| {
-            ["Été", "McDonald-12345", "a"]
-                .map(|text| changed(text, change, &mut String::new()).to_string())
-        };
-        assert_eq!(all(Change::Lower), ["été", "mcdonald-12345", "a"]);
-        assert_eq!(all(Change::Shape), ["Xxx", "XxXxx-dd", "x"]);
-        assert_eq!(all(Change::Prefix(2)), ["Ét", "Mc", "a"]);
-        assert_eq!(all(Change::Suffix(2)), ["té", "45", "a"]);
-    }
 
     #[test]
     fn places_beyond_a_sentence() {
