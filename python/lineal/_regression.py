@@ -286,12 +286,13 @@ class HuberRegressor(Regressor):
         def slope(log_scale: float) -> float:
             """The derivative of the best value by σ: Σ w (1 − (r/σ)² within, 1 − ε² outside)."""
             scale = float(np.exp(log_scale))
+            l2 = alpha * scale / total
             spec = {
                 "task": "regress",
                 "loss": "huber",
                 "delta": epsilon * scale,
-                # Σ w σ H(r/σ) + α‖w‖², where the library's loss is σ²/2 · H(r/σ).
-                "penalty": {"l2": alpha * scale / total},
+                # Σ w σ H(r/σ) + α‖w‖², where the library's loss is σ²/2 · H(r/σ). On the way to a scale of 0, as of a perfect fit, it is soon less than weights can follow.
+                "penalty": {"l2": l2 if l2 >= 1e-30 else 0.0},
                 "bias": "free" if self.fit_intercept else "none",
                 "solver": "newton",
                 "tol": 1e-13,
