@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Regressor, atomic, choice, features, issparse, number, passes, shifted
+from ._base import Regressor, atomic, choice, features, issparse, number, passes, plain_array, shifted
 from ._report import Certificate, Report
 
 
@@ -38,7 +38,7 @@ class _LeastSquares(Regressor):
                 "tol": tol,
                 "precision": "f64",
             }
-            model = self._train(rows, np.ascontiguousarray(column), spec, weights=weights, n_jobs=n_jobs, verbose=verbose)
+            model = self._train(rows, plain_array(column), spec, weights=weights, n_jobs=n_jobs, verbose=verbose)
             coefs.append(model.weights[0])
             bias = float(model.bias[0]) if len(model.bias) else 0.0
             biases.append(bias if mean is None else bias - float(mean @ coefs[-1]))
@@ -310,8 +310,8 @@ class HuberRegressor(Regressor):
         at = _root(slope, np.log(spread), tol=min(tol, 1e-6) * 1e-3)
         model, outliers = best[at]
         self._keep(model, warn=False)
-        self._set_weights(model.weights[0], float(model.bias[0]) if len(model.bias) else 0.0)
-        self.scale_ = float(np.exp(at))
+        self._set_weights(model.weights[0], model.bias[0] if len(model.bias) else 0.0)
+        self.scale_ = np.exp(at)
         self.outliers_ = outliers
         self.n_iter_ = len(best)
         return self
