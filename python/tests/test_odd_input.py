@@ -166,6 +166,9 @@ def test_a_search_has_what_its_best_estimator_has(tmp_path):
     np.testing.assert_array_equal(lineal.load(tmp_path / "best.lineal").predict(X), found.predict(X))
     assert found.explain(X[:1])[0]["winner"] == found.predict(X[:1])[0]
     assert (pickle.loads(pickle.dumps(found)).predict(X) == found.predict(X)).all()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    named = tune.search(frame, y, Cs=[1.0], cv=3)
+    assert list(named.best_estimator_.feature_names_in_) == ["a", "b", "c"] and (named.predict(frame) == found.predict(X)).all()
     with pytest.raises(ValueError, match="cv must be the number of folds"):
         tune.search(X, y, cv="five")
     with pytest.raises(AttributeError, match="refit"):
@@ -352,3 +355,12 @@ def test_classes_of_a_table_keep_their_type():
     for y in (PARITY.astype(object), pd.Series(PARITY), pd.Categorical(PARITY), np.arange(N) % 2 == 0, (np.arange(N) % 2).astype(np.int8)):
         model = lineal.TableClassifier().fit(table, y)
         assert model.classes_.dtype == model.predict(table).dtype == np.unique(np.asarray(y)).dtype and (model.predict(table) == np.asarray(y)).all()
+
+
+def test_no_texts_have_no_rows():
+    """These were a panic of the library."""
+    texts, y = ["an invoice", "log in"] * 8, ["money", "access"] * 8
+    model = lineal.TextClassifier().fit(texts, y)
+    assert len(model.predict([])) == 0 and model.predict_proba([]).shape == (0, 2) and model.explain([]) == []
+    assert lineal.TfidfVectorizer().fit(texts).transform([]).shape == (0, 4)
+    assert lineal.HashingVectorizer(n_features=16).transform([]).shape == (0, 16)
