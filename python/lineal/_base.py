@@ -20,7 +20,7 @@ try:
     from sklearn.utils import check_random_state
     from sklearn.utils._param_validation import InvalidParameterError
     from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
+    from sklearn.utils.validation import _check_sample_weight as _checked_weights, check_is_fitted, column_or_1d, validate_data
 
     HAVE_SKLEARN = True
 except ImportError:
@@ -32,7 +32,7 @@ except ImportError:
         NotFittedError,
         RegressorMixin,
         TransformerMixin,
-        _check_sample_weight,
+        _check_sample_weight as _checked_weights,
         check_classification_targets,
         check_is_fitted,
         check_random_state,
@@ -46,6 +46,16 @@ except ImportError:
 __all__ = ["BaseEstimator", "ConvergenceWarning", "NotFittedError"]
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+def plain_array(x: Any, dtype: Any = None) -> np.ndarray:
+    """An array whose numbers lie side by side and on their own boundaries, as those of a file or of a part of an array need not."""
+    return np.require(x, dtype, ["C", "A"])
+
+
+def _check_sample_weight(sample_weight: Any, X: Any, dtype: Any = np.float64) -> np.ndarray:
+    """Weights of rows: 1 without any."""
+    return plain_array(_checked_weights(sample_weight, X, dtype=dtype))
 
 
 def issparse(x: Any) -> bool:
@@ -64,7 +74,7 @@ def features(X: Any) -> Any:
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
-        return X.shape[1], X.indptr, X.indices, X.data
+        return X.shape[1], *map(plain_array, (X.indptr, X.indices, X.data))
     if X.flags.aligned and (X.flags.c_contiguous or X.flags.f_contiguous):
         return X
     return np.array(X, order="C")
@@ -212,6 +222,15 @@ def class_factors(class_weight: Any, classes: np.ndarray, ids: np.ndarray, weigh
     if missing and unweighted:
         raise ValueError(f"The classes, {unweighted}, are not in class_weight")
     return factors
+
+
+def classes_of(y: Any) -> np.ndarray:
+    """The class of each row: one column without gaps."""
+    y = column_or_1d(y.to_numpy() if hasattr(y, "to_numpy") else y, warn=True)
+    if y.dtype == object and any(one is None or one != one for one in y):
+        raise ValueError("y has missing values: leave out rows that have no class")
+    check_classification_targets(y)
+    return y
 
 
 def atomic(fit: Callable) -> Callable:
@@ -536,7 +555,7 @@ class Regressor(RegressorMixin, Linear):
     def _numbers(self, X: Any, y: Any, sample_weight: Any, *, multi_output: bool = False) -> tuple:
         """Checked features, numbers, weights of rows."""
         X, y = self._check(X, y, reset=True, multi_output=multi_output, y_numeric=True)
-        y = np.asarray(y, dtype=np.float64)
+        y = plain_array(y, np.float64)
         if not multi_output:
             y = column_or_1d(y, warn=True)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)

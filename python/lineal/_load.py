@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -46,11 +47,10 @@ class LoadedRegressor(Regressor):
 
 def class_values(names: list[str]) -> np.ndarray:
     """Classes of their names: whole numbers or numbers where all are."""
-    for kind in (int, float):
-        try:
+    # Names such as 007, 1_000 and nan are not numbers.
+    for kind, form in ((int, r"[+-]?(0|[1-9][0-9]*)"), (float, r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?(e[+-]?[0-9]+)?")):
+        if all(re.fullmatch(form, name) for name in names):
             return np.array([kind(name) for name in names])
-        except ValueError:
-            continue
     return np.array(names)
 
 

@@ -280,11 +280,11 @@ class OneVsOneClassifier(_Reduction):
         columns, every = self._columns(), self._model.class_signs
         if every is None:
             # Of two classes there is one column, which is for the second.
-            return [self._of_weights(coef, intercept, [0, 1]) for coef, intercept in columns]
+            return tuple(self._of_weights(coef, intercept, [0, 1]) for coef, intercept in columns)
         found = {}
         for (coef, intercept), signs in zip(columns, every):
             found[signs.index(1), signs.index(-1)] = self._of_weights(-coef, -intercept, [0, 1])
-        return [found[pair] for pair in sorted(found)]
+        return tuple(found[pair] for pair in sorted(found))
 
     @property
     def partial_fit(self) -> Any:
@@ -504,6 +504,15 @@ def _labels_of(row: Any) -> list[Any]:
     return [row] if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__") else list(row)
 
 
+def _are_indicators(rows: list[Any]) -> bool:
+    """Whether lists are the rows of an indicator matrix: all of one length, with nothing but 0 and 1, and some of these twice, as no list of labels has them."""
+    first = rows[0] if rows else None
+    if not isinstance(first, (list, tuple, np.ndarray)) or len(first) < 2:
+        return False
+    alike = all(isinstance(row, (list, tuple, np.ndarray)) and len(row) == len(first) for row in rows)
+    return alike and all(not isinstance(one, str) and one in (0, 1) for row in rows for one in row) and any(len(set(row)) < len(row) for row in rows)
+
+
 class MultilabelClassifier(Rows):
     """Any number of labels for each row: a binary problem for each label, all in one pass, and a threshold that is tuned on rows that training did not see.
 
@@ -545,6 +554,8 @@ class MultilabelClassifier(Rows):
             lists = [np.flatnonzero(row) for row in dense]
         else:
             rows = list(y)
+            if _are_indicators(rows):
+                return self.fit(X, np.asarray(rows), sample_weight)
             # One label for each row, not in lists: what is predicted has to have room for more.
             plain = bool(rows) and all(isinstance(row, (str, bytes)) or not hasattr(row, "__iter__") for row in rows)
             every = [[row] for row in rows] if plain else [_labels_of(row) for row in rows]
@@ -597,6 +608,17 @@ class MultilabelClassifier(Rows):
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each label."""
         return _proba(self, X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose labels are all predicted and no other, as scikit-learn has it."""
+        found = self.predict(X)
+        gold: Any = y.toarray() if hasattr(y, "tocsr") else y
+        if self._matrix and np.ndim(gold) == 2:
+            right = (found == np.asarray(gold)).all(axis=1)
+        else:
+            lists = [self.classes_[row == 1] for row in found] if self._matrix else found
+            right = np.array([set(a) == set(_labels_of(b)) for a, b in zip(lists, gold)])
+        return float(np.average(right, weights=sample_weight))
 
 
 def _with_proba(*kinds: Any) -> None:

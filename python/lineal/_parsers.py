@@ -6,7 +6,18 @@ import json
 from typing import Any, Iterable
 
 from ._base import atomic, check_is_fitted, most, seed_of, threads
-from ._structured import Structured, fields_of, paired, word_of, words_of
+from ._structured import Structured, field_of, fields_of, paired, word_of, words_of
+
+
+def _head(head: Any, n_words: int, what: str) -> int:
+    """A head as a number."""
+    try:
+        number = int(head)
+    except (TypeError, ValueError):
+        number = -1
+    if not 0 <= number <= n_words or (number != head and str(number) != head):
+        raise ValueError(f"{what} is {head!r}; heads are whole numbers from 0 to {n_words}")
+    return number
 
 
 class DependencyParser(Structured):
@@ -37,11 +48,11 @@ class DependencyParser(Structured):
             if tree is not None and len(tree) != len(sentence):
                 raise ValueError(f"sentence {place} has {len(sentence)} words and a tree of {len(tree)}")
             for t, token in enumerate(sentence):
-                word, tag = (word_of(token), "_") if isinstance(token, str) else fields_of(token)
+                word, tag = (field_of(token), "_") if isinstance(token, str) else fields_of(token)
                 head, relation = ("_", "_") if tree is None else tree[t]
-                if tree is not None and not 0 <= int(head) <= len(sentence):
-                    raise ValueError(f"sentence {place}: the head of word {t + 1} is {head}; heads are from 0 to {len(sentence)}")
-                lines.append(f"{t + 1}\t{word}\t_\t{tag}\t_\t_\t{head}\t{word_of(relation)}\t_\t_")
+                if tree is not None:
+                    head = _head(head, len(sentence), f"sentence {place}: the head of word {t + 1}")
+                lines.append(f"{t + 1}\t{word}\t_\t{tag}\t_\t_\t{head}\t{field_of(relation)}\t_\t_")
             lines.append("")
         return "\n".join(lines).encode() + b"\n", [len(sentence) for sentence in X]
 

@@ -8,14 +8,14 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _lineal
-from ._base import Rows, atomic, check_is_fitted, choice, features, most, number, progress, readable, seed_of, threads
+from ._base import Rows, atomic, check_is_fitted, choice, column_or_1d, features, most, number, plain_array, progress, readable, seed_of, threads
 from ._report import parse
 
 
 class Ranker(Rows):
     """The order of the documents of queries, learnt from their grades.
 
-    ``groups`` are the sizes of the queries, one after the other, as LightGBM and XGBoost have them; ``loss`` is ``'pairs'`` (the hinge
+    ``groups`` are the sizes of the queries, one after the other, as LightGBM and XGBoost have them; in their place, ``qid`` has the query of each document. ``loss`` is ``'pairs'`` (the hinge
     over pairs), ``'squared_pairs'``, ``'logistic_pairs'``, ``'softmax'``, ``'plackett_luce'``, ``'ndcg'`` or ``'map'``. ``predict`` returns a score for each document: sort by it.
 
     >>> from lineal import Ranker
@@ -35,14 +35,19 @@ class Ranker(Rows):
 
     @staticmethod
     def _sizes(groups: Any, n_rows: int) -> list[int]:
-        sizes = [n_rows] if groups is None else [int(n) for n in np.asarray(groups)]
+        given = np.asarray([n_rows] if groups is None else groups)
+        if given.ndim != 1 or given.dtype.kind not in "iuf" or (given % 1 != 0).any():
+            raise ValueError(f"groups must be a list of whole numbers, the sizes of queries; got {groups!r}")
+        sizes = [int(n) for n in given]
         if sum(sizes) != n_rows or any(n < 1 for n in sizes):
-            raise ValueError(f"groups must be sizes of at least 1 that add up to the {n_rows} rows of X, and they add up to {sum(sizes)}")
+            said = "; if they say which query each row is of, give them as qid" if len(sizes) == n_rows else ""
+            raise ValueError(f"groups must be sizes of at least 1 that add up to the {n_rows} rows of X, and they add up to {sum(sizes)}{said}")
         return sizes
 
     @atomic
-    def fit(self, X: Any, y: Any, groups: Sequence[int] | None = None) -> Ranker:
-        """Fits to documents, their grades, and the sizes of their queries."""
+    def fit(self, X: Any, y: Any, groups: Sequence[int] | None = None, *, qid: Any = None) -> Ranker:
+        """Fits to documents, their grades, and the sizes of their queries, or the query of each document (``qid``, where those of a query stand together)."""
+        groups = _sizes_of(qid, groups)
         kind = choice(self, "loss", list(RANKING))
         X, y = self._check(X, y, reset=True, y_numeric=True)
         if X.shape[0] == 1:
@@ -56,7 +61,7 @@ class Ranker(Rows):
             "seed": seed_of(self.random_state),
             **RANKING[kind],
         }
-        grades = np.ascontiguousarray(y, dtype=np.float64)
+        grades = plain_array(y, np.float64)
         model = _lineal.fit_ranking(features(X), grades, self._sizes(groups, X.shape[0]), json.dumps(spec), threads(self.n_jobs), progress(self.verbose))
         self._set(model)
         return self
@@ -83,8 +88,9 @@ class Ranker(Rows):
         X = self._check(X, reset=False)
         return np.asarray(self._model.rank(features(X), self._sizes(groups, X.shape[0]), threads(self.n_jobs)))
 
-    def score(self, X: Any, y: Any, groups: Sequence[int] | None = None) -> float:
+    def score(self, X: Any, y: Any, groups: Sequence[int] | None = None, *, qid: Any = None) -> float:
         """The share of pairs of documents of a query with different grades that stand in the right order; ties count half."""
+        groups = _sizes_of(qid, groups)
         scores, grades, right, total, at = self.predict(X, groups), np.asarray(y, dtype=float), 0.0, 0, 0
         for n in self._sizes(groups, len(scores)):
             own, at = slice(at, at + n), at + n
@@ -94,11 +100,11 @@ class Ranker(Rows):
             total += int(better.sum())
         return right / total if total else 1.0
 
-    def explain(self, X: Any, top: int | None = 10, groups: Sequence[int] | None = None) -> list[Any]:
+    def explain(self, X: Any, top: int | None = 10, groups: Sequence[int] | None = None, *, qid: Any = None) -> list[Any]:
         """Why each document of each query stands where it does, against the next one below: ``rank``, ``score``, ``lead`` and ``reasons``."""
         check_is_fitted(self)
         X = self._check(X, reset=False)
-        return self._model.explain_ranking(features(X), self._sizes(groups, X.shape[0]), most(top), threads(self.n_jobs))
+        return self._model.explain_ranking(features(X), self._sizes(_sizes_of(qid, groups), X.shape[0]), most(top), threads(self.n_jobs))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
@@ -106,6 +112,19 @@ class Ranker(Rows):
         super().__setstate__(state)
         if isinstance(model, tuple):
             self._model = _lineal.Structured.from_bytes(*model)
+
+
+def _sizes_of(qid: Any, groups: Any) -> Any:
+    """Sizes of queries whose documents stand one after the other; as they are, if no queries are given."""
+    if qid is None:
+        return groups
+    if groups is not None:
+        raise ValueError("give either groups, the sizes of queries, or qid, the query of each document")
+    ids = column_or_1d(qid)
+    starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]])) if len(ids) else np.array([], dtype=int)
+    if len(np.unique(ids)) != len(starts):
+        raise ValueError("documents of one query must stand together: sort the rows by qid")
+    return np.diff([*starts, len(ids)])
 
 
 RANKING: dict[str, dict[str, Any]] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Regressor, atomic, choice, features, issparse, number, passes, shifted
+from ._base import Regressor, atomic, choice, features, issparse, number, passes, plain_array, shifted
 from ._report import Certificate, Report
 
 
@@ -38,7 +38,7 @@ class _LeastSquares(Regressor):
                 "tol": tol,
                 "precision": "f64",
             }
-            model = self._train(rows, np.ascontiguousarray(column), spec, weights=weights, n_jobs=n_jobs, verbose=verbose)
+            model = self._train(rows, plain_array(column), spec, weights=weights, n_jobs=n_jobs, verbose=verbose)
             coefs.append(model.weights[0])
             bias = float(model.bias[0]) if len(model.bias) else 0.0
             biases.append(bias if mean is None else bias - float(mean @ coefs[-1]))
@@ -286,12 +286,13 @@ class HuberRegressor(Regressor):
         def slope(log_scale: float) -> float:
             """The derivative of the best value by σ: Σ w (1 − (r/σ)² within, 1 − ε² outside)."""
             scale = float(np.exp(log_scale))
+            l2 = alpha * scale / total
             spec = {
                 "task": "regress",
                 "loss": "huber",
                 "delta": epsilon * scale,
-                # Σ w σ H(r/σ) + α‖w‖², where the library's loss is σ²/2 · H(r/σ).
-                "penalty": {"l2": alpha * scale / total},
+                # Σ w σ H(r/σ) + α‖w‖², where the library's loss is σ²/2 · H(r/σ). On the way to a scale of 0, as of a perfect fit, it is soon less than weights can follow.
+                "penalty": {"l2": l2 if l2 >= 1e-30 else 0.0},
                 "bias": "free" if self.fit_intercept else "none",
                 "solver": "newton",
                 "tol": 1e-13,
@@ -309,8 +310,8 @@ class HuberRegressor(Regressor):
         at = _root(slope, np.log(spread), tol=min(tol, 1e-6) * 1e-3)
         model, outliers = best[at]
         self._keep(model, warn=False)
-        self._set_weights(model.weights[0], float(model.bias[0]) if len(model.bias) else 0.0)
-        self.scale_ = float(np.exp(at))
+        self._set_weights(model.weights[0], model.bias[0] if len(model.bias) else 0.0)
+        self.scale_ = np.exp(at)
         self.outliers_ = outliers
         self.n_iter_ = len(best)
         return self

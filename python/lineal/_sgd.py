@@ -20,6 +20,7 @@ from ._base import (
     features,
     issparse,
     number,
+    plain_array,
 )
 from ._stochastic import LOSSES_OF_CLASSES, LOSSES_OF_NUMBERS, MAX_INT, Stochastic, StochasticClassifier
 
@@ -325,7 +326,7 @@ class SGDRegressor(Stochastic, SparseWeights, Regressor):
     def _partial(self, X: Any, y: Any, max_iter: int, sample_weight: Any, coef_init: Any, intercept_init: Any) -> Any:
         first = "coef_" not in self.__dict__
         X, y = self._check(X, y, reset=first, order="C", accept_large_sparse=False, y_numeric=True)
-        y = column_or_1d(np.asarray(y, dtype=np.float64), warn=True)
+        y = column_or_1d(plain_array(y, np.float64), warn=True)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         n_rows, n_features = X.shape
         if first or coef_init is not None:

@@ -13,13 +13,21 @@ from ._base import BaseEstimator, check_is_fitted, progress, readable, threads
 from ._report import Certificate, Report, estimator_html, parse
 
 
-def word_of(word: Any) -> str:
-    """The word as one field of a line."""
+def field_of(word: Any) -> str:
+    """A word or a label as one field of a line, between tabs."""
     if word is None or word != word:
         raise ValueError(f"a word or a label is missing: {word!r}")
     text = str(word)
-    if not text or any(c.isspace() for c in text):
-        raise ValueError(f"a word must not be empty or have spaces in it: {text!r}")
+    if not text.strip() or any(c in "\t\n\r" for c in text):
+        raise ValueError(f"a word must not be empty or have a tab or a line break in it: {text!r}")
+    return text
+
+
+def word_of(word: Any) -> str:
+    """The word as one field of a line, between spaces."""
+    text = field_of(word)
+    if any(c.isspace() for c in text):
+        raise ValueError(f"a word must not have spaces in it: {text!r}")
     return text
 
 
@@ -35,10 +43,10 @@ def words_of(given: Any, sentence: int | None = None, what: str = "words") -> An
 def fields_of(token: Any) -> list[str]:
     """The fields of a token: a word, or a word with what is known of it."""
     if isinstance(token, str):
-        return [word_of(token)]
+        return [field_of(token)]
     if not isinstance(token, (list, tuple, np.ndarray)):
         raise TypeError(f"a token must be a word or a tuple of a word and what is known of it, not {type(token).__name__}: {token!r}")
-    return [word_of(column) for column in token]
+    return [field_of(column) for column in token]
 
 
 def paired(X: Iterable[Any], y: Iterable[Any] | None) -> tuple[list[list[Any]], list[Any]]:

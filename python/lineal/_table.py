@@ -17,8 +17,8 @@ from ._base import (
     Rows,
     _check_sample_weight,
     atomic,
-    check_classification_targets,
     check_is_fitted,
+    classes_of,
     collected,
     column_or_1d,
     most,
@@ -268,17 +268,15 @@ class TableClassifier(ClassifierMixin, _Table):
     @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TableClassifier:
         """Fits to a table and classes."""
-        y = column_or_1d(y, warn=True)
-        if y.dtype == object and any(one is None or one != one for one in y):
-            raise ValueError("y has missing values: leave out rows that have no class")
-        check_classification_targets(y)
-        if len(np.unique(y)) < 2:
-            raise ValueError(f"there must be at least 2 classes, but the data contains only one class: {np.unique(y)!r}")
+        y = classes_of(y)
+        classes = np.unique(y)
+        if len(classes) < 2:
+            raise ValueError(f"there must be at least 2 classes, but the data contains only one class: {classes!r}")
         self._fit(X, y, sample_weight)
         # Spaces around a name are not part of it in a table.
-        named = {**{str(c).strip(): c for c in np.unique(y)}, **{str(c): c for c in np.unique(y)}}
+        places = {**{str(c).strip(): at for at, c in enumerate(classes)}, **{str(c): at for at, c in enumerate(classes)}}
         names = self._model.classes
-        self.classes_ = np.array([named[name] for name in names]) if all(name in named for name in names) else class_values(names)
+        self.classes_ = classes[[places[name] for name in names]] if all(name in places for name in names) else class_values(names)
         return self
 
     def predict(self, X: Any) -> np.ndarray:

@@ -6,7 +6,7 @@ import json
 from typing import Any, Iterable
 
 from ._base import atomic, check_is_fitted, choice, most, number, seed_of, threads
-from ._structured import Structured, fields_of, paired, word_of
+from ._structured import Structured, field_of, fields_of, paired
 
 
 class Tagger(Structured):
@@ -45,10 +45,10 @@ class Tagger(Structured):
             for t, token in enumerate(sentence):
                 columns = fields_of(token)
                 if own is not None:
-                    columns.append(word_of(own[t]))
+                    columns.append(field_of(own[t]))
                 elif y is None:
                     columns.append("?")
-                lines.append(" ".join(columns))
+                lines.append("\t".join(columns))
             lines.append("")
         return "\n".join(lines).encode() + b"\n", [len(sentence) for sentence in X]
 

@@ -31,6 +31,11 @@ DEFAULT_PATTERN = r"(?u)\b\w\w+\b"
 def _texts(documents: Any, *, decode: Any = None) -> list[str]:
     if isinstance(documents, str):
         raise ValueError("Iterable over raw text documents expected, string object received.")
+    if isinstance(documents, dict) or hasattr(documents, "columns"):
+        # Whose members are the names of columns.
+        raise ValueError(f"a list or a column of texts expected, not a {type(documents).__name__}: pick the column that has the text")
+    if hasattr(documents, "to_pylist"):
+        documents = documents.to_pylist()
     out = documents if type(documents) is list else list(documents)
     if not all(type(text) is str for text in out):
         out = [decode(text) if decode else _text_of(text) for text in out]
@@ -117,6 +122,30 @@ class _Vectorizer(TransformerMixin, BaseEstimator):
         if text is np.nan or text is None:
             raise ValueError("np.nan is an invalid document, expected byte or unicode string.")
         return _text_of(text)
+
+    def _in_python(self, name: str) -> Any:
+        """A function of scikit-learn's vectorizer with the same parameters."""
+        return getattr(self._peer(NotOurs(f"{name} is a function of scikit-learn, which is not installed")), name)
+
+    def build_analyzer(self) -> Any:
+        """What makes words (or n-grams) of a text, as a function; scikit-learn's."""
+        return self._in_python("build_analyzer")()
+
+    def build_tokenizer(self) -> Any:
+        """What cuts a text into words, as a function; scikit-learn's."""
+        return self._in_python("build_tokenizer")()
+
+    def build_preprocessor(self) -> Any:
+        """What is done to a text before it is cut into words, as a function; scikit-learn's."""
+        return self._in_python("build_preprocessor")()
+
+    def get_stop_words(self) -> Any:
+        """The words that are left out; ``None`` if none are."""
+        return self._in_python("get_stop_words")()
+
+    def decode(self, doc: Any) -> str:
+        """A text of bytes or of a file, as a string."""
+        return self._in_python("decode")(doc)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -222,6 +251,7 @@ class TfidfVectorizer(_Vectorizer):
         """Learns the vocabulary, and returns the rows of the documents."""
         return self._learn(raw_documents, rows=True)
 
+    @atomic
     def _learn(self, raw_documents: Any, rows: bool) -> Any:
         """Learns the vocabulary, and returns the rows if they are asked for; else they take no memory."""
         self.__dict__.pop("peer_", None)
@@ -431,11 +461,11 @@ class TextClassifier(ClassifierMixin, Rows):
     @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TextClassifier:
         """Fits to texts and classes."""
-        from ._base import _check_sample_weight, class_factors, names_of, progress
+        from ._base import _check_sample_weight, class_factors, classes_of, names_of, progress
 
         texts = _texts(X)
-        y = np.asarray(y)
-        if y.shape != (len(texts),):
+        y = classes_of(y)
+        if len(y) != len(texts):
             raise ValueError(f"Found input variables with inconsistent numbers of samples: [{len(texts)}, {len(y)}]")
         self.classes_, ids = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:

@@ -59,6 +59,33 @@ def _text(X: Iterable[Any], y: Iterable[Any] | None = None) -> tuple[bytes, list
     return _lineal.items_text(X, y, _pairs)
 
 
+def _weights_of(model: Any, names: bytes | None = None) -> tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]]:
+    """Weights of (attribute, label) and of (label, next label)."""
+    state, transitions = {}, {}
+    for kind, name, labels, weight in model.tag_weights(names):
+        if kind == "emission":
+            state[name, labels[0]] = float(weight)
+        elif kind == "transition" and len(labels) == 2 and not name:
+            transitions[labels[0], labels[1]] = float(weight)
+    return state, transitions
+
+
+class Log:
+    """What ``trainer.logparser`` of python-crfsuite and ``training_log_`` of sklearn-crfsuite have: the passes of a run."""
+
+    def __init__(self, report: Report):
+        n = report.get("examples") or 1
+        self.iterations: list[dict[str, Any]] = []
+        for point in report.curve:
+            mean = point["objective"] if point.get("objective") is not None else point.get("train_loss")
+            self.iterations.append({"num": point["pass"], "loss": None if mean is None else n * mean, "gap": point.get("gap"), "scores": {}})
+
+    @property
+    def last_iteration(self) -> dict[str, Any] | None:
+        """The last pass: its number ``num`` and the ``loss``, which is the objective, summed over all sequences."""
+        return self.iterations[-1] if self.iterations else None
+
+
 # Which weights there are, by all_possible_states and all_possible_transitions.
 WEIGHTS = {(False, False): "observed", (False, True): "observed-attributes", (True, False): "all-attributes", (True, True): "all"}
 
@@ -220,6 +247,12 @@ class CRF(BaseEstimator):
         """The probability of each label at each item of one sequence."""
         return self.predict_marginals([xseq])[0]
 
+    @property
+    def training_log_(self) -> Log:
+        """The passes of the run: ``iterations`` and ``last_iteration``."""
+        check_is_fitted(self, "_model")
+        return Log(self.report_)
+
     def explain(self, X: Any, top: int | None = 10) -> list[list[dict[str, Any]]]:
         """Why each item of each sequence got its label: entries as those of ``lineal.Tagger``."""
         check_is_fitted(self, "_model")
@@ -238,12 +271,7 @@ class CRF(BaseEstimator):
     def _weights(self) -> dict:
         check_is_fitted(self, "_model")
         if self.__dict__.get("_features") is None:
-            state, transitions = {}, {}
-            for kind, name, labels, weight in self._model.tag_weights(self._attribute_names, "crfsuite"):
-                if kind == "emission":
-                    state[name, labels[0]] = float(weight)
-                elif kind == "transition" and len(labels) == 2 and not name:
-                    transitions[labels[0], labels[1]] = float(weight)
+            state, transitions = _weights_of(self._model, self._attribute_names)
             self._features = {"state": state, "transitions": transitions}
         return self._features or {}
 
@@ -309,23 +337,63 @@ class CRF(BaseEstimator):
             self._model = _lineal.Structured.from_bytes(*state["_model"])
 
 
+# What can be set for each algorithm, by CRFsuite's names, with its defaults.
+_SHARED = {"feature.minfreq": 0.0, "feature.possible_states": False, "feature.possible_transitions": False}
+_STEPS = {**_SHARED, "max_iterations": 100, "epsilon": 0.0}
+PARAMS: dict[str, dict[str, Any]] = {
+    "lbfgs": {
+        **_SHARED, "c1": 0.0, "c2": 1.0, "max_iterations": 2147483647, "num_memories": 6, "epsilon": 1e-5, "period": 10, "delta": 1e-5, "linesearch": "MoreThuente", "max_linesearch": 20,
+    },
+    "l2sgd": {
+        **_SHARED, "c2": 1.0, "max_iterations": 1000, "period": 10, "delta": 1e-6, "calibration.eta": 0.1, "calibration.rate": 2.0, "calibration.samples": 1000.0,
+        "calibration.candidates": 10, "calibration.max_trials": 20,
+    },
+    "ap": _STEPS,
+    "pa": {**_STEPS, "type": 1, "c": 1.0, "error_sensitive": True, "averaging": True},
+}  # fmt: skip
+
+# Those that have an effect, by the names that CRF has for them.
+_OF_CRF = {
+    "feature.minfreq": "min_freq",
+    "feature.possible_states": "all_possible_states",
+    "feature.possible_transitions": "all_possible_transitions",
+    **{name: name for name in ("c1", "c2", "max_iterations", "epsilon", "c", "averaging")},
+}
+
+HELP = {
+    "feature.minfreq": "The least number of times that an attribute occurs.",
+    "feature.possible_states": "Whether each attribute has a weight for every label.",
+    "feature.possible_transitions": "Whether every pair of labels has a weight.",
+    "c1": "The coefficient of the sum of absolute weights.",
+    "c2": "The coefficient of the sum of squared weights.",
+    "max_iterations": "The largest number of passes.",
+    "epsilon": "The run ends when the relative duality gap is a tenth of this.",
+    "c": "The largest update.",
+    "averaging": "Whether weights are averaged over the steps.",
+}
+
+
 class Trainer:
     """The interface of ``pycrfsuite.Trainer``: sequences are appended, then a model file is trained."""
 
     def __init__(self, algorithm: str | None = None, params: Mapping[str, Any] | None = None, verbose: bool = True):
-        self._algorithm = algorithm or "lbfgs"
         self._params: dict[str, Any] = {}
         self._X: list[Any] = []
         self._y: list[Any] = []
         self._groups: list[int] = []
         self.verbose = verbose
+        self.logparser: Log | None = None
+        self.select(algorithm or "lbfgs")
         if params:
             self.set_params(params)
 
     def select(self, algorithm: str, type: str = "crf1d") -> None:
         """Chooses the algorithm."""
         names = {"averaged-perceptron": "ap", "passive-aggressive": "pa"}
-        self._algorithm = names.get(algorithm, algorithm)
+        algorithm = names.get(algorithm, algorithm)
+        if algorithm not in PARAMS:
+            raise ValueError(f"Bad arguments: algorithm={algorithm!r}; it must be one of {', '.join(PARAMS)}")
+        self._algorithm = algorithm
 
     def set_params(self, params: Mapping[str, Any]) -> None:
         """Sets parameters by CRFsuite's names: ``c1``, ``c2``, ``max_iterations``, ``feature.minfreq``, …"""
@@ -334,20 +402,29 @@ class Trainer:
 
     def set(self, name: str, value: Any) -> None:
         """Sets one parameter."""
-        names = {
-            "feature.minfreq": "min_freq",
-            "feature.possible_states": "all_possible_states",
-            "feature.possible_transitions": "all_possible_transitions",
-        }
-        self._params[names.get(name, name)] = value
+        if not any(name in known for known in PARAMS.values()):
+            raise ValueError(f"Parameter not found: {name} = {value}")
+        self._params[name] = value
 
     def get(self, name: str) -> Any:
-        """One parameter."""
+        """One parameter: as it was set, or by default."""
+        if name not in self.params():
+            raise ValueError(f"Parameter not found: {name}")
         return self.get_params()[name]
 
     def get_params(self) -> dict[str, Any]:
-        """All parameters that are set."""
-        return dict(self._params)
+        """All parameters of the algorithm: as they were set, or by default."""
+        return {name: self._params.get(name, default) for name, default in PARAMS[self._algorithm].items()}
+
+    def params(self) -> list[str]:
+        """The names of the parameters of the algorithm."""
+        return list(PARAMS[self._algorithm])
+
+    def help(self, name: str) -> str:
+        """What a parameter is."""
+        if name not in self.params():
+            raise ValueError(f"Parameter not found: {name}")
+        return HELP.get(name, "A parameter of CRFsuite's own searches, without effect here.")
 
     def append(self, xseq: Any, yseq: Any, group: int = 0) -> None:
         """Adds a sequence and its labels. Sequences of the group that ``train`` holds out are not learnt from."""
@@ -362,15 +439,25 @@ class Trainer:
     def train(self, model: Any, holdout: int = -1) -> None:
         """Trains and writes the model file."""
         keep = [i for i, group in enumerate(self._groups) if group != holdout]
-        names = ("min_freq", "all_possible_states", "all_possible_transitions", "c1", "c2", "max_iterations", "epsilon", "c", "averaging")
-        params = {name: self._params[name] for name in names if name in self._params}
+        params = {_OF_CRF[name]: value for name, value in self._params.items() if name in _OF_CRF}
         crf = CRF(self._algorithm, verbose=self.verbose, **params)
         crf.fit([self._X[i] for i in keep], [self._y[i] for i in keep])
         crf.save(model)
         self.report_ = crf.report_
         self.certificate_ = crf.certificate_
+        self.logparser = crf.training_log_
         if self.verbose:
             print(crf.certificate_)
+
+
+class Info:
+    """What ``Tagger.info`` tells: weights of ``transitions`` and ``state_features``, numbers of ``labels`` and ``attributes``, and a ``header``."""
+
+    def __init__(self, labels: list[str], state: dict[tuple[str, str], float], transitions: dict[tuple[str, str], float]):
+        self.state_features, self.transitions = state, transitions
+        self.labels = {label: str(at) for at, label in enumerate(labels)}
+        self.attributes = {name: str(at) for at, name in enumerate(dict.fromkeys(name for name, _ in state))}
+        self.header = {"num_features": str(len(state)), "num_labels": str(len(self.labels)), "num_attrs": str(len(self.attributes))}
 
 
 class Tagger:
@@ -410,6 +497,27 @@ class Tagger:
     def labels(self) -> list[str]:
         """The labels."""
         return list(self._opened().labels)
+
+    def info(self) -> Info:
+        """The weights. A model file keeps the names of the twenty attributes that weigh most for each label; others are named by their hash, ``#`` and 16 digits."""
+        return Info(self.labels(), *_weights_of(self._opened()))
+
+    def dump(self, filename: Any = None) -> None:
+        """Writes what ``info`` tells to a file, or to the standard output."""
+        info = self.info()
+        parts = [
+            ("FILEHEADER", [f"{name}: {value}" for name, value in info.header.items()]),
+            ("LABELS", [f"{at:>5}: {label}" for label, at in info.labels.items()]),
+            ("ATTRIBUTES", [f"{at:>5}: {name}" for name, at in info.attributes.items()]),
+            ("TRANSITIONS", [f"(1) {a} --> {b}: {weight:.6f}" for (a, b), weight in info.transitions.items()]),
+            ("STATE_FEATURES", [f"(0) {name} --> {label}: {weight:.6f}" for (name, label), weight in info.state_features.items()]),
+        ]
+        text = "\n".join(f"{name} = {{\n" + "".join(f"  {line}\n" for line in lines) + "}\n" for name, lines in parts)
+        if filename is None:
+            print(text)
+        else:
+            with open(filename, "w", encoding="utf-8") as file:
+                file.write(text)
 
     def set(self, xseq: Any) -> None:
         """Sets the sequence that the next questions are about."""

@@ -19,7 +19,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _lineal
-from ._base import Rows, _check_sample_weight, check_classification_targets, column_or_1d, features, names_of, seed_of, threads
+from ._base import Rows, _check_sample_weight, check_classification_targets, collected, column_or_1d, features, names_of, seed_of, threads
 from ._logistic import LogisticRegression
 from ._svm import CrammerSinger
 
@@ -104,8 +104,8 @@ def search(
 
     ``losses`` are among ``'log_loss'``, ``'hinge'`` and ``'squared_hinge'`` (both joint over all classes).
     """
-    out = Search()
-    X, y = out._check(X, y, reset=True)
+    out, given = Search(), collected(X)
+    X, y = out._check(given, y, reset=True)
     check_classification_targets(y)
     y = column_or_1d(y)
     classes, ids = np.unique(y, return_inverse=True)
@@ -158,6 +158,7 @@ def search(
         C, loss = out.best_params_["C"], out.best_params_["loss"]
         kind: Any = LogisticRegression(C=C, n_jobs=n_jobs) if loss == "log_loss" else CrammerSinger(loss=loss, C=C, n_jobs=n_jobs)
         started = time.perf_counter()
-        out.best_estimator_ = kind.fit(X, y, sample_weight=sample_weight)
+        # As it was given: a frame has names of its features.
+        out.best_estimator_ = kind.fit(given, y, sample_weight=sample_weight)
         out.refit_time_ = time.perf_counter() - started
     return out

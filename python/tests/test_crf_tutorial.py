@@ -193,3 +193,90 @@ def test_items_of_every_form():
         with pytest.raises(error):
             ours.fit([[bad]], [["A"]])
     assert ours.score(X, y) == 1.0
+
+
+def notebook(module, path):
+    """The steps of python-crfsuite's own example (CoNLL 2002.ipynb); what it looks at comes back."""
+    sents = corpus(150, 0)
+    X_train = [sent2features(s) for s in sents]
+    y_train = [sent2labels(s) for s in sents]
+
+    trainer = module.Trainer(verbose=False)
+    for xseq, yseq in zip(X_train, y_train):
+        trainer.append(xseq, yseq)
+    trainer.set_params({
+        'c1': 1.0,   # coefficient for L1 penalty
+        'c2': 1e-3,  # coefficient for L2 penalty
+        'max_iterations': 50,  # stop earlier
+
+        # include transitions that are possible, but not observed
+        'feature.possible_transitions': True
+    })
+    params = trainer.params()
+    trainer.train(path)
+
+    tagger = module.Tagger()
+    tagger.open(path)
+    return trainer, params, tagger.info(), tagger
+
+
+def test_the_example_of_python_crfsuite(tmp_path, capsys):
+    """The names of parameters, the log of the run and the weights of a file: these were not there."""
+    pycrfsuite = pytest.importorskip("pycrfsuite")
+    ours, theirs = notebook(lineal.crf, str(tmp_path / "a.lineal")), notebook(pycrfsuite, str(tmp_path / "a.crfsuite"))
+    assert ours[1] == theirs[1]
+    last, peer = ours[0].logparser.last_iteration, theirs[0].logparser.last_iteration
+    assert last["loss"] == pytest.approx(peer["loss"], rel=0.02)
+    assert last["num"] == len(ours[0].logparser.iterations)
+    mine, info = ours[2], theirs[2]
+    assert set(mine.labels) == set(info.labels)
+    assert set(mine.transitions) == {pair for pair, weight in info.transitions.items() if weight}
+    strongest = dict(Counter(info.transitions).most_common(5))
+    assert {pair: mine.transitions[pair] for pair in strongest} == pytest.approx(strongest, abs=0.2)
+    # The model keeps the names of the attributes that weigh most.
+    for name, weight in Counter(info.state_features).most_common(10):
+        assert mine.state_features[name] == pytest.approx(weight, rel=0.25)
+    ours[3].dump(tmp_path / "dump.txt")
+    ours[3].dump()
+    text = (tmp_path / "dump.txt").read_text()
+    assert capsys.readouterr().out.strip() == text.strip()
+    (pair, weight), *_ = mine.transitions.items()
+    assert f"(1) {pair[0]} --> {pair[1]}: {weight:.6f}\n" in text
+
+
+@pytest.mark.parametrize("algorithm", ["lbfgs", "l2sgd", "ap", "pa"])
+def test_a_trainer_has_python_crfsuites_parameters(algorithm):
+    pycrfsuite = pytest.importorskip("pycrfsuite")
+    ours, theirs = lineal.crf.Trainer(algorithm, verbose=False), pycrfsuite.Trainer(algorithm, verbose=False)
+    assert ours.get_params() == theirs.get_params()
+    ours.set("feature.minfreq", 2.0)
+    assert ours.get("feature.minfreq") == 2.0 and "occurs" in ours.help("feature.minfreq")
+    for wrong in (lambda: ours.set("magic", 1), lambda: ours.get("magic"), lambda: ours.help("magic")):
+        with pytest.raises(ValueError, match="Parameter not found: magic"):
+            wrong()
+    with pytest.raises(ValueError, match="algorithm"):
+        ours.select("magic")
+
+
+def test_a_number_sign_begins_no_comment():
+    """An attribute that began with ``#`` was lost, and so were all after it in its item."""
+    X = [[{"#tags": 2.0, "word": "a"}, ["#nlp", "other"]], [["\\#nlp", "a\\#"], {"#": "#"}]]
+    y = [["#", "@"], ["\\#", ":"]]
+    shared = dict(algorithm="lbfgs", c1=0.0, c2=0.1)
+    ours, theirs = lineal.crf.CRF(**shared).fit(X, y), sklearn_crfsuite.CRF(**shared).fit(X, y)
+    assert set(ours.state_features_) == set(theirs.state_features_)
+    assert ours.predict(X) == [list(labels) for labels in theirs.predict(X)] == y
+
+
+def test_a_single_sequence_is_not_a_list_of_sequences():
+    """Its items were taken for sequences, and the names of their features for items."""
+    sents = corpus(20, 0)
+    crf = lineal.crf.CRF().fit([sent2features(s) for s in sents], [sent2labels(s) for s in sents])
+    one = sent2features(sents[0])
+    assert crf.predict_single(one) == crf.predict([one])[0]
+    with pytest.raises(TypeError, match="sequence 0 must be a list of items, not a dict"):
+        crf.predict(one)
+    with pytest.raises(TypeError, match="sequence 0 must be a list of labels, not a str"):
+        crf.fit([one], ["O" * len(one)])
+    with pytest.raises(ValueError, match="label must not be empty"):
+        crf.fit([one], [[""] * len(one)])

@@ -166,6 +166,9 @@ def test_a_search_has_what_its_best_estimator_has(tmp_path):
     np.testing.assert_array_equal(lineal.load(tmp_path / "best.lineal").predict(X), found.predict(X))
     assert found.explain(X[:1])[0]["winner"] == found.predict(X[:1])[0]
     assert (pickle.loads(pickle.dumps(found)).predict(X) == found.predict(X)).all()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    named = tune.search(frame, y, Cs=[1.0], cv=3)
+    assert list(named.best_estimator_.feature_names_in_) == ["a", "b", "c"] and (named.predict(frame) == found.predict(X)).all()
     with pytest.raises(ValueError, match="cv must be the number of folds"):
         tune.search(X, y, cv="five")
     with pytest.raises(AttributeError, match="refit"):
@@ -225,3 +228,139 @@ def test_complex_numbers_are_no_categories():
     table = pytest.importorskip("pandas").DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "z": [1j, 2j, 3j, 4j]})
     with pytest.raises(ValueError, match="column 'z'.*complex"):
         lineal.TableClassifier().fit(table, ["x", "y", "x", "y"])
+
+
+def test_a_table_is_no_column_of_text():
+    """The names of its columns were taken for the texts."""
+    texts, y = ["a good film", "a bad film"] * 8, np.array([["good"], ["bad"]] * 8)
+    frame = pd.DataFrame({"text": texts})
+    with pytest.warns(match="column-vector"):
+        model = lineal.TextClassifier().fit(frame["text"], y)
+    for bad in (frame, {"text": texts}):
+        with pytest.raises(ValueError, match="pick the column that has the text"):
+            model.predict(bad)
+        with pytest.raises(ValueError, match="pick the column that has the text"):
+            lineal.TfidfVectorizer().fit(bad)
+    arrow = pytest.importorskip("pyarrow").chunked_array([texts])
+    assert (model.predict(arrow) == y[:, 0]).all()
+    with pytest.raises(ValueError, match="missing"):
+        lineal.TextClassifier().fit(texts, ["good", None] * 8)
+    with pytest.raises(ValueError, match="Unknown label type"):
+        lineal.TextClassifier().fit(texts, np.linspace(0, 1, 16))
+
+
+@pytest.mark.parametrize("params", [dict(), dict(tokenizer=str.split)], ids=str)
+@pytest.mark.filterwarnings("ignore")
+def test_a_vectorizer_keeps_what_it_learnt_if_a_fit_fails(params):
+    vectorizer = lineal.TfidfVectorizer(**params).fit(["good film", "bad film"])
+    names = list(vectorizer.get_feature_names_out())
+    for bad in ([None], ["", ""]):
+        with pytest.raises((ValueError, AttributeError)):
+            vectorizer.fit(bad)
+        assert list(vectorizer.get_feature_names_out()) == names and vectorizer.transform(["film"]).nnz == 1
+
+
+def test_queries_by_the_query_of_each_document():
+    generator = np.random.RandomState(0)
+    X, grades = generator.randn(60, 3), generator.randint(0, 3, 60)
+    qid = np.repeat([7, 3, 9], [10, 30, 20])
+    by_size, by_query = lineal.Ranker().fit(X, grades, groups=[10, 30, 20]), lineal.Ranker().fit(X, grades, qid=qid)
+    np.testing.assert_array_equal(by_size.coef_, by_query.coef_)
+    assert by_query.score(X, grades, qid=qid) == by_size.score(X, grades, groups=[10, 30, 20])
+    assert [len(query) for query in by_query.explain(X, qid=qid)] == [10, 30, 20]
+    for params, words in ((dict(groups=qid), "give them as qid"), (dict(qid=np.tile([0, 1], 30)), "sort the rows by qid"), (dict(qid=qid, groups=[60]), "either groups"), (dict(qid=qid[:-1]), "add up to")):
+        with pytest.raises(ValueError, match=words):
+            lineal.Ranker().fit(X, grades, **params)
+
+
+@pytest.mark.parametrize("names", [["007", "7"], ["1_000", "2"], ["nan", "1.5"], ["-3", "12"], ["0.5", "1e-05"]], ids=str)
+def test_names_of_classes_that_only_look_like_numbers(names, tmp_path):
+    """``007`` became 7, and two classes one."""
+    X = np.arange(20.0)[:, None]
+    model = lineal.LogisticRegression().fit(X, np.array(names)[(X[:, 0] > 9).astype(int)])
+    model.save(tmp_path / "m.lineal")
+    found = lineal.load(tmp_path / "m.lineal").classes_
+    are_numbers = names[0] in ("-3", "0.5")
+    assert (found.dtype.kind in "if") == are_numbers
+    assert [float(c) for c in found] == [float(c) for c in sorted(names)] if are_numbers else list(found) == sorted(names)
+
+
+def misaligned(x):
+    out = np.ndarray(x.shape, x.dtype, buffer=np.zeros(x.nbytes + 1, np.uint8), offset=1)
+    out[...] = x
+    return out
+
+
+def every_other(x):
+    return np.repeat(x, 2, axis=0)[::2]
+
+
+@pytest.mark.parametrize("layout", [misaligned, every_other])
+def test_arrays_that_are_parts_of_others(layout):
+    """Weights, numbers and parts of sparse matrices that did not lie side by side were refused."""
+    from scipy.sparse import csr_matrix
+
+    generator = np.random.RandomState(0)
+    X, weights = generator.randn(60, 4), generator.rand(60)
+    for model, y in ((lineal.LogisticRegression(), X[:, 0] > 0), (lineal.LinearSVR(), X[:, 0]), (lineal.Ridge(), X[:, 0]), (lineal.SGDRegressor(random_state=0), X[:, 0]), (lineal.SGDClassifier(random_state=0), X[:, 0] > 0)):
+        plain = np.array(model.fit(X, y, sample_weight=weights).coef_)
+        np.testing.assert_array_equal(model.fit(layout(X), layout(y), sample_weight=layout(weights)).coef_, plain)
+    sparse = csr_matrix(X)
+    plain = np.array(lineal.LinearSVC().fit(sparse, X[:, 0] > 0).coef_)
+    for part in ("data", "indices", "indptr"):
+        other = csr_matrix(X)
+        setattr(other, part, layout(getattr(other, part)))
+        np.testing.assert_array_equal(lineal.LinearSVC().fit(other, X[:, 0] > 0).coef_, plain)
+    np.testing.assert_array_equal(lineal.Ranker().fit(X, layout(np.arange(60.0) % 3)).coef_, lineal.Ranker().fit(X, np.arange(60) % 3).coef_)
+
+
+def test_words_with_spaces_in_them():
+    """Thin spaces within numbers and names of two words are tokens in many treebanks; they were refused."""
+    X, y = [["10\u00a0000", "New York", "is"]] * 3, [["NUM", "B PER", "V"]] * 3
+    assert lineal.Tagger().fit(X, y).predict(X) == y
+    trees = [[(2, "x"), (3, "x"), (0, "root")]] * 3
+    parser = lineal.DependencyParser(epochs=2).fit(X, trees)
+    assert parser.predict([["New York", "10\u00a0000"]])[0]
+    for bad in ("a\tb", "a\nb", " ", ""):
+        with pytest.raises(ValueError, match="a word must not"):
+            lineal.Tagger().fit([[bad]], [["X"]])
+    for head in (None, 2.5, "one", 4, -1):
+        with pytest.raises(ValueError, match="the head of word 1 is .* from 0 to 3"):
+            parser.fit(X, [[(head, "x"), (3, "x"), (0, "root")]] * 3)
+    assert parser.fit(X, [[("2", "x"), (3.0, "x"), (np.int64(0), "root")]] * 3).score(X, trees) == 1.0
+    with pytest.raises(ValueError, match="spaces"):
+        lineal.ConstituencyParser(epochs=2).fit(["(S (N dog))"] * 3).predict([["New York"]])
+
+
+def test_labels_as_rows_of_an_indicator_matrix():
+    """Lists of 0 and 1 were taken for lists of the labels 0 and 1."""
+    X = np.random.RandomState(0).randn(90, 4)
+    Y = (X[:, :3] > 0).astype(int)
+    matrix, rows = lineal.MultilabelClassifier().fit(X, Y), lineal.MultilabelClassifier().fit(X, Y.tolist())
+    np.testing.assert_array_equal(rows.predict(X), matrix.predict(X))
+    assert matrix.score(X, Y) == (matrix.predict(X) == Y).all(axis=1).mean() > 0.5
+    lists = [[name for name, on in zip("abc", row) if on] for row in Y]
+    named = lineal.MultilabelClassifier().fit(X, lists)
+    assert named.score(X, lists) == matrix.score(X, Y)
+    single = lineal.MultilabelClassifier().fit(X, [row[:1] and row[0] or "a" for row in lists])
+    assert 0 <= single.score(X, ["a"] * 90) <= 1
+    assert list(lineal.MultilabelClassifier().fit(X, [[0, 1], [1]] * 45).classes_) == [0, 1]
+    for sizes in ([45, 45.5], "half", [[45], [45]]):
+        with pytest.raises(ValueError, match="groups must be"):
+            lineal.Ranker().fit(X, Y[:, 0], groups=sizes)
+
+
+def test_classes_of_a_table_keep_their_type():
+    table = pd.DataFrame({"x": np.arange(N) % 2})
+    for y in (PARITY.astype(object), pd.Series(PARITY), pd.Categorical(PARITY), np.arange(N) % 2 == 0, (np.arange(N) % 2).astype(np.int8)):
+        model = lineal.TableClassifier().fit(table, y)
+        assert model.classes_.dtype == model.predict(table).dtype == np.unique(np.asarray(y)).dtype and (model.predict(table) == np.asarray(y)).all()
+
+
+def test_no_texts_have_no_rows():
+    """These were a panic of the library."""
+    texts, y = ["an invoice", "log in"] * 8, ["money", "access"] * 8
+    model = lineal.TextClassifier().fit(texts, y)
+    assert len(model.predict([])) == 0 and model.predict_proba([]).shape == (0, 2) and model.explain([]) == []
+    assert lineal.TfidfVectorizer().fit(texts).transform([]).shape == (0, 4)
+    assert lineal.HashingVectorizer(n_features=16).transform([]).shape == (0, 16)

@@ -72,7 +72,7 @@ pub(crate) fn fit_images(
     let schema =
         MaskSchema { labels: labels.into_iter().map(label).collect(), ..MaskSchema::default() };
     let data = scenes(schema, &images, Some(&masks))?;
-    let (model, report) = train(py, data, &spec, n_threads, on_pass.as_ref())?;
+    let (model, report) = train(py, || Ok(data), &spec, n_threads, on_pass.as_ref())?;
     Structured::new(AnyModel::Segment(Box::new(model)), &report)
 }
 

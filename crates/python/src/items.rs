@@ -1,19 +1,23 @@
 //! Items with attributes, as python-crfsuite has them, to the text that the library reads.
 
 use crate::errors::refused;
+use lineal::sequence::{IndexBuilder, hash_bytes};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
-use std::collections::HashSet;
 use std::io::Write;
 
-/// A name with `\` and `:` escaped. Tabs and line breaks cannot be escaped.
-fn push_name(out: &mut Vec<u8>, name: &str) -> PyResult<()> {
-    for &byte in name.as_bytes() {
+/// Text with `\` and `:` escaped. Tabs and line breaks cannot be escaped.
+fn push_escaped(out: &mut Vec<u8>, text: &str) -> PyResult<()> {
+    if !text.bytes().any(|byte| matches!(byte, b'\t' | b'\n' | b'\\' | b':')) {
+        out.extend_from_slice(text.as_bytes());
+        return Ok(());
+    }
+    for &byte in text.as_bytes() {
         match byte {
             b'\t' | b'\n' => {
                 return Err(refused(format!(
-                    "the attribute {name:?} has a tab or a line break in it, which names of attributes cannot have"
+                    "{text:?} has a tab or a line break in it, which attributes and labels cannot have"
                 )));
             }
             b'\\' | b':' => out.extend([b'\\', byte]),
@@ -23,11 +27,19 @@ fn push_name(out: &mut Vec<u8>, name: &str) -> PyResult<()> {
     Ok(())
 }
 
+/// The beginning of an attribute's name: `#` would begin a comment.
+fn push_name(out: &mut Vec<u8>, name: &str) -> PyResult<()> {
+    if name.starts_with('#') {
+        out.push(b'\\');
+    }
+    push_escaped(out, name)
+}
+
 /// An attribute `key:value` whose value is 1.
 fn push_pair(out: &mut Vec<u8>, key: &str, value: &str) -> PyResult<()> {
     push_name(out, key)?;
     out.extend(b"\\:");
-    push_name(out, value)?;
+    push_escaped(out, value)?;
     out.extend(b":1");
     Ok(())
 }
@@ -115,7 +127,26 @@ fn push_label(out: &mut Vec<u8>, label: &Bound<'_, PyAny>) -> PyResult<()> {
         let kind = label.get_type().to_string();
         PyTypeError::new_err(format!("a label must be a string, not {kind}: {label}"))
     })?;
-    push_name(out, text.to_str()?)
+    let text = text.to_str()?;
+    if text.trim().is_empty() {
+        return Err(refused("a label must not be empty"));
+    }
+    push_escaped(out, text)
+}
+
+/// What a sequence is made of. The keys of a dictionary and the letters of a string are not what is meant.
+fn members<'py>(
+    sequence: &Bound<'py, PyAny>,
+    place: usize,
+    what: &str,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    if sequence.is_instance_of::<PyDict>() || sequence.is_instance_of::<PyString>() {
+        let kind = sequence.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "sequence {place} must be a list of {what}, not a {kind}; a single sequence stands in a list, too"
+        )));
+    }
+    sequence.try_iter()?.collect()
 }
 
 /// Sequences in CRFsuite's own format, and their lengths. Sequences without items have no lines. `other(item, prefix)` gives the names and values of items of other types.
@@ -137,11 +168,10 @@ pub(crate) fn items_text<'py>(
     }
     let (mut out, mut lengths) = (Vec::new(), Vec::with_capacity(x.len()));
     for (place, sequence) in x.iter().enumerate() {
-        let items: Vec<Bound<'py, PyAny>> = sequence.try_iter()?.collect::<PyResult<_>>()?;
-        let labels: Option<Vec<Bound<'py, PyAny>>> = match &y {
-            Some(y) => Some(y[place].try_iter()?.collect::<PyResult<_>>()?),
-            None => None,
-        };
+        // Ctrl-C.
+        py.check_signals()?;
+        let items = members(sequence, place, "items")?;
+        let labels = y.as_ref().map(|y| members(&y[place], place, "labels")).transpose()?;
         if let Some(labels) = labels.as_ref().filter(|labels| labels.len() != items.len()) {
             return Err(refused(format!(
                 "The number of items and labels differ: sequence {place} has {} items and {} labels",
@@ -172,20 +202,21 @@ const NAMES_PER_LINE: usize = 1000;
 /// Every attribute of a text once, as one sequence: what names the weights of a model.
 #[pyfunction]
 pub(crate) fn attribute_names<'py>(py: Python<'py>, text: &[u8]) -> Bound<'py, PyBytes> {
-    let (mut seen, mut names) = (HashSet::new(), Vec::new());
+    let (mut seen, mut names) = (IndexBuilder::new(), Vec::new());
     let mut label: &[u8] = b"?";
     for line in text.split(|&b| b == b'\n').filter(|line| !line.is_empty()) {
         let mut fields = line.split(|&b| b == b'\t');
         label = fields.next().unwrap_or(label);
-        for field in fields.filter(|field| seen.insert(*field)) {
+        for field in fields {
             // The value is after the last colon; those within names are escaped, and come before it.
             let end = field.iter().rposition(|&b| b == b':').unwrap_or(field.len());
-            names.push(&field[..end]);
+            let name = &field[..end];
+            // A new one gets the next number.
+            if seen.id(hash_bytes(name)) as usize == names.len() {
+                names.push(name);
+            }
         }
     }
-    // One attribute may come with several values.
-    seen.clear();
-    names.retain(|name| seen.insert(*name));
     let mut out = Vec::new();
     for names in names.chunks(NAMES_PER_LINE) {
         out.extend(label);

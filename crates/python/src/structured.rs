@@ -10,7 +10,7 @@ use lineal::linalg::Matrix;
 use lineal::{
     AnyModel, Ask, BracketReadOptions, CurvePoint, Dataset, DeclaredAnswer, DeclaredData,
     DeclaredModel, DeclaredOptions, Error, Format, RankedRows, Report, SceneOptions, Scenes,
-    SequenceOptions, Source, StructuredModel, Tagged, TrainSpec, Trainable, Training,
+    SequenceOptions, Sequences, Source, StructuredModel, Tagged, TrainSpec, Trainable, Training,
     TreebankOptions,
 };
 use numpy::PyReadonlyArray1;
@@ -64,10 +64,10 @@ fn graphs() -> SceneOptions {
     SceneOptions { format: Some(Format::Jsonl), ..SceneOptions::default() }
 }
 
-/// Trains on examples of one kind.
+/// Trains on examples of one kind, which are read first.
 pub(crate) fn train<D: Trainable + Send + Sync + 'static>(
     py: Python<'_>,
-    data: D,
+    read: impl FnOnce() -> Result<D, Error> + Send + 'static,
     spec: &TrainSpec,
     n_threads: usize,
     on_pass: Option<&Py<PyAny>>,
@@ -76,8 +76,9 @@ where
     D::Model: Send + 'static,
 {
     let (spec, on_pass) = (spec.clone(), on_pass.map(|on_pass| on_pass.clone_ref(py)));
-    // Some steps, such as counting attributes, do not listen: they are left behind.
+    // Some steps, such as reading and counting attributes, do not listen: they are left behind.
     long_owned(py, n_threads, move |stop| {
+        let data = read()?;
         let mut monitor = |point: &CurvePoint| stop.after_pass(on_pass.as_ref(), point);
         Training::new(&data, &spec).monitor(&mut monitor).run()
     })
@@ -109,37 +110,35 @@ pub(crate) fn fit_structured(
     on_pass: Option<Py<PyAny>>,
 ) -> PyResult<Structured> {
     let spec: TrainSpec = serde_json::from_str(spec).map_err(refused)?;
-    let on_pass = on_pass.as_ref();
+    let (on_pass, text) = (on_pass.as_ref(), source(text));
     let (model, report) = match format {
         "conllu" => {
-            let data = brief(py, n_threads, || lineal::read_treebank(source(text), &treebank()))?;
-            let (model, report) = train(py, data, &spec, n_threads, on_pass)?;
+            let read = move || lineal::read_treebank(text, &treebank());
+            let (model, report) = train(py, read, &spec, n_threads, on_pass)?;
             (AnyModel::Dependency(Box::new(model)), report)
         }
         "brackets" => {
             let options = lineal::constituency_options();
             let options = BracketReadOptions { format: Some(Format::Brackets), ..options };
-            let data = brief(py, n_threads, || lineal::read_brackets(source(text), &options))?;
-            let (model, report) = train(py, data, &spec, n_threads, on_pass)?;
+            let read = move || lineal::read_brackets(text, &options);
+            let (model, report) = train(py, read, &spec, n_threads, on_pass)?;
             (AnyModel::Constituency(Box::new(model)), report)
         }
         "graphs" => {
-            let data = brief(py, n_threads, || Scenes::read(source(text), &graphs()))?;
-            let (model, report) = train(py, data, &spec, n_threads, on_pass)?;
+            let read = move || Scenes::read(text, &graphs());
+            let (model, report) = train(py, read, &spec, n_threads, on_pass)?;
             (AnyModel::Segment(Box::new(model)), report)
         }
         "declared" => {
-            let data = brief(py, n_threads, || {
-                let declaration = lineal::declaration(&spec.declared.declaration)?;
-                DeclaredData::read(source(text), &declaration)
-            })?;
-            let (model, report) = train(py, data, &spec, n_threads, on_pass)?;
+            let declaration = spec.declared.declaration.clone();
+            let read = move || DeclaredData::read(text, &lineal::declaration(&declaration)?);
+            let (model, report) = train(py, read, &spec, n_threads, on_pass)?;
             (AnyModel::Declared(Box::new(model)), report)
         }
         _ => {
             let options = sequences(format)?;
-            let data = brief(py, n_threads, || lineal::read_sequences(source(text), &options))?;
-            let (model, report) = train(py, data, &spec, n_threads, on_pass)?;
+            let read = move || lineal::read_sequences(text, &options);
+            let (model, report) = train(py, read, &spec, n_threads, on_pass)?;
             (AnyModel::Tag(Box::new(model)), report)
         }
     };
@@ -526,13 +525,31 @@ impl Structured {
         }
     }
 
-    /// All weights of a tagger, as (kind, attribute, labels, weight). Attributes have the names that they have in this text.
-    fn tag_weights(&self, py: Python<'_>, text: &[u8], format: &str) -> PyResult<Vec<TagWeight>> {
+    /// All weights of a tagger, as (kind, attribute, labels, weight). Attributes have the names that they have in this text; without it only those that weigh most
+    /// have names, which the model keeps, and others the hashes that stand for them.
+    #[pyo3(signature = (text=None, format="crfsuite"))]
+    fn tag_weights(
+        &self,
+        py: Python<'_>,
+        text: Option<&[u8]>,
+        format: &str,
+    ) -> PyResult<Vec<TagWeight>> {
         let AnyModel::Tag(model) = &self.model else {
             return Err(refused("the model is not a tagger"));
         };
         let options = sequences(format)?;
-        let all = brief(py, 1, || model.weights(Some(&model.read(source(text), &options)?)))?;
+        let all = brief(py, 1, || {
+            let named = match text {
+                Some(text) => Some(model.read(source(text), &options)?),
+                None if model.schema().has_attributes() => {
+                    let kept = model.notable().iter().flat_map(|notable| &notable.attributes);
+                    let token: Vec<_> = kept.map(|(name, _)| (name.as_str(), 1.0)).collect();
+                    Some(Sequences::attributes_for(model.schema(), &[[token]])?)
+                }
+                None => None,
+            };
+            model.weights(named.as_ref())
+        })?;
         Ok(all.into_iter().map(|w| (w.kind, w.name, w.labels, w.weight)).collect())
     }
 

@@ -217,11 +217,14 @@ fn check_values<S: AsRef<[T]>, T: AsRef<[(N, f64)]>, N: AsRef<str>>(
     Ok(())
 }
 
-/// As a line of CRFsuite has them: `:` and `\` of names escaped, values where they are not 1.
+/// As a line of CRFsuite has them: `:` and `\` of names escaped, and `#` where they begin, values where they are not 1.
 fn write_attributes<N: AsRef<str>>(token: &impl AsRef<[(N, f64)]>, text: &mut String) {
     for (i, (name, value)) in token.as_ref().iter().enumerate() {
         if i > 0 {
             text.push('\t');
+        }
+        if name.as_ref().starts_with('#') {
+            text.push('\\');
         }
         // A line knows no other place for these characters.
         for c in name.as_ref().chars() {
@@ -299,5 +302,13 @@ mod tests {
         let data = Sequences::from_tokens(&[["a"]], &[["X"]]).unwrap();
         refused(Sequences::attributes_for(&data.schema, &[[[("a", 1.0)]]]), "give it tokens");
         refused(data.with_weights(vec![1.0, 2.0]), "2 weights for 1 sequences");
+    }
+
+    /// It was the beginning of a comment, and the rest of the token was lost.
+    #[test]
+    fn a_hash_that_begins_a_name_is_escaped() {
+        let token = [("#a#", 1.0), ("b", 2.0)];
+        let data = Sequences::from_attributes(&[[token]], &[["X"]]).unwrap();
+        assert_eq!(data.get(0).cell(0, 0), "\\#a#\tb:2");
     }
 }

@@ -1,7 +1,7 @@
 //! Lines of CRFsuite's data files: a label and attributes `name[:value]`, separated by tabs.
 //!
-//! `\:` and `\\` in a name stand for a colon and a backslash; any other backslash is one. Without a value, or with an empty one, it is 1. Empty fields are
-//! skipped; from a field that begins with `#` on, the line is a comment.
+//! `\:` and `\\` in a name stand for a colon and a backslash, and `\#` where it begins for `#`; any other backslash is one. Without a value, or with an empty one, it is 1.
+//! Empty fields are skipped; from a field that begins with `#` on, the line is a comment.
 
 use super::Error;
 use super::hash::hash_bytes;
@@ -47,7 +47,7 @@ fn parse_field(field: &str) -> Result<NamedAttribute<'_>, Error> {
     for (at, byte) in field.bytes().enumerate() {
         if escaped {
             escaped = false;
-            has_escape |= matches!(byte, b':' | b'\\');
+            has_escape |= matches!(byte, b':' | b'\\') || (byte == b'#' && at == 1);
             if matches!(byte, b':' | b'\\') {
                 continue;
             }
@@ -81,6 +81,7 @@ fn unescape(name: &str) -> String {
                 out.push(next);
                 chars.next();
             }
+            ('\\', Some('#')) if out.is_empty() => {}
             _ => out.push(c),
         }
     }
@@ -108,6 +109,9 @@ mod tests {
             (r"a\\:3", r"a\", 3.0),
             (r"a\\\:3", r"a\:3", 1.0),
             (r"a\b", r"a\b", 1.0),
+            (r"\#a#:2", "#a#", 2.0),
+            (r"\\#a", r"\#a", 1.0),
+            (r"a\#b\:", r"a\#b:", 1.0),
             (r"a\", r"a\", 1.0),
             (r"w[0]=\\\\", r"w[0]=\\", 1.0),
         ] {

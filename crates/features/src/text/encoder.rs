@@ -238,7 +238,7 @@ impl TextEncoder {
     ) -> Result<(), Error> {
         check_slots(&self.plan, rows)?;
         let n_chunks = rows.n_rows().div_ceil(CHUNK);
-        let at_once = (2 * rayon::current_num_threads()).min(n_chunks);
+        let at_once = (2 * rayon::current_num_threads()).min(n_chunks).max(1);
         let EncodedRows { rows: out, scratches } = all;
         scratches.resize_with(at_once.max(scratches.len()).max(1), TextScratch::default);
         let may_tally = rows.n_rows() >= FEW_ROWS && self.n_features() <= MOST;
