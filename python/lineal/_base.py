@@ -64,7 +64,8 @@ def features(X: Any) -> Any:
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
-        return X.shape[1], X.indptr, X.indices, X.data
+        # What came out of a message between processes may be misaligned.
+        return X.shape[1], *(np.require(part, requirements=["C", "A"]) for part in (X.indptr, X.indices, X.data))
     if X.flags.aligned and (X.flags.c_contiguous or X.flags.f_contiguous):
         return X
     return np.array(X, order="C")
