@@ -674,9 +674,9 @@ def test_what_a_run_takes_is_told_before_it_takes_it(client, capsys, monkeypatch
     told = []
     real = _dask_transport.Cluster._compute
 
-    def compute(self, name, function, args):
+    def compute(self, name, function, args, places=()):
         told.append((name, "MB" in capsys.readouterr().out))
-        return real(self, name, function, args)
+        return real(self, name, function, args, places)
 
     monkeypatch.setattr(_dask_transport.Cluster, "_compute", compute)
     X, y, _ = rows()
@@ -695,6 +695,25 @@ def test_what_is_raised_after_a_pass_ends_the_run(monkeypatch):
     monkeypatch.setattr(_cluster, "Here", Raising)
     with pytest.raises(OSError, match="the dashboard is gone"):
         ld.LogisticRegression().fit(da.from_array(X, chunks=(150, 12)), da.from_array(y, chunks=150), client=False)
+
+
+def test_shards_are_shared_out_evenly(client):
+    """Of sixteen partitions in memory one worker had nine, and each pass took as long as these."""
+    X, y, _ = rows(n=1600)
+    X, y = client.persist([da.from_array(X, chunks=(100, 12)), da.from_array(y, chunks=100)], workers=[next(iter(client.scheduler_info()["workers"]))])
+    distributed.wait([X, y])
+    held = []
+
+    class Seen(_dask_transport.Cluster):
+        def ask(self, question):
+            held.append(self.client.who_has(self._shards))
+            return super().ask(question)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ld, "Cluster", Seen)
+        ld.LogisticRegression().fit(X, y, client=client)
+    where = [workers[0] for workers in held[0].values()]
+    assert where == sorted(where) and where.count(where[0]) == 8
 
 
 def test_train_is_a_function(client):
