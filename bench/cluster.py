@@ -28,7 +28,7 @@ import lineal.dask  # noqa: E402
 from lineal import _dask_transport, _shards  # noqa: E402
 
 PARTS = ("speed", "constants", "scale")
-N_FEATURES, N_PARTITIONS, N_ALONE = 100, 16, 3
+N_FEATURES, N_CLASSES, N_PARTITIONS, N_ALONE = 100, 40, 16, 3
 
 
 def rows(seed, n, n_classes):
@@ -72,9 +72,9 @@ def gradient_of(n_rows, n_classes, dim):
 
 def alone(seeds, n_rows, gate):
     """A process that answers for some partitions, as often as it is asked."""
-    plan = _shards.Plan(_shards.Kind("classes"), n_rows, N_FEATURES, float(n_rows), 10, classes=np.arange(10))
-    shards = [_shards.build((*rows(seed, n_rows // N_PARTITIONS, 10), None), plan) for seed in seeds]
-    question = gradient_of(n_rows, 10, plan.dim)
+    plan = _shards.Plan(_shards.Kind("classes"), n_rows, N_FEATURES, float(n_rows), N_CLASSES, classes=np.arange(N_CLASSES))
+    shards = [_shards.build((*rows(seed, n_rows // N_PARTITIONS, N_CLASSES), None), plan) for seed in seeds]
+    question = gradient_of(n_rows, N_CLASSES, plan.dim)
     for _ in range(N_ALONE):
         gate.wait()
         _shards.tree([_shards.answer(shard, question) for shard in shards], _shards.add_sums)
@@ -87,16 +87,16 @@ class Suite(frame.Tables):
         self.args = args
 
     def speed(self):
-        """Two workers against one: passes of lineal, what the machine allows, and whole fits of others on the same rows. Passes are of ten classes, so that they take seconds; dask-ml has two classes only."""
+        """Two workers against one: passes of lineal, what the machine allows, and whole fits of others on the same rows. Passes are of many classes, so that they take seconds; dask-ml has two classes only."""
         self.limit()
         passes, fits, bits = {}, {}, {}
         lineal.dask.Cluster = Timed
         for n_workers in (1, 2):
             made, client = cluster(n_workers)
             Timed.passes = []
-            model = lineal.dask.LogisticRegression(max_iter=1).fit(*collection(self.args.rows, 10), client=client)
+            model = lineal.dask.LogisticRegression(max_iter=1).fit(*collection(self.args.rows, N_CLASSES), client=client)
             passes[n_workers], bits[n_workers] = Timed.passes, model.coef_.tobytes()
-            X, y = client.persist(list(collection(self.args.rows // 4, 2)))
+            X, y = client.persist(list(collection(self.args.rows // 6, 2)))
             distributed.wait([X, y])
             for name, fit in (("lineal", ours), ("dask-ml", dask_ml), ("XGBoost gblinear", gblinear)):
                 started = time.monotonic()
@@ -108,7 +108,7 @@ class Suite(frame.Tables):
                 took = time.monotonic() - started
                 fits[name, n_workers] = (took, objective(X, y, coef, intercept), note)
             client.close(), made.close()
-        self.table("Passes of lineal, ten classes", ["question", "passes", "median s, 1 worker", "median s, 2 workers", "times as fast"])
+        self.table(f"Passes of lineal, {N_CLASSES} classes", ["question", "passes", "median s, 1 worker", "median s, 2 workers", "times as fast"])
         for kind in dict.fromkeys(kind for kind, _ in passes[1]):
             one, two = (statistics.median(took for which, took in passes[n] if which == kind) for n in (1, 2))
             self.say(f"| {kind} | {sum(which == kind for which, _ in passes[1])} | {one:.2f} | {two:.2f} | {one / two:.2f} |")
@@ -119,7 +119,7 @@ class Suite(frame.Tables):
         for name in dict.fromkeys(name for name, _ in fits):
             (one, first, note), (two, second, _) = fits[name, 1], fits[name, 2]
             self.say(f"| {name} | – | – | – | – | – | {note} |" if one is None or two is None else f"| {name} | {one:.1f} | {two:.1f} | {one / two:.2f} | {first:.9f} | {second:.9f} | {note} |")
-        self.say(f"\n{self.args.rows // 4:,} rows × {N_FEATURES} features in memory; objectives are of the same function.")
+        self.say(f"\n{self.args.rows // 6:,} rows × {N_FEATURES} features in memory; objectives are of the same function.")
 
     def limit(self):
         """The same passes by plain processes, which send nothing to each other."""
@@ -140,7 +140,7 @@ class Suite(frame.Tables):
             for process in started:
                 process.join()
             took[n] = min(times)
-        self.table("The machine: gradients by plain processes, ten classes", ["processes", "s per pass", "times as fast"])
+        self.table(f"The machine: gradients by plain processes, {N_CLASSES} classes", ["processes", "s per pass", "times as fast"])
         for n in (1, 2):
             self.say(f"| {n} | {took[n]:.2f} | {took[1] / took[n]:.2f} |")
 
@@ -236,7 +236,7 @@ def gblinear(client, X, y):
 def main():
     warnings.filterwarnings("ignore")
     parser = frame.parser(__doc__, "cluster", PARTS)
-    parser.add_argument("--rows", type=int, default=1_600_000)
+    parser.add_argument("--rows", type=int, default=1_200_000)
     args = parser.parse_args()
     suite = Suite(args)
     for part in args.part.split(","):

@@ -179,6 +179,8 @@ def _lists(y: Any) -> list[list[Any]]:
     lists = [_labels_of(row) for row in y]
     kinds = 0
     for at, row in enumerate(lists):
+        if len(row) == 1 and isinstance(row[0], str) and row[0][:1] + row[0][-1:] == "[]":
+            raise ValueError(f"row {at} of y is the text {row[0]!r}, not a list: Dask's dataframes turn lists into texts unless dask.config has dataframe.convert-string set to False; bags keep them")
         if any(label is None or label != label for label in row):
             raise ValueError(f"y has a missing label in row {at}: a row without labels has an empty list")
         kinds |= sum({2 if isinstance(label, str) else 1 for label in row})

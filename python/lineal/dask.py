@@ -39,7 +39,7 @@ from dask import delayed
 import lineal
 
 from . import _cluster, _distributed
-from ._base import atomic, check_is_fitted
+from ._base import atomic, check_is_fitted, issparse
 from ._dask_transport import Cluster, Reading, Reads, fits, read
 from ._sources import BLOCK, Source, expand, format_of, sequence_sources, sources
 from ._tagging import LISTS
@@ -257,6 +257,9 @@ def _call_on(X: Any, model: Any, method: str, empty: Any) -> Any:
     if not hasattr(X, "shape"):
         # Partitions of bags may be iterators.
         X = list(X)
+    elif issparse(X):
+        # Chunks may be of another library's sparse arrays.
+        X = X.tocsr()
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     return getattr(model, method)(X) if n else empty
 

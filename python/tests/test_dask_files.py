@@ -201,6 +201,8 @@ def test_labels_of_files(tmp_path):
     X = da.from_array(rows(n=60)[0], chunks=(30, 12))
     with pytest.raises(ValueError, match="partition 0 .*missing label in row 2"):
         ld.MultilabelClassifier().fit(X, db.from_sequence([["a"], ["b"], ["a", None]] * 20, npartitions=2), client=False)
+    with pytest.raises(ValueError, match=r"partition 0 .*row 0 of y is the text .* not a list: Dask's dataframes turn lists into texts"):
+        ld.MultilabelClassifier().fit(dd.from_pandas(pd.DataFrame({"a": [1.0] * 4}), npartitions=2), dd.from_pandas(pd.Series([["a"], ["a", "b"]] * 2), npartitions=2), client=False)
     with pytest.raises(ValueError, match="partition 0 .*labels of y must be all words or all numbers; those of row 1"):
         ld.MultilabelClassifier().fit(X, db.from_sequence([["a"], [1]] * 30, npartitions=2), client=False)
 
@@ -232,6 +234,66 @@ def test_what_is_not_finite_is_named(tmp_path):
     thin = sparse.csr_matrix([[0.0, 1.0], [np.nan, 2.0]])
     with pytest.raises(ValueError, match="in row 1, feature 0 is nan"):
         _shards.look((thin, np.array([0, 1]), None), _shards.Kind("classes"))
+
+
+def columns(at):
+    X = np.random.default_rng(at).normal(size=(50, 6))
+    return pd.DataFrame(X, columns=list("abcdef")).assign(label=(X[:, 0] > 0).astype(int), weight=1.0 + at)
+
+
+def test_names_of_columns_of_files_that_dask_reads(tmp_path):
+    """Of a few columns Dask puts partitions together: X had 12 of them, the label 3, and they were "not cut alike"."""
+    for at in range(12):
+        columns(at).to_parquet(tmp_path / f"{at:02}.parquet")
+    frame = dd.read_parquet(tmp_path / "*.parquet")
+    assert len(frame["label"].to_delayed()) < len(frame.to_delayed()) == 12
+    named = ld.LogisticRegression().fit(frame, "label", "weight", client=False)
+    apart = ld.LogisticRegression().fit(frame[list("abcdef")], frame["label"], frame["weight"], client=False)
+    assert in_bits(named) == in_bits(apart) and named.n_features_in_ == 6
+    assert named.report_["cluster"]["partitions"] == apart.report_["cluster"]["partitions"] == 12
+
+
+@pytest.mark.parametrize("form", ["arrays", "names", "columns", "bags"])
+def test_what_x_and_y_share_is_made_once(form):
+    """Each made it for itself, so that what is not made twice alike gave rows the labels of others."""
+    calls = []
+
+    def made(at):
+        calls.append(at)
+        return columns(at)
+
+    if form == "arrays":
+        parts = [dask.delayed(made)(at) for at in range(3)]
+        cut = lambda names, width: da.concatenate([da.from_delayed(part[names].to_numpy(), (50, *width), float) for part in parts])
+        data, model = (cut(list("abc"), (3,)), cut("label", ())), ld.Ridge()
+    elif form == "bags":
+        bag = db.from_delayed([dask.delayed(lambda at: [(f"word{row % 2}", str(row % 2)) for row in range(len(made(at)))])(at) for at in range(3)])
+        data, model = (bag.map(lambda row: row[0]), bag.map(lambda row: row[1])), ld.TextClassifier()
+    else:
+        frame = dd.from_map(made, range(3), meta=columns(0))
+        data, model = ((frame, "label") if form == "names" else (frame[list("abc")], frame["label"])), ld.Ridge()
+    model.fit(*data, client=False)
+    # The first scan, words of text, and shards.
+    assert sorted(calls) == sorted([0, 1, 2] * (3 if form == "bags" else 2))
+
+
+class Coordinates:
+    """Rows in another library's sparse arrays, which say no more of themselves than this."""
+
+    def __init__(self, X):
+        self.shape, self.nnz, self.dtype, self.ndim, self._X = X.shape, X.nnz, X.dtype, 2, X
+
+    def tocsr(self):
+        return self._X
+
+
+def test_sparse_arrays_of_others():
+    """They were taken by `fit`, and refused by `predict`."""
+    X, y, _ = rows(n=60)
+    model = lineal.LogisticRegression().fit(X, y)
+    thin = Coordinates(sparse.csr_matrix(X))
+    assert _shards.look((thin, y, None), _shards.Kind("classes")).n_features == 12
+    assert (ld._call_on(thin, model, "predict", None) == model.predict(X)).all()
 
 
 class Known:
