@@ -152,7 +152,7 @@ def matrix(X: Any) -> tuple[Any, list[str] | None]:
     X = np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"a partition must have rows and columns; its shape is {X.shape}")
-    if X.dtype.kind in "mMc":
+    if X.dtype.kind in "mMcSU":
         # NumPy would make numbers of them.
         raise ValueError(f"features must be numbers; they are {X.dtype}")
     try:
@@ -472,7 +472,7 @@ def agree(all_facts: list[Facts], kind: Kind, name: Callable[[int], str]) -> Fac
             widths.setdefault((facts.n_features, tuple(facts.names or ())), number)
     if len(widths) > 1 and not kind.libsvm:
         (first, a), (second, b) = list(widths.items())[:2]
-        said = [f"{one[0]} features" if first[0] != second[0] else f"the columns {', '.join(map(repr, one[1][:20]))}" for one in (first, second)]
+        said = [f"{one[0]} features" if first[0] != second[0] else f"the columns {', '.join(map(repr, one[1][:20]))}" if one[1] else "columns without names" for one in (first, second)]
         raise ValueError(f"{name(a)} has {said[0]} and {name(b)} has {said[1]}: all partitions must have the same columns, in the same order")
 
     def both(a: Facts, b: Facts) -> Facts:
@@ -485,7 +485,7 @@ def agree(all_facts: list[Facts], kind: Kind, name: Callable[[int], str]) -> Fac
             values, counts = a.values, a.counts + b.counts
         else:
             if (a.values.dtype.kind == "U") != (b.values.dtype.kind == "U"):
-                raise ValueError(f"the classes of y must be all words or all numbers; one partition has {a.values[0]!r} and another has {b.values[0]!r}")
+                raise ValueError(f"the classes of y must be all words or all numbers; one partition has {a.values[0].item()!r} and another has {b.values[0].item()!r}")
             values, where = np.unique(np.concatenate([a.values, b.values]), return_inverse=True)
             counts = np.bincount(where, weights=np.concatenate([a.counts, b.counts]), minlength=len(values))
         return Facts(

@@ -296,6 +296,32 @@ def test_sparse_arrays_of_others():
     assert (ld._call_on(thin, model, "predict", None) == model.predict(X)).all()
 
 
+def test_partitions_of_other_kinds():
+    """Types of numbers may differ; words that look like numbers were features."""
+    X, y, _ = rows(n=90)
+    X = X.astype(np.float32)
+
+    def fit(change_x=lambda part: part, change_y=lambda part: part):
+        parts = [(X[at : at + 30], y[at : at + 30], None) for at in (0, 30, 60)]
+        parts[1] = (change_x(parts[1][0]), change_y(parts[1][1]), None)
+        return ld.LogisticRegression()._run(_cluster.Here(["a", "b", "c"], [lambda part=part: part for part in parts]), False, None)
+
+    plain = fit()
+    for change in (lambda part: part.astype(float), np.asfortranarray, sparse.csc_matrix, lambda part: part.astype(object)):
+        assert abs(fit(change).certificate_.objective - plain.certificate_.objective) <= 1e-9
+    for change in (lambda part: part.astype(bool), lambda part: part.astype(np.int8), lambda part: part.astype(float)):
+        assert (fit(change_y=change).classes_ == [0, 1]).all()
+    for change, message in [
+        (lambda part: part.astype(str), r"partition 1 \(b\): features must be numbers; they are <U"),
+        (pd.DataFrame, r"partition 0 \(a\) has columns without names and partition 1 \(b\) has the columns '0'"),
+        (lambda part: part[:, :3], r"partition 0 \(a\) has 12 features and partition 1 \(b\) has 3"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            fit(change)
+    with pytest.raises(ValueError, match="one partition has 0 and another has '0'"):
+        fit(change_y=lambda part: part.astype(str))
+
+
 class Known:
     """A future of which is known how far it is."""
 
