@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Training on a Dask cluster of one machine: two workers against one, beside dask-ml and XGBoost; the constants of the cost model; a set larger than memory.
 
-    python bench/cluster.py [--name NAME] [--part speed,peers,constants,scale] [--rows N]
+    python bench/cluster.py [--name NAME] [--part speed,constants,scale] [--rows N]
 
 Run it with an interpreter that has lineal, dask and distributed; dask-ml and xgboost are measured where they are installed. Workers are processes with one thread each, on the loopback, and share the machine's
 cores with the scheduler and the driver.
 """
 
+import multiprocessing
 import os
+import statistics
 import sys
 import tempfile
 import time
@@ -23,10 +25,10 @@ import numpy as np  # noqa: E402
 
 import frame  # noqa: E402
 import lineal.dask  # noqa: E402
-from lineal import _shards  # noqa: E402
+from lineal import _dask_transport, _shards  # noqa: E402
 
-PARTS = ("speed", "peers", "constants", "scale")
-N_FEATURES, N_PARTITIONS = 100, 16
+PARTS = ("speed", "constants", "scale")
+N_FEATURES, N_CLASSES, N_PARTITIONS, N_ALONE = 100, 40, 16, 3
 
 
 def rows(seed, n, n_classes):
@@ -51,52 +53,96 @@ def cluster(n_workers, memory="4GB"):
     return made, client
 
 
+class Timed(_dask_transport.Cluster):
+    """Notes what each question takes."""
+
+    passes = []
+
+    def ask(self, question):
+        started = time.perf_counter()
+        found = super().ask(question)
+        Timed.passes.append((question.kind, time.perf_counter() - started))
+        return found
+
+
+def gradient_of(n_rows, n_classes, dim):
+    spec = '{"task": "classify", "loss": "logistic", "standardize": "never", "precision": "f64"}'
+    return _shards.Question("gradient", np.zeros(dim), None, spec, n_classes, float(n_rows))
+
+
+def alone(seeds, n_rows, gate):
+    """A process that answers for some partitions, as often as it is asked."""
+    plan = _shards.Plan(_shards.Kind("classes"), n_rows, N_FEATURES, float(n_rows), N_CLASSES, classes=np.arange(N_CLASSES))
+    shards = [_shards.build((*rows(seed, n_rows // N_PARTITIONS, N_CLASSES), None), plan) for seed in seeds]
+    question = gradient_of(n_rows, N_CLASSES, plan.dim)
+    for _ in range(N_ALONE):
+        gate.wait()
+        _shards.tree([_shards.answer(shard, question) for shard in shards], _shards.add_sums)
+        gate.wait()
+
+
 class Suite(frame.Tables):
     def __init__(self, args):
         super().__init__()
         self.args = args
 
     def speed(self):
-        """Seconds of a pass, of which most take more than one on one worker."""
-        self.table("Two workers against one", ["workers", "partitions", "rows", "passes", "median s per pass", "fit, s"])
-        found = {}
+        """Two workers against one: passes of lineal, what the machine allows, and whole fits of others on the same rows. Passes are of many classes, so that they take seconds; dask-ml has two classes only."""
+        self.limit()
+        passes, fits, bits = {}, {}, {}
+        lineal.dask.Cluster = Timed
         for n_workers in (1, 2):
             made, client = cluster(n_workers)
-            X, y = collection(self.args.rows, 10)
-            started = time.monotonic()
-            model = lineal.dask.LogisticRegression(max_iter=1).fit(X, y, client=client)
-            about = model.report_["cluster"]
-            found[n_workers] = (about["seconds_per_question"], model.coef_.tobytes())
-            self.say(f"| {n_workers} | {about['partitions']} | {self.args.rows:,} | {about['questions']} | {about['seconds_per_question']:.3f} | {time.monotonic() - started:.1f} |")
+            Timed.passes = []
+            model = lineal.dask.LogisticRegression(max_iter=1).fit(*collection(self.args.rows, N_CLASSES), client=client)
+            passes[n_workers], bits[n_workers] = Timed.passes, model.coef_.tobytes()
+            X, y = client.persist(list(collection(self.args.rows // 6, 2)))
+            distributed.wait([X, y])
+            for name, fit in (("lineal", ours), ("dask-ml", dask_ml), ("XGBoost gblinear", gblinear)):
+                started = time.monotonic()
+                try:
+                    coef, intercept, note = fit(client, X, y)
+                except Exception as why:
+                    fits[name, n_workers] = (None, None, f"did not run: {type(why).__name__}: {str(why).splitlines()[0][:120]}")
+                    continue
+                took = time.monotonic() - started
+                fits[name, n_workers] = (took, objective(X, y, coef, intercept), note)
             client.close(), made.close()
-        self.say(f"\nTwo workers are {found[1][0] / found[2][0]:.2f} times as fast as one. Same bits: {found[1][1] == found[2][1]}.")
+        self.table(f"Passes of lineal, {N_CLASSES} classes", ["question", "passes", "median s, 1 worker", "median s, 2 workers", "times as fast"])
+        for kind in dict.fromkeys(kind for kind, _ in passes[1]):
+            one, two = (statistics.median(took for which, took in passes[n] if which == kind) for n in (1, 2))
+            self.say(f"| {kind} | {sum(which == kind for which, _ in passes[1])} | {one:.2f} | {two:.2f} | {one / two:.2f} |")
+        one, two = (sum(took for _, took in passes[n]) for n in (1, 2))
+        self.say(f"| all | {len(passes[1])} | {one:.1f} in all | {two:.1f} in all | {one / two:.2f} |")
+        self.say(f"\n{self.args.rows:,} rows × {N_FEATURES} features in {N_PARTITIONS} partitions. Same bits: {bits[1] == bits[2]}.")
+        self.table("Whole fits, two classes, C = 1", ["program", "s, 1 worker", "s, 2 workers", "times as fast", "objective, 1 worker", "objective, 2 workers", "what"])
+        for name in dict.fromkeys(name for name, _ in fits):
+            (one, first, note), (two, second, _) = fits[name, 1], fits[name, 2]
+            self.say(f"| {name} | – | – | – | – | – | {note} |" if one is None or two is None else f"| {name} | {one:.1f} | {two:.1f} | {one / two:.2f} | {first:.9f} | {second:.9f} | {note} |")
+        self.say(f"\n{self.args.rows // 6:,} rows × {N_FEATURES} features in memory; objectives are of the same function.")
 
-    def peers(self):
-        """Binary logistic regression with C = 1 on two workers; objectives are of the same function."""
-        made, client = cluster(2)
-        X, y = collection(self.args.rows // 2, 2)
-        X, y = client.persist([X, y])
-        distributed.wait([X, y])
-        self.table("Beside others, two workers, two classes", ["program", "fit, s", "objective", "what"])
-
-        def objective(coef, intercept):
-            scores = X @ np.ravel(coef) + float(np.ravel(intercept)[0])
-            signs = 2 * y - 1
-            total = da.log1p(da.exp(-da.fabs(scores * signs))) + da.maximum(-scores * signs, 0)
-            return float(total.mean().compute()) + 0.5 * float(np.square(coef).sum()) / len(y)
-
-        started = time.monotonic()
-        model = lineal.dask.LogisticRegression().fit(X, y, client=client)
-        self.say(f"| lineal | {time.monotonic() - started:.1f} | {objective(model.coef_, model.intercept_):.9f} | {model.certificate_} |")
-        for name, fit in (("dask-ml", dask_ml), ("XGBoost gblinear", gblinear)):
-            started = time.monotonic()
-            try:
-                coef, intercept, note = fit(client, X, y)
-            except Exception as why:
-                self.say(f"| {name} | – | – | did not run: {type(why).__name__}: {str(why).splitlines()[0][:120]} |")
-                continue
-            self.say(f"| {name} | {time.monotonic() - started:.1f} | {objective(coef, intercept):.9f} | {note} |")
-        client.close(), made.close()
+    def limit(self):
+        """The same passes by plain processes, which send nothing to each other."""
+        context = multiprocessing.get_context("spawn")
+        took = {}
+        for n in (1, 2):
+            gate = context.Barrier(n + 1)
+            each = N_PARTITIONS // n
+            started = [context.Process(target=alone, args=(range(at * each, (at + 1) * each), self.args.rows, gate)) for at in range(n)]
+            for process in started:
+                process.start()
+            times = []
+            for _ in range(N_ALONE):
+                gate.wait()
+                begun = time.perf_counter()
+                gate.wait()
+                times.append(time.perf_counter() - begun)
+            for process in started:
+                process.join()
+            took[n] = min(times)
+        self.table(f"The machine: gradients by plain processes, {N_CLASSES} classes", ["processes", "s per pass", "times as fast"])
+        for n in (1, 2):
+            self.say(f"| {n} | {took[n]:.2f} | {took[1] / took[n]:.2f} |")
 
     def constants(self):
         """What a pass is made of: entries per second, seconds per task, bytes per second."""
@@ -105,8 +151,7 @@ class Suite(frame.Tables):
         for n_classes in (2, 10):
             plan = _shards.Plan(_shards.Kind("classes"), len(X), N_FEATURES, float(len(X)), 1 if n_classes == 2 else 10, classes=np.arange(n_classes))
             shard = _shards.build((X, y % n_classes, None), plan)
-            spec = '{"task": "classify", "loss": "logistic", "standardize": "never", "precision": "f64"}'
-            question = _shards.Question("gradient", np.zeros(plan.dim), None, spec, n_classes, plan.total)
+            question = gradient_of(len(X), n_classes, plan.dim)
             took = min(timed(lambda: _shards.answer(shard, question)) for _ in range(5))
             self.say(f"| entries per second of one thread, {plan.n_outputs} output{'s' if plan.n_outputs > 1 else ''} | {X.size / took:.3g} |")
         made, client = cluster(2)
@@ -157,6 +202,17 @@ def timed(f):
     return time.perf_counter() - started
 
 
+def objective(X, y, coef, intercept):
+    """Mean logistic loss and ½‖w‖²/n, which C = 1 is."""
+    scores = X @ np.ravel(coef) + float(np.ravel(intercept)[0])
+    return float(da.logaddexp(0, -scores * (2 * y - 1)).mean().compute()) + 0.5 * float(np.square(coef).sum()) / len(y)
+
+
+def ours(client, X, y):
+    model = lineal.dask.LogisticRegression().fit(X, y, client=client)
+    return model.coef_, model.intercept_, f"{model.certificate_}, {model.report_['cluster']['questions']} questions of {model.report_['cluster']['seconds_per_question']:.3f} s"
+
+
 def dask_ml(client, X, y):
     from dask_ml.linear_model import LogisticRegression
 
@@ -180,7 +236,7 @@ def gblinear(client, X, y):
 def main():
     warnings.filterwarnings("ignore")
     parser = frame.parser(__doc__, "cluster", PARTS)
-    parser.add_argument("--rows", type=int, default=1_600_000)
+    parser.add_argument("--rows", type=int, default=1_200_000)
     args = parser.parse_args()
     suite = Suite(args)
     for part in args.part.split(","):

@@ -99,11 +99,13 @@ class Checkpoint:
     def __init__(self, path: Any, run: str):
         self._path, digest = os.fspath(path), hashlib.blake2b(run.encode(), digest_size=16).digest()
         self._file = open(path, "r+b" if os.path.exists(path) else "w+b")
-        head = self._file.read(24)
-        if not head:
-            self._file.write(b"lineal 1" + digest)
+        mine, head = b"lineal 1" + digest, self._file.read(24)
+        if head != mine and mine.startswith(head):
+            # A new file, or one that a crash left with part of its head.
+            self._file.seek(0)
+            self._file.write(mine)
             self._file.flush()
-        elif head != b"lineal 1" + digest:
+        elif head != mine:
             self._file.close()
             raise ValueError(f"{self._path} is a checkpoint of other data or other parameters: name another file, or remove it")
         self.n_replayed = 0
@@ -187,7 +189,7 @@ def survey(transport: Transport, kind: Kind, class_weight: Any = None, columnwis
         n_features, longest = len(found[2]), 1.001
     plan = Plan(
         kind=kind, n_rows=facts.n_rows, n_features=n_features, total=total, n_outputs=n_outputs, shift=shift, classes=classes, factors=factors,
-        names=None if kind.text else facts.names, least_share=share, longest=longest, indicator=indicator, dtype=facts.dtype, text=found,
+        names=None if kind.text else facts.names, least_share=share, longest=longest, indicator=indicator, dtype=facts.dtype, text=found, marks=facts.marks,
     )  # fmt: skip
     return plan, facts
 
@@ -298,7 +300,7 @@ def megabytes(n_bytes: float) -> str:
 
 def memory_in_words(about: dict[str, Any]) -> str:
     """What a run will take, before it takes it."""
-    where = f"{about['workers']} workers, about {megabytes(about['bytes_per_worker'])} of rows on each" if about["workers"] else "this process"
+    where = f"{about['workers']} workers, about {megabytes(about['bytes_per_worker'])} of rows and sums on each" if about["workers"] else "this process"
     how = "kept in memory" if about["kept"] else "read anew in every pass, since they do not fit"
     return (
         f"lineal: {about['partitions']} partitions, {megabytes(about['bytes'])} of rows, {how}; {where}; "

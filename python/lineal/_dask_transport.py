@@ -13,9 +13,12 @@ import uuid
 import warnings
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Callable, Sequence
 
 import distributed
+import numpy as np
 from dask import delayed
 
 from ._cluster import in_partition, megabytes, of_partition
@@ -133,8 +136,7 @@ class Cluster:
 
         def once() -> list[Any]:
             futures = self._compute(name, function, args)
-            self._wait(futures, f"{name} of partitions")
-            return self.client.gather(futures, errors="raise")
+            return self._results(futures, f"{name} of partitions", futures)
 
         return self._again(once)
 
@@ -144,23 +146,25 @@ class Cluster:
 
     def keep(self, function: Callable, plan: Any, n_bytes: int, tell: Callable[[dict[str, Any]], None]) -> None:
         """Makes shards where there is memory for all of them; else they are made anew in every pass."""
-        limits = self.limits()
-        n_workers = len(limits)
+        workers = self.workers()
+        limits, n_workers, n_parts = self.limits(), len(workers), max(len(self.names), 1)
+        # Answers stay until they are added up: one for each partition, and weights, a product and a node of the sum for each worker.
+        vectors = 8 * plan.dim * (n_parts + 3 * n_workers)
         room = sum(limits) if all(limits) else None
-        kept = self._keep if self._keep != "auto" else room is None or 1.5 * n_bytes + 4 * 8 * plan.dim * n_workers <= 0.6 * room
-        share = n_bytes / max(n_workers, 1) if kept else n_bytes / max(len(self.names), 1)
-        tell({"workers": n_workers, "kept": bool(kept), "bytes_per_worker": int(share + 3 * 8 * plan.dim), "least_memory": min(limits) if all(limits) else 0})
+        kept = self._keep if self._keep != "auto" else room is None or 1.5 * n_bytes + vectors <= 0.6 * room
+        rows = n_bytes / n_workers if kept else n_bytes / n_parts * max(worker["nthreads"] for worker in workers.values())
+        tell({"workers": n_workers, "kept": bool(kept), "bytes_per_worker": int(rows + vectors / n_workers), "least_memory": min(limits) if all(limits) else 0})
 
         def once() -> None:
             self._make(function, plan, bool(kept))
             if self._shards is not None:
-                self._wait(self._shards, "shards to be read")
+                self._wait(self._shards, "shards to be read", self._shards)
 
         self._again(once)
 
     def _make(self, function: Callable, plan: Any, kept: bool) -> None:
         self._made = (function, plan, self._hold(plan, "plan"))
-        self._shards = self._compute("shard", function, (self._made[2],)) if kept else None
+        self._shards = self._compute("shard", function, (self._made[2],), self._places()) if kept else None
 
     def ask(self, question: Question) -> Sum:
         """The sum of what all shards answer."""
@@ -211,21 +215,38 @@ class Cluster:
 
     def limits(self) -> list[int]:
         """The memory of each worker, 0 where there is no limit."""
+        return [int(worker["memory_limit"] or 0) for worker in self.workers().values()]
+
+    def workers(self) -> dict[str, Any]:
+        """What is known of the workers, by their addresses, as soon as there is one."""
         waited = time.monotonic()
         while True:
             workers = self.client.scheduler_info(n_workers=-1)["workers"]
             if workers:
-                return [int(worker["memory_limit"] or 0) for worker in workers.values()]
+                return dict(sorted(workers.items()))
             if time.monotonic() - waited > self.timeout:
                 raise TimeoutError(f"waited {self.timeout:g} s for a worker: the scheduler {self.client.scheduler.address} has none")
             time.sleep(LOOK / 10)
 
-    def _compute(self, name: str, function: Callable, args: tuple) -> list[Any]:
+    def _places(self) -> list[str]:
+        """A worker for the shard of each partition: in every pass the slowest counts, so each thread gets as many. Neighbours are added up, so they are put together."""
+        workers = self.workers()
+        ends = np.cumsum([worker["nthreads"] for worker in workers.values()])
+        middles = (np.arange(len(self.names)) + 0.5) * ends[-1] / max(len(self.names), 1)
+        return [list(workers)[at] for at in np.searchsorted(ends, middles, side="right")]
+
+    def _compute(self, name: str, function: Callable, args: tuple, places: Sequence[str] = ()) -> list[Any]:
+        """Tasks for all partitions, on the workers that are named as far as these are there."""
         held = tuple(arg if isinstance(arg, distributed.Future) else self._hold(arg, name) for arg in args)
         run = uuid.uuid4().hex
         call = delayed(each, pure=False)
         tasks = [call(function, number, self.names[number], raw, held, dask_key_name=f"lineal-{name}-{run}-{number}") for number, raw in enumerate(self._parts)]
-        return self.client.compute(tasks)
+        if not places:
+            return self.client.compute(tasks)
+        found: list[Any] = []
+        for place, some in groupby(zip(places, tasks), key=itemgetter(0)):
+            found += self.client.compute([task for _, task in some], workers=[place], allow_other_workers=True)
+        return found
 
     def _hold(self, value: Any, name: str) -> Any:
         with warnings.catch_warnings():
@@ -239,14 +260,22 @@ class Cluster:
             below = [level[a // size : -(-b // size)] for a, b in nodes]
             level = [self.client.submit(added, a // size, add, *some, key=f"lineal-add-{run}-{size}-{a}", pure=False) for (a, _), some in zip(nodes, below)]
             size *= WIDTH
-        (root,) = level
-        self._wait([root], f"pass {self._n} ({name})", leaves)
-        return root.result(timeout=self.timeout)
+        (root,) = self._results(level, f"pass {self._n} ({name})", leaves)
+        return root
 
-    def _wait(self, futures: list[Any], what: str, parts: list[Any] | None = None) -> None:
+    def _results(self, futures: list[Any], what: str, parts: list[Any]) -> list[Any]:
+        """What was computed, as soon as all is done. What a worker takes with it before it was sent is waited for again."""
+        while True:
+            self._wait(futures, what, parts)
+            try:
+                return self.client.sync(lambda: self.client.gather(futures, asynchronous=True), callback_timeout=self.timeout)
+            except (TimeoutError, distributed.TimeoutError):
+                if all(future.status == "finished" for future in futures):
+                    raise TimeoutError(f"waited {self.timeout:g} s for the results of {what}, which workers have and did not send") from None
+
+    def _wait(self, futures: list[Any], what: str, parts: list[Any]) -> None:
         """Until all are done; no longer than ``timeout`` without any progress."""
-        parts = futures if parts is None else parts
-        best, since = -1, time.monotonic()
+        last, since = -1, time.monotonic()
         while True:
             try:
                 with self.client.as_current():
@@ -259,8 +288,9 @@ class Cluster:
             if all(future.status == "finished" for future in futures):
                 return
             done = sum(future.status == "finished" for future in parts)
-            if done > best:
-                best, since = done, time.monotonic()
+            # Fewer are done after a loss: what was lost is made again, and each that is made counts.
+            if done != last:
+                last, since = done, time.monotonic()
             elif time.monotonic() - since > self.timeout:
                 missing = [number for number, future in enumerate(parts) if future.status != "finished"]
                 names = ", ".join(f"{number} ({self.names[number]})" for number in missing[:3])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+import zlib
 from dataclasses import dataclass, field
 from typing import Any, Callable, Sequence, TypeVar
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from . import _lineal
 from ._base import features, issparse
+from ._multiclass import _labels_of
 
 T = TypeVar("T")
 
@@ -99,6 +101,8 @@ class Facts:
     n_words: int = 0
     digest: str = ""
     """Of all rows, where it was asked for; of several partitions one after the other."""
+    marks: frozenset[int] = frozenset()
+    """Of each partition, its rows in short, in any order."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +123,8 @@ class Plan:
     indicator: bool = False
     dtype: str = "f8"
     text: tuple[str, bytes, Any, Any] | None = field(default=None, repr=False)
+    marks: frozenset[int] = field(default=frozenset(), repr=False)
+    """The rows of each partition in short, as the first scan found them; nothing is checked where there are none."""
 
     @property
     def dim(self) -> int:
@@ -146,7 +152,7 @@ def matrix(X: Any) -> tuple[Any, list[str] | None]:
     X = np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"a partition must have rows and columns; its shape is {X.shape}")
-    if X.dtype.kind in "mMc":
+    if X.dtype.kind in "mMcSU":
         # NumPy would make numbers of them.
         raise ValueError(f"features must be numbers; they are {X.dtype}")
     try:
@@ -169,7 +175,18 @@ def _weights(weights: Any, n_rows: int) -> np.ndarray:
 
 
 def _lists(y: Any) -> list[list[Any]]:
-    return [[row] if isinstance(row, str) else list(row) for row in y]
+    """The labels of each row, which are all words or all numbers."""
+    lists = [_labels_of(row) for row in y]
+    kinds = 0
+    for at, row in enumerate(lists):
+        if len(row) == 1 and isinstance(row[0], str) and row[0][:1] + row[0][-1:] == "[]":
+            raise ValueError(f"row {at} of y is the text {row[0]!r}, not a list: Dask's dataframes turn lists into texts unless dask.config has dataframe.convert-string set to False; bags keep them")
+        if any(label is None or label != label for label in row):
+            raise ValueError(f"y has a missing label in row {at}: a row without labels has an empty list")
+        kinds |= sum({2 if isinstance(label, str) else 1 for label in row})
+        if kinds > 2:
+            raise ValueError(f"the labels of y must be all words or all numbers; those of row {at} are of another kind than others")
+    return lists
 
 
 def _is_indicator(y: Any) -> bool:
@@ -201,10 +218,12 @@ def _is_missing(y: np.ndarray) -> np.ndarray:
 
 
 def _texts(X: Any) -> list[str]:
+    if getattr(X, "ndim", 1) > 1:
+        raise ValueError("texts must be one column or bag, as in frame['text']; here are rows of several")
     texts = list(X)
     for at, text in enumerate(texts):
         if not isinstance(text, str):
-            raise ValueError(f"row {at} is not a text but {type(text).__name__}")
+            raise ValueError(f"row {at} {'has no text' if text is None or text != text else f'is not a text but {type(text).__name__}'}")
     return texts
 
 
@@ -222,7 +241,7 @@ def look(raw: tuple[Any, Any, Any], kind: Kind) -> Facts:
         facts.n_rows, facts.n_features, facts.dtype = X.shape[0], X.shape[1], X.dtype.str
         values = X.data if issparse(X) else X
         if not np.isfinite(values).all():
-            raise ValueError("features must be finite numbers: some are not")
+            raise ValueError(_not_finite(X, facts.names))
         if values.dtype == np.float64 and values.size and max(values.max(), -values.min()) > F32_MAX:
             raise ValueError(f"features must be at most {F32_MAX:.3g}, the largest number in single precision: some are larger")
         facts.nnz = values.size
@@ -233,7 +252,7 @@ def look(raw: tuple[Any, Any, Any], kind: Kind) -> Facts:
         if issparse(X) and X.nnz:
             facts.least_column = int(X.indices.min())
     weights = _weights(given, facts.n_rows)
-    facts.weight = float(weights.sum())
+    facts.weight, facts.marks = float(weights.sum()), frozenset([mark(texts if kind.text else X, y, given)])
     if kind.target == "labels":
         if _is_indicator(y):
             dense = np.asarray(y.toarray() if issparse(y) else y)
@@ -270,6 +289,36 @@ def look(raw: tuple[Any, Any, Any], kind: Kind) -> Facts:
     if kind.digest:
         facts.digest = _digest(texts if kind.text else X, target, weights)
     return facts
+
+
+def _not_finite(X: Any, names: list[str] | None) -> str:
+    """Where the first feature is that is not a finite number."""
+    entries = X.tocoo() if issparse(X) else None
+    values = X.ravel() if entries is None else entries.data
+    at = int(np.flatnonzero(~np.isfinite(values))[0])
+    row, column = divmod(at, X.shape[1]) if entries is None else (entries.row[at], entries.col[at])
+    return f"features must be finite numbers: in row {row}, {f'column {names[column]!r}' if names else f'feature {column}'} is {values[at]}"
+
+
+def mark(X: Any, y: Any, weights: Any) -> int:
+    """A number that other rows do not have, and the same rows in another order have: it tells whether a partition that is made again has the rows that were counted."""
+
+    def of(part: Any) -> bytes:
+        if issparse(part):
+            part = part.tocsr()
+            return of(part.data) + of(part.indices)
+        array = part if isinstance(part, list) else np.asarray(part)
+        if isinstance(array, list) or array.dtype == object:
+            said = (one if isinstance(one, str) else repr(one) for one in array)
+            return b"%d" % sum(zlib.crc32(one.encode("utf-8", "surrogatepass")) for one in said)
+        if not array.size:
+            return b""
+        bits = np.ascontiguousarray(array).reshape(len(array), -1).view("u1" if array.dtype.itemsize % 4 else "u4")
+        return bits.sum(axis=0, dtype=np.uint64).tobytes()
+
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    parts = b"|".join(b"" if part is None else of(part) for part in (X, y, weights))
+    return int.from_bytes(hashlib.blake2b(b"%d|" % n_rows + parts, digest_size=8).digest(), "little")
 
 
 def _digest(*parts: Any) -> str:
@@ -334,17 +383,23 @@ class Shard:
         return 256 + sum(array.nbytes for array in arrays if array is not None)
 
 
+CHANGED = "its rows are not those that the first scan found: files must not change during a run, and functions that make partitions must make the same rows each time"
+
+
 def build(raw: tuple[Any, Any, Any], plan: Plan) -> Shard | None:
     """The shard of a partition; ``None`` of one without rows."""
     X, y, given = raw
+    texts = _texts(X) if plan.kind.text else []
+    if not plan.kind.text:
+        X, _ = matrix(X)
+    if plan.marks and mark(texts if plan.kind.text else X, y, given) not in plan.marks:
+        raise ValueError(CHANGED)
     if plan.text is not None:
         spec, *parts = plan.text
-        texts = _texts(X)
         encoder = _encoder(spec, parts)
         x = encoder.encode(texts, 1, False)
         n_rows, nnz = len(texts), len(x[3])
     else:
-        X, _ = matrix(X)
         n_rows = X.shape[0]
         if issparse(X):
             from scipy.sparse import csr_matrix
@@ -417,7 +472,7 @@ def agree(all_facts: list[Facts], kind: Kind, name: Callable[[int], str]) -> Fac
             widths.setdefault((facts.n_features, tuple(facts.names or ())), number)
     if len(widths) > 1 and not kind.libsvm:
         (first, a), (second, b) = list(widths.items())[:2]
-        said = [f"{one[0]} features" if first[0] != second[0] else f"the columns {', '.join(map(repr, one[1][:20]))}" for one in (first, second)]
+        said = [f"{one[0]} features" if first[0] != second[0] else f"the columns {', '.join(map(repr, one[1][:20]))}" if one[1] else "columns without names" for one in (first, second)]
         raise ValueError(f"{name(a)} has {said[0]} and {name(b)} has {said[1]}: all partitions must have the same columns, in the same order")
 
     def both(a: Facts, b: Facts) -> Facts:
@@ -430,7 +485,7 @@ def agree(all_facts: list[Facts], kind: Kind, name: Callable[[int], str]) -> Fac
             values, counts = a.values, a.counts + b.counts
         else:
             if (a.values.dtype.kind == "U") != (b.values.dtype.kind == "U"):
-                raise ValueError(f"the classes of y must be all words or all numbers; one partition has {a.values[0]!r} and another has {b.values[0]!r}")
+                raise ValueError(f"the classes of y must be all words or all numbers; one partition has {a.values[0].item()!r} and another has {b.values[0].item()!r}")
             values, where = np.unique(np.concatenate([a.values, b.values]), return_inverse=True)
             counts = np.bincount(where, weights=np.concatenate([a.counts, b.counts]), minlength=len(values))
         return Facts(
@@ -447,6 +502,7 @@ def agree(all_facts: list[Facts], kind: Kind, name: Callable[[int], str]) -> Fac
             dtype=max(a.dtype, b.dtype),
             n_words=a.n_words + b.n_words,
             digest=a.digest + b.digest,
+            marks=a.marks | b.marks,
         )
 
     return tree(all_facts, both)

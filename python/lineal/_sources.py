@@ -5,6 +5,7 @@ A source is small, can be sent, and reads the same rows whenever and wherever it
 
 from __future__ import annotations
 
+import functools
 import glob
 import io
 import os
@@ -24,7 +25,7 @@ FILES_AT_ONCE = 500
 
 
 def expand(pattern: Any) -> list[str]:
-    """The files of a path, a pattern (``data/*.parquet``), a folder or a list of them, in order."""
+    """The files of a path, a pattern (``data/*.parquet``), a folder or a list of them, in order. In folders, also those that a pattern matches, what begins with ``_`` is what Spark and Dask note beside the rows."""
     if isinstance(pattern, (list, tuple)):
         return [path for one in pattern for path in expand(one)]
     path = os.fspath(pattern)
@@ -36,8 +37,11 @@ def expand(pattern: Any) -> list[str]:
             raise FileNotFoundError(f"no file matches {path}")
         return [fs.unstrip_protocol(one) for one in sorted(found)]
     if os.path.isdir(path):
-        path = os.path.join(glob.escape(path), "**", "*")
-    found = sorted(one for one in glob.glob(path, recursive=True) if os.path.isfile(one))
+        inside = glob.glob(os.path.join(glob.escape(path), "**", "*"), recursive=True)
+        found = sorted(one for one in inside if os.path.isfile(one) and not os.path.basename(one).startswith("_"))
+    else:
+        matches = sorted(glob.glob(path, recursive=True))
+        found = [one for one in matches if os.path.isfile(one)] or [file for one in matches for file in expand(one)]
     if not found:
         raise FileNotFoundError(f"no file matches {os.fspath(pattern)}")
     return found
@@ -94,6 +98,10 @@ class Source:
     columns: tuple[str, ...] | None
     text: bool
     files: tuple[str, ...] = ()
+    labels: bool = False
+    """Whether each row has a list of labels."""
+    without: tuple[str, ...] = ()
+    """Columns that may be there, and that nobody wants."""
 
     @property
     def name(self) -> str:
@@ -135,8 +143,8 @@ class Source:
         if self.form == "libsvm":
             from sklearn.datasets import load_svmlight_file
 
-            X, y = load_svmlight_file(io.BytesIO(self._lines()), zero_based=True, dtype=np.float32)
-            return X, y, None
+            X, y = load_svmlight_file(io.BytesIO(self._lines()), zero_based=True, dtype=np.float32, multilabel=self.labels)
+            return X, list(map(list, y)) if self.labels else y, None
         if self.form == "parquet":
             return self._cut(self._frame_of_parquet()) if self.text else self._columns_of_parquet()
         lines = self._lines()
@@ -224,12 +232,19 @@ class Source:
         import pandas as pd
 
         if self.form == "jsonl":
-            return pd.read_json(io.BytesIO(lines), lines=True, dtype=False if self.text else None, convert_dates=False)
+            # JSON tells words from numbers: "007" is a word.
+            return pd.read_json(io.BytesIO(lines), lines=True, dtype=False, convert_dates=False)
         header = b""
         if self.span[0]:
             with _open(self.path) as file:
                 header = file.readline()
-        return pd.read_csv(io.BytesIO(header + lines))
+        read = functools.partial(pd.read_csv, io.BytesIO(header + lines))
+        if not self.text:
+            return read()
+        # What pandas takes for missing or for a number is a text, too: "NA", "12", an empty cell.
+        texts = pd.read_csv(io.BytesIO(header + lines), dtype=str, keep_default_na=False)
+        beside = [name for name in (self.y, self.weights) if name in texts]
+        return texts.assign(**(read(usecols=beside) if beside else {}))
 
     def _lines(self) -> bytes:
         """The lines that begin in the span."""
@@ -253,6 +268,7 @@ class Source:
         self._check(list(frame.columns))
         y = None if self.y is None else frame.pop(self.y)
         weights = None if self.weights is None else frame.pop(self.weights).to_numpy()
+        frame = frame.drop(columns=[name for name in self.without if name in frame])
         if y is not None:
             y = y.to_numpy() if self.text else _target(y)
         if self.columns is not None:
@@ -260,7 +276,7 @@ class Source:
         if self.text:
             if frame.shape[1] != 1:
                 raise ValueError(f"columns must name the one column of text; there are {', '.join(map(repr, frame.columns[:20]))}")
-            return [str(text) for text in frame.iloc[:, 0]], y, weights
+            return [None if text is None or text != text else str(text) for text in frame.iloc[:, 0]], y, weights
         single = all(dtype == np.float32 for dtype in frame.dtypes)
         try:
             return frame.astype(np.float32 if single else np.float64, copy=False), y, weights
@@ -278,7 +294,9 @@ def _target(y: Any) -> Any:
     return y.to_numpy()
 
 
-def sources(X: Any, y: Any, weights: Any = None, *, columns: Any = None, text: bool = False, block: int = BLOCK) -> list[Source]:
+def sources(
+    X: Any, y: Any, weights: Any = None, *, columns: Any = None, text: bool = False, labels: bool = False, without: tuple[str, ...] = (), block: int = BLOCK
+) -> list[Source]:
     """The partitions of files. ``y`` and ``weights`` are names of columns, ``columns`` those of the features or of the text."""
     for given, name in ((y, "y"), (weights, "sample_weight")):
         if given is not None and not isinstance(given, str):
@@ -289,6 +307,16 @@ def sources(X: Any, y: Any, weights: Any = None, *, columns: Any = None, text: b
             raise ValueError(f"columns must not have {given!r} among them, which is {name}")
     paths = expand(X)
     form = format_of(paths[0])
+    for path in paths:
+        if format_of(path) != form:
+            raise ValueError(f"{paths[0]} and {path} are of different formats")
+    if form in ("libsvm", "text"):
+        for given, name in ((y, "y"), (weights, "sample_weight"), (columns, "columns")):
+            if given is not None:
+                what = "LIBSVM files have no named columns, and their label comes first" if form == "libsvm" else "the class of a text file is the name of its folder"
+                raise ValueError(f"{name} must be left out: {what}")
+    elif labels and form == "csv" and y is not None:
+        raise ValueError("lists of labels are read from Parquet, JSON lines and LIBSVM files, not from CSV files: their cells have no lists")
     found: list[Source] = []
     if form == "text":
         for start in range(0, len(paths), FILES_AT_ONCE):
@@ -296,10 +324,8 @@ def sources(X: Any, y: Any, weights: Any = None, *, columns: Any = None, text: b
             found.append(Source(some[0], form, (0, 0), None, None, None, True, some))
         return found
     for path in paths:
-        if format_of(path) != form:
-            raise ValueError(f"{paths[0]} and {path} are of different formats")
         for span in _spans(path, form, block):
-            found.append(Source(path, form, span, None if form == "libsvm" else y, weights, columns, text))
+            found.append(Source(path, form, span, y, weights, columns, text, labels=labels, without=without))
     return found
 
 

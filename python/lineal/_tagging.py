@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import _cluster, _lineal
-from ._shards import Question, Sum, aligned
+from ._shards import CHANGED, Question, Sum, aligned
 from ._tagger import Tagger
 
 Form = tuple[str, "str | None", "str | None"]
@@ -33,14 +33,19 @@ def survey(raw: Any, form: Form) -> tuple[str, int, str] | None:
     """Columns, labels and sizes of a partition in JSON, its bytes and a digest of its text; nothing of one without words."""
     text = text_of(raw)
     found = _lineal.tag_survey(text, form)
-    return None if found is None else (found, len(text), hashlib.blake2b(text, digest_size=16).hexdigest())
+    return None if found is None else (found, len(text), _digest(text))
+
+
+def _digest(text: bytes) -> str:
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
 class TagPlan:
     """What every process knows of all sequences. It can be sent."""
 
-    def __init__(self, plan: Any, form: Form):
-        self.plan, self.form = plan, form
+    def __init__(self, plan: Any, form: Form, marks: frozenset[str] = frozenset()):
+        self.plan, self.form, self.marks = plan, form, marks
+        """``marks`` are the digests of all partitions, "" of those without words; nothing is checked where there are none."""
 
     @property
     def dim(self) -> int:
@@ -48,7 +53,7 @@ class TagPlan:
         return self.plan.dim
 
     def __reduce__(self) -> Any:
-        return _plan, (self.form, *self.plan.to_parts())
+        return _plan, (self.form, *self.plan.to_parts(), self.marks)
 
     def __sizeof__(self) -> int:
         json_, attributes, observed = self.plan.to_parts()
@@ -59,15 +64,15 @@ _PLANS: weakref.WeakValueDictionary[bytes, TagPlan] = weakref.WeakValueDictionar
 """The plans of this process, by a digest: each shard that comes back from a disk brings its own, and all of these are the same."""
 
 
-def _plan(form: Form, json_: str, attributes: Any, observed: Any) -> TagPlan:
+def _plan(form: Form, json_: str, attributes: Any, observed: Any, marks: frozenset[str] = frozenset()) -> TagPlan:
     attributes, observed = aligned(attributes), aligned(observed)
-    digest = hashlib.blake2b(repr(form).encode() + json_.encode(), digest_size=16)
+    digest = hashlib.blake2b(repr((form, sorted(marks))).encode() + json_.encode(), digest_size=16)
     for array in (*(attributes or ()), *(() if observed is None else (observed,))):
         digest.update(b"%d " % len(array))
         digest.update(array)
     plan = _PLANS.get(digest.digest())
     if plan is None:
-        plan = _PLANS[digest.digest()] = TagPlan(_lineal.TagPlan.from_parts(json_, attributes, observed), form)
+        plan = _PLANS[digest.digest()] = TagPlan(_lineal.TagPlan.from_parts(json_, attributes, observed), form, marks)
     return plan
 
 
@@ -147,7 +152,11 @@ def _shard(plan: TagPlan, text: bytes) -> TagShard | None:
 
 def build(raw: Any, plan: TagPlan) -> TagShard | None:
     """The shard of a partition; ``None`` of one without words."""
-    return _shard(plan, text_of(raw))
+    text = text_of(raw)
+    shard = _shard(plan, text)
+    if plan.marks and ("" if shard is None else _digest(text)) not in plan.marks:
+        raise ValueError(CHANGED)
+    return shard
 
 
 def _told(schema: dict[str, Any]) -> list[str]:
@@ -185,15 +194,16 @@ def run(
         if not found:
             raise ValueError("no partition has a sentence")
         _agree(found, lambda number: f"partition {number} ({transport.names[number]})")
-        plan = TagPlan(_lineal.TagPlan([one for _, one in found], json.dumps(spec)), form)
+        marks = frozenset("" if one is None else one[2] for one in each)
+        plan = TagPlan(_lineal.TagPlan([one for _, one in found], json.dumps(spec)), form, marks)
         counts = transport.reduce("count", count, add_counts, plan)
         assert counts is not None
-        plan = TagPlan(plan.plan.with_attributes(counts.counts), form)
+        plan = TagPlan(plan.plan.with_attributes(counts.counts), form, marks)
         parts = counts.counts.to_parts()
         # An attribute of a token takes some bytes of its own, and its weights' places some for each label that it came with.
         n_bytes = sum(one[1] for one in each if one is not None) + 12 * int(parts[1].sum() + parts[3].sum())
         del counts, parts
-        plan = TagPlan(plan.plan.with_observed(aligned(transport.reduce("observe", observe, unite, plan))), form)
+        plan = TagPlan(plan.plan.with_observed(aligned(transport.reduce("observe", observe, unite, plan))), form, marks)
 
         def named(hashes: list[int]) -> list[tuple[int, str]]:
             return list(transport.reduce("name", names, add_names, plan, hashes).items())

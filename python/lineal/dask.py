@@ -39,9 +39,9 @@ from dask import delayed
 import lineal
 
 from . import _cluster, _distributed
-from ._base import atomic, check_is_fitted
+from ._base import atomic, check_is_fitted, issparse
 from ._dask_transport import Cluster, Reading, Reads, fits, read
-from ._sources import BLOCK, Source, sequence_sources, sources
+from ._sources import BLOCK, Source, expand, format_of, sequence_sources, sources
 from ._tagging import LISTS
 
 __all__ = ["LinearSVC", "LogisticRegression", "MultilabelClassifier", "Ridge", "Tagger", "TextClassifier", "train"]
@@ -63,15 +63,19 @@ def _is_frame(X: Any) -> bool:
     return hasattr(X, "dask") and hasattr(X, "npartitions") and hasattr(X, "map_partitions") and not _is_bag(X)
 
 
-def _chunks(X: Any, name: str) -> list[Any]:
-    """The partitions of a collection."""
-    if _is_array(X):
-        if X.ndim == 2 and X.numblocks[1] > 1:
-            X = X.rechunk({1: -1})
-        return list(X.to_delayed().ravel())
-    if _is_frame(X) or _is_bag(X):
-        return list(X.to_delayed())
+def _chunks(X: Any, name: str, alone: bool) -> list[Any]:
+    """The partitions of a collection. Unless it is alone it is not optimised: what collections have in common would be made for each of them, and partitions of some of their columns be put together."""
+    if _is_array(X) or _is_frame(X) or _is_bag(X):
+        parts = X.to_delayed(optimize_graph=alone)
+        return list(parts.ravel() if _is_array(X) else parts)
     raise TypeError(f"{name} must be a Dask array, dataframe or bag, or files, not {type(X).__name__}; arrays in memory are for lineal's own estimators")
+
+
+def _rows(X: Any, y: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """A partition, of whose columns ``y`` and ``weights`` may be names. Were columns partitions of their own, tables that are shuffled would be shuffled for each, and their rows come in another order."""
+    named = [name for name in (y, weights) if isinstance(name, str)]
+    take = [X[name] if isinstance(name, str) else name for name in (y, weights)]
+    return (X.drop(columns=named) if named else X), take[0], take[1]
 
 
 def _default_client(client: Any) -> Any:
@@ -85,18 +89,6 @@ def _default_client(client: Any) -> Any:
     if client is not False and not isinstance(client, distributed.Client):
         raise TypeError(f"client must be a distributed.Client, None for the current one, or False for this process; it is {type(client).__name__}")
     return client or None
-
-
-def _with_columns(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """``y`` and weights that are names of columns, as columns."""
-    named = [name for name in (y, sample_weight) if isinstance(name, str)]
-    if not named or not _is_frame(X):
-        return X, y, sample_weight
-    for name in named:
-        if name not in X.columns:
-            raise ValueError(f"there is no column {name!r}; there are {', '.join(map(repr, X.columns[:20]))}")
-    take = [X[name] if isinstance(name, str) else name for name in (y, sample_weight)]
-    return X.drop(columns=named), take[0], take[1]
 
 
 def _cut_alike(X: Any, other: Any, name: str) -> Any:
@@ -127,25 +119,32 @@ def _partitions(X: Any, y: Any, sample_weight: Any, client: Any, how: dict[str, 
     """Names of the partitions, delayed ``(X, y, weights)`` of each, and whether columns are counted as in LIBSVM's files."""
     limit = _least_memory(client, how["timeout"])
     if _is_files(X):
-        found = sources(X, y, sample_weight, columns=how["columns"], text=text, block=how["block"])
+        found = sources(X, y, sample_weight, columns=how["columns"], text=text, labels=how["labels"], block=how["block"])
         if y is None and found[0].form not in ("libsvm", "text"):
             raise ValueError("y is missing: name the column of the files that is to be predicted")
         return [source.name for source in found], _reads(found, limit), found[0].form == "libsvm"
-    X, y, sample_weight = _with_columns(X, y, sample_weight)
-    y, sample_weight = _cut_alike(X, y, "y"), _cut_alike(X, sample_weight, "sample_weight")
-    parts = _chunks(X, "X")
     if y is None:
         raise ValueError("y is missing")
-    columns = [_chunks(y, "y"), [None] * len(parts) if sample_weight is None else _chunks(sample_weight, "sample_weight")]
-    for found_, name in zip(columns, ("y", "sample_weight")):
-        if len(found_) != len(parts):
-            raise ValueError(f"X has {len(parts)} partitions and {name} has {len(found_)}: they must be cut alike")
+    if _is_array(X) and X.ndim == 2 and X.numblocks[1] > 1:
+        X = X.rechunk({1: -1})
+    given = [("y", _cut_alike(X, y, "y")), ("sample_weight", _cut_alike(X, sample_weight, "sample_weight"))]
+    alone = _is_frame(X) and all(one is None or isinstance(one, str) for _, one in given)
+    parts, columns = _chunks(X, "X", alone), []
+    for name, one in given:
+        if one is None or (isinstance(one, str) and _is_frame(X)):
+            if one is not None and one not in X.columns:
+                raise ValueError(f"there is no column {one!r}; there are {', '.join(map(repr, X.columns[:20]))}")
+            columns.append([one] * len(parts))
+            continue
+        columns.append(_chunks(one, name, alone))
+        if len(columns[-1]) != len(parts):
+            raise ValueError(f"X has {len(parts)} partitions and {name} has {len(columns[-1])}: they must be cut alike")
     kind = "array" if _is_array(X) else "bag" if _is_bag(X) else "dataframe"
     names = [f"{at} of the {kind}" for at in range(len(parts))]
     if _is_array(X) and X.ndim == 2 and not np.isnan(X.shape[0]) and not hasattr(X._meta, "tocsr"):
         for at, rows in enumerate(X.chunks[0]):
             fits(at, names[at], int(rows * X.shape[1] * X.dtype.itemsize), limit)
-    return names, [delayed(tuple, pure=False)([x, t, w]) for x, t, w in zip(parts, *columns)], False
+    return names, [delayed(_rows, pure=False)(x, t, w) for x, t, w in zip(parts, *columns)], False
 
 
 def _transport(client: Any, names: list[str], parts: list[Any], keep: Any, timeout: float) -> Any:
@@ -183,7 +182,9 @@ class _OnDask(_distributed.OnCluster):
     ) -> Any:
         """Fits to partitions, or to files; see ``lineal.dask`` for what may be said beside them."""
         client, rounds = _default_client(client), _rounds(rounds)
-        how = {"timeout": timeout, "columns": columns, "block": block}
+        how = {"timeout": timeout, "columns": columns, "labels": self._kind.target == "labels", "block": block}
+        if self._kind.text:
+            self._text_in = (columns, (y, sample_weight)) if _is_files(X) else ("text", ())
         names, parts, libsvm = _partitions(X, y, sample_weight, client, how, self._kind.text)
         return self._run(_transport(client, names, parts, keep, timeout), libsvm, checkpoint, rounds)
 
@@ -192,15 +193,17 @@ class _OnDask(_distributed.OnCluster):
         me: Any = self
         check_is_fitted(me)
         empty: Any = [] if dtype is list else np.empty((0,) if width is None else (0, width), dtype=dtype)
-        call = functools.partial(_call_on, self, method, empty=empty)
+        # A task of its own, so that the model is not sent once more for each partition.
+        model = delayed(self)
         if _is_files(X):
             import dask.array as da
 
-            given = me.feature_names_in_.tolist() if hasattr(me, "feature_names_in_") else None
-            found = sources(X, None, None, columns=given or (None if not self._kind.text else "text"), text=self._kind.text)
-            model = delayed(self)
+            columns, without = self._text_in if self._kind.text else (me.feature_names_in_.tolist() if hasattr(me, "feature_names_in_") else None, ())
+            if format_of(expand(X)[0]) in ("libsvm", "text"):
+                columns = None
+            found = sources(X, None, None, columns=columns, text=self._kind.text, labels=self._kind.target == "labels", without=without)
             n_features, shift = (None, 0) if self._kind.text else (me.n_features_in_, self.__dict__.get("_first_column", 1))
-            blocks = [delayed(_call_on, pure=True)(model, method, delayed(_features)(source, n_features, shift), empty) for source in found]
+            blocks = [delayed(_call_on, pure=True)(delayed(_features)(source, n_features, shift), model, method, empty) for source in found]
             if dtype is list:
                 import dask.bag as db
 
@@ -208,26 +211,26 @@ class _OnDask(_distributed.OnCluster):
             shape = (np.nan,) if width is None else (np.nan, width)
             return da.concatenate([da.from_delayed(block, shape=shape, dtype=dtype) for block in blocks])
         if _is_bag(X):
-            return X.map_partitions(functools.partial(_call_on, self, method, empty=[]))
+            return X.map_partitions(_call_on, model, method, [])
         if _is_array(X):
             if X.ndim == 2 and X.numblocks[1] > 1:
                 X = X.rechunk({1: -1})
             if dtype is list:
                 import dask.bag as db
 
-                return db.from_delayed([delayed(call)(part) for part in X.to_delayed().ravel()])
+                return db.from_delayed([delayed(_call_on)(part, model, method, empty) for part in X.to_delayed().ravel()])
             how: dict[str, Any] = {"drop_axis": 1} if width is None and X.ndim == 2 else {"chunks": (X.chunks[0], (width,))} if width is not None else {}
             if X.ndim == 1 and width is not None:
                 how["new_axis"] = 1
-            return X.map_blocks(call, dtype=dtype, meta=empty, **how)
+            return X.map_blocks(_call_on, model=model, method=method, empty=empty, dtype=dtype, meta=empty, **how)
         if _is_frame(X):
             import pandas as pd
 
             if width is None and dtype is not list:
-                return X.map_partitions(functools.partial(_call_series, call), meta=pd.Series(np.empty(0, dtype=dtype)))
+                return X.map_partitions(_call_series, model, method, empty, meta=pd.Series(np.empty(0, dtype=dtype)))
             import dask.array as da
 
-            blocks = [delayed(call)(part) for part in X.to_delayed()]
+            blocks = [delayed(_call_on)(part, model, method, empty) for part in X.to_delayed()]
             if dtype is list:
                 import dask.bag as db
 
@@ -249,19 +252,22 @@ def _features(source: Source, n_features: int | None, first_column: int) -> Any:
     return csr_matrix((X.data[known], (X.row[known], column[known])), shape=(X.shape[0], n_features))
 
 
-def _call_on(model: Any, method: str, X: Any, empty: Any) -> Any:
+def _call_on(X: Any, model: Any, method: str, empty: Any) -> Any:
     """The estimator's own method, on a partition in memory."""
     if not hasattr(X, "shape"):
         # Partitions of bags may be iterators.
         X = list(X)
+    elif issparse(X):
+        # Chunks may be of another library's sparse arrays.
+        X = X.tocsr()
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     return getattr(model, method)(X) if n else empty
 
 
-def _call_series(call: Callable, X: Any) -> Any:
+def _call_series(X: Any, model: Any, method: str, empty: Any) -> Any:
     import pandas as pd
 
-    return pd.Series(call(X), index=X.index)
+    return pd.Series(_call_on(X, model, method, empty), index=X.index)
 
 
 def _lazy(own: Callable, shape: str) -> Any:
@@ -371,7 +377,7 @@ class Tagger(_distributed.Tagger):
             model = delayed(self)
             return db.from_delayed([delayed(_tag_text)(model, method, source) for source in found])
         if _is_bag(X):
-            return X.map_partitions(functools.partial(_call_on, self, method, empty=[]))
+            return X.map_partitions(_call_on, delayed(self), method, [])
         return None
 
     def predict(self, X: Any) -> Any:

@@ -22,7 +22,7 @@ import numpy as np
 from . import _distributed
 from ._base import atomic, check_is_fitted
 from ._cluster import megabytes
-from ._shards import Facts, Plan, Question, Sum, add_sums, answer, tree
+from ._shards import CHANGED, Facts, Plan, Question, Sum, add_sums, answer, tree
 
 __all__ = ["LinearSVC", "LogisticRegression", "MultilabelClassifier", "Ridge", "TextClassifier"]
 
@@ -78,6 +78,8 @@ class Frame:
         self._frame = frame.select(*dict.fromkeys([*features, y, *([weights] if weights else [])]))
         self.names = [f"{number} of the frame" for number in range(frame.rdd.getNumPartitions())]
         self._made: tuple | None = None
+        self._filled: set[int] = set()
+        """Partitions that have rows."""
 
     def _results(self, function: Callable, *args: Any) -> dict[int, Any]:
         rows = self._frame.mapInArrow(_task(self._how, function, args), "number long, result binary").collect()
@@ -90,6 +92,7 @@ class Frame:
     def map(self, name: str, function: Callable, *args: Any) -> list[Any]:
         """``function(partition, *args)`` of every partition; of one without rows what is said of none."""
         found = self._results(function, *args)
+        self._filled = set(found)
         return [found.get(number, Facts()) for number in range(len(self.names))]
 
     def reduce(self, name: str, function: Callable, add: Callable, *args: Any) -> Any:
@@ -109,6 +112,8 @@ class Frame:
         assert self._made is not None
         build, plan = self._made
         found = self._results(_streamed, build, plan, question)
+        if odd := self._filled ^ set(found):
+            raise ValueError(f"partition {min(odd)}: {CHANGED}")
         none = (0.0, np.zeros(len(question.w)))
         return tree([found.get(number, none) for number in range(len(self.names))], add_sums)
 

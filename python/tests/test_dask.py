@@ -4,6 +4,8 @@ import gzip
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -322,6 +324,46 @@ def test_a_driver_starts_again(client, tmp_path):
         ld.LogisticRegression(C=2.0).fit(X, y, client=False, checkpoint=file)
 
 
+def test_a_driver_that_is_killed_starts_again(tmp_path):
+    """`kill -9` of the driver, between a question and its answer."""
+    file, data = tmp_path / "run.checkpoint", tmp_path / "rows.npz"
+    X, y, _ = rows()
+    np.savez(data, X=X, y=y)
+    code = """
+import os, signal, sys
+import dask.array as da, numpy as np
+import lineal.dask as ld
+from lineal import _cluster
+class Ends(_cluster.Here):
+    n_left = 7
+    def ask(self, question):
+        Ends.n_left -= 1
+        if Ends.n_left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().ask(question)
+_cluster.Here = Ends
+data = np.load(sys.argv[1])
+ld.LogisticRegression().fit(da.from_array(data["X"], chunks=(150, 12)), da.from_array(data["y"], chunks=150), client=False, checkpoint=sys.argv[2])
+"""
+    assert subprocess.run([sys.executable, "-c", code, str(data), str(file)], check=False).returncode == -signal.SIGKILL
+    cut = lambda: (da.from_array(X, chunks=(150, 12)), da.from_array(y, chunks=150))
+    plain = in_bits(ld.LogisticRegression().fit(*cut(), client=False))
+    again = ld.LogisticRegression().fit(*cut(), client=False, checkpoint=file)
+    assert in_bits(again) == plain and again.report_["cluster"]["replayed"] == 7
+    # Wherever a crash or a full disk cut the file, and whatever became of its end.
+    whole = file.read_bytes()
+    for at in [0, 1, 8, 23, 24, 25, 100, len(whole) // 2, len(whole) - 1]:
+        for end in (b"", b"\0" * 50):
+            if at < 24 and end:
+                continue
+            file.write_bytes(whole[:at] + end)
+            model = ld.LogisticRegression().fit(*cut(), client=False, checkpoint=file)
+            assert in_bits(model) == plain and file.read_bytes() == whole, at
+    file.write_bytes(b"\0" + whole[1:])
+    with pytest.raises(ValueError, match="other data or other parameters"):
+        ld.LogisticRegression().fit(*cut(), client=False, checkpoint=file)
+
+
 def test_rows_that_do_not_fit_are_read_in_every_pass(cluster, client, table):
     """The same bits with and without shards in memory; which of the two is seen from the memory."""
     folder, _ = table
@@ -422,6 +464,16 @@ def test_arrays_may_be_misaligned_and_read_only():
 def shifted(arrays):
     """The same numbers at addresses that no number begins at, read-only, as arrays are that come out of a message."""
     return [np.frombuffer(b"x" + a.tobytes(), dtype=np.uint8)[1:].view(a.dtype) if isinstance(a, np.ndarray) else a for a in arrays]
+
+
+def test_predict_takes_sparse_rows_that_are_misaligned():
+    """Those that came from another worker were refused."""
+    X, y, _ = rows(n=100)
+    model = lineal.LogisticRegression().fit(X, y)
+    moved = sparse.csr_matrix(X)
+    moved.data, moved.indices, moved.indptr = shifted([moved.data, moved.indices, moved.indptr])
+    assert not moved.data.flags.aligned
+    assert (model.predict_proba(moved) == model.predict_proba(sparse.csr_matrix(X))).all()
 
 
 def test_vocabularies_may_be_misaligned():
@@ -560,6 +612,49 @@ def test_a_slow_worker_changes_nothing(client):
         stop.join(), go.join()
 
 
+def test_eight_workers(killing, monkeypatch):
+    """The same bits on eight, with one of them killed in a pass and one while it predicts, and here."""
+    X, y = a9a_partitions(10, each=1)
+    model = lambda: ld.LogisticRegression(C=0.01, max_iter=1)
+    here = model().fit(X, y, client=False)
+    with distributed.LocalCluster(n_workers=8, threads_per_worker=1, dashboard_address=None, memory_limit="1GB") as made, distributed.Client(made, set_as_default=False) as client:
+        client.wait_for_workers(8, timeout=60)
+        there = model().fit(X, y, client=client)
+        assert there.report_["cluster"]["workers"] == 8
+        monkeypatch.setattr(ld, "Cluster", killing)
+        killed = model().fit(X, y, client=client)
+        assert killing.n_asked > 5 and killing.killed not in client.run(os.getpid).values()
+        assert in_bits(here) == in_bits(there) == in_bits(killed)
+        timer = threading.Timer(0.2, os.kill, (next(iter(client.run(os.getpid).values())), signal.SIGKILL))
+        timer.start()
+        found = client.compute(there.predict_proba(X)).result(timeout=60)
+        timer.join()
+    assert found.tobytes() == here.predict_proba(X).compute(scheduler="synchronous").tobytes()
+
+
+def test_a_worker_that_is_added_in_a_pass_changes_nothing(cluster, client, scaled_to):
+    X, y = a9a_partitions(10, each=1)
+    model = lambda: ld.LogisticRegression(C=0.01, max_iter=1)
+    plain = in_bits(model().fit(X, y, client=client))
+
+    class Growing(_dask_transport.Cluster):
+        n_asked = 0
+
+        def ask(self, question):
+            Growing.n_asked += 1
+            if Growing.n_asked == 3:
+                cluster.scale(3)
+            if Growing.n_asked == 8:
+                self.client.wait_for_workers(3, timeout=60)
+            return super().ask(question)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ld, "Cluster", Growing)
+        assert in_bits(model().fit(X, y, client=client)) == plain
+    assert Growing.n_asked > 8 and len(client.scheduler_info()["workers"]) == 3
+    scaled_to(2)
+
+
 def test_all_workers_are_lost_and_others_come(cluster, client):
     """Every worker is killed in the middle; the nannies start others, which read the partitions again."""
     X, y = a9a_partitions(10, each=1)
@@ -579,9 +674,9 @@ def test_what_a_run_takes_is_told_before_it_takes_it(client, capsys, monkeypatch
     told = []
     real = _dask_transport.Cluster._compute
 
-    def compute(self, name, function, args):
+    def compute(self, name, function, args, places=()):
         told.append((name, "MB" in capsys.readouterr().out))
-        return real(self, name, function, args)
+        return real(self, name, function, args, places)
 
     monkeypatch.setattr(_dask_transport.Cluster, "_compute", compute)
     X, y, _ = rows()
@@ -600,6 +695,25 @@ def test_what_is_raised_after_a_pass_ends_the_run(monkeypatch):
     monkeypatch.setattr(_cluster, "Here", Raising)
     with pytest.raises(OSError, match="the dashboard is gone"):
         ld.LogisticRegression().fit(da.from_array(X, chunks=(150, 12)), da.from_array(y, chunks=150), client=False)
+
+
+def test_shards_are_shared_out_evenly(client):
+    """Of sixteen partitions in memory one worker had nine, and each pass took as long as these."""
+    X, y, _ = rows(n=1600)
+    X, y = client.persist([da.from_array(X, chunks=(100, 12)), da.from_array(y, chunks=100)], workers=[next(iter(client.scheduler_info()["workers"]))])
+    distributed.wait([X, y])
+    held = []
+
+    class Seen(_dask_transport.Cluster):
+        def ask(self, question):
+            held.append(self.client.who_has(self._shards))
+            return super().ask(question)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ld, "Cluster", Seen)
+        ld.LogisticRegression().fit(X, y, client=client)
+    where = [workers[0] for workers in held[0].values()]
+    assert where == sorted(where) and where.count(where[0]) == 8
 
 
 def test_train_is_a_function(client):
@@ -806,7 +920,7 @@ def test_patterns_of_urls_that_match_nothing():
 def test_partitions_of_files_are_read_by_the_tasks_that_need_them(table, client):
     """Tasks that only read filled a worker with partitions until it paused, and then it never got to the tasks that would have let them go."""
     folder, _ = table
-    names, parts, _ = ld._partitions(str(folder / "*.parquet"), "label", None, None, {"timeout": 10.0, "columns": None, "block": 2500}, False)
+    names, parts, _ = ld._partitions(str(folder / "*.parquet"), "label", None, None, {"timeout": 10.0, "columns": None, "labels": False, "block": 2500}, False)
 
     class Seen:
         def compute(self, tasks):

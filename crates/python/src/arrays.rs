@@ -38,6 +38,13 @@ impl<'py> WholeNumbers<'py> {
 }
 
 impl<'py> Values<'py> {
+    fn py(&self) -> Python<'py> {
+        match self {
+            Self::F32(array) => array.py(),
+            Self::F64(array) => array.py(),
+        }
+    }
+
     fn lent<'env>(&'env self, loan: &Loan<'env>) -> PyResult<Numbers> {
         Ok(match self {
             Self::F32(array) => loan.buffer(array.as_slice().map_err(refused)?).into(),
@@ -57,7 +64,9 @@ where
     let order = if array.is_c_contiguous() { Order::Rows } else { Order::Columns };
     let values = loan.buffer(array.as_slice().map_err(refused)?);
     let (n_rows, n_cols) = (array.shape()[0], array.shape()[1]);
-    Dense::from_array(n_rows, n_cols, values, order).map(Matrix::Dense).map_err(refused)
+    // Numbers of double precision are copied, which other threads need not wait for.
+    let x = array.py().detach(|| Dense::from_array(n_rows, n_cols, values, order));
+    x.map(Matrix::Dense).map_err(refused)
 }
 
 impl Features<'_> {
@@ -68,8 +77,11 @@ impl Features<'_> {
                 Self::F32(array) => dense(loan, array)?,
                 Self::F64(array) => dense(loan, array)?,
                 Self::Sparse(n_cols, start, columns, values) => {
-                    let (start, columns) = (start.lent(loan)?, columns.lent(loan)?);
-                    let x = Csr::from_arrays(*n_cols, start, columns, values.lent(loan)?);
+                    let py = values.py();
+                    let (start, columns, values) =
+                        (start.lent(loan)?, columns.lent(loan)?, values.lent(loan)?);
+                    // Each entry is looked at, which other threads need not wait for.
+                    let x = py.detach(|| Csr::from_arrays(*n_cols, start, columns, values));
                     Matrix::Sparse(x.map_err(refused)?)
                 }
             })

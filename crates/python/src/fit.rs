@@ -31,19 +31,22 @@ pub(crate) fn dataset(
 ) -> PyResult<Dataset> {
     let bad = |why: lineal::data::Error| exception(why.into());
     let mut data = match y {
+        // All numbers are looked at, which other threads need not wait for.
         Outputs::Classes(y) => {
-            let y = y.as_slice().map_err(refused)?.to_vec();
-            Dataset::of_class_numbers(x, y, classes).map_err(bad)?
+            let ids = y.as_slice().map_err(refused)?.to_vec();
+            y.py().detach(|| Dataset::of_class_numbers(x, ids, classes)).map_err(bad)?
         }
         Outputs::Numbers(y) => {
-            Dataset::of_numbers(x, y.as_slice().map_err(refused)?.to_vec()).map_err(bad)?
+            let numbers = y.as_slice().map_err(refused)?.to_vec();
+            y.py().detach(|| Dataset::of_numbers(x, numbers)).map_err(bad)?
         }
         Outputs::Labels(start, ids) => {
+            let py = ids.py();
             let (start, ids) =
                 (start.as_slice().map_err(refused)?, ids.as_slice().map_err(refused)?);
             let labels = Labels::new(start.to_vec(), ids.to_vec()).map_err(refused)?;
             let schema = Schema::of_arrays(x.n_cols(), TargetKind::Labels, classes);
-            let data = Dataset::unlabelled(x, schema).map_err(bad)?;
+            let data = py.detach(|| Dataset::unlabelled(x, schema)).map_err(bad)?;
             Dataset { y: Targets::Labels(labels), ..data }
         }
     };
