@@ -54,7 +54,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("lineal-server", &[]),
     ("lineal-steps", &["lineal-linalg"]),
     ("lineal-python", &["lineal", "lineal-steps"]),
-    ("lineal-fuzz", &["lineal", "lineal-model", "lineal-server"]),
+    ("lineal-fuzz", &["lineal", "lineal-model", "lineal-parquet", "lineal-server"]),
     ("xtask", &[]),
 ];
 

@@ -1,9 +1,9 @@
 //! Rows as JSON objects: lists and groups are put together from the levels of their columns.
 
-use crate::Error;
 use crate::column::Column;
 use crate::schema::{Content, Leaf, Logical, Node, Physical, Repetition};
 use crate::values::Raw;
+use crate::{Error, LONGEST_ROW};
 use std::io::Write;
 
 /// Writes the next row of all columns, and a line break.
@@ -32,9 +32,15 @@ fn group(
         text(part.name.as_bytes(), out);
         out.push(b':');
         node(part, columns, file, out)?;
+        not_too_long(out)?;
     }
     out.push(b'}');
     Ok(())
+}
+
+fn not_too_long(out: &[u8]) -> Result<(), Error> {
+    let is_short = out.len() <= LONGEST_ROW;
+    is_short.then_some(()).ok_or_else(|| Error::unread("has a row of more than 64 MB"))
 }
 
 fn node(node: &Node, columns: &mut [Column], file: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
@@ -110,6 +116,7 @@ fn list(
         if next.is_none_or(|levels| levels.repetition < repeated.level) {
             break;
         }
+        not_too_long(out)?;
         out.push(b',');
     }
     out.push(b']');

@@ -43,6 +43,9 @@ const MOST_PER_BYTE: u64 = 4096;
 /// Lines are made in portions of about so many bytes.
 const PORTION: usize = 1 << 16;
 
+/// A row may have so many bytes of JSON. A list that repeats one value takes hardly any bytes in the file, and many columns may share theirs.
+const LONGEST_ROW: usize = 64 << 20;
+
 /// Why a file is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(String);

@@ -8,6 +8,9 @@ use crate::Error;
 /// Structures within structures. The format needs seven or so.
 const DEEPEST: usize = 32;
 
+/// Values of one structure and all within it. A value takes some forty times as much memory as the shortest one takes bytes.
+const MOST_VALUES: usize = 1 << 23;
+
 /// A value of any kind.
 #[derive(Debug)]
 pub(crate) enum Value<'a> {
@@ -27,7 +30,7 @@ pub(crate) struct Struct<'a>(Vec<(i64, Value<'a>)>);
 impl<'a> Struct<'a> {
     /// A structure at the start of `bytes`, and how many bytes it takes.
     pub(crate) fn read(bytes: &'a [u8]) -> Result<(Self, usize), Error> {
-        let mut input = Input { bytes, at: 0 };
+        let mut input = Input { bytes, at: 0, left: MOST_VALUES };
         let found = input.structure(0)?;
         Ok((found, input.at))
     }
@@ -85,6 +88,8 @@ impl<'a> Struct<'a> {
 struct Input<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Values that may follow.
+    left: usize,
 }
 
 impl<'a> Input<'a> {
@@ -134,6 +139,7 @@ impl<'a> Input<'a> {
                 0 => self.zigzag()?,
                 step => id.wrapping_add(i64::from(step)),
             };
+            self.count()?;
             let value = match head & 15 {
                 1 => Value::Bool(true),
                 2 => Value::Bool(false),
@@ -141,6 +147,12 @@ impl<'a> Input<'a> {
             };
             fields.push((id, value));
         }
+    }
+
+    fn count(&mut self) -> Result<(), Error> {
+        let many = || Error::unread(format!("has a header of more than {MOST_VALUES} values"));
+        self.left = self.left.checked_sub(1).ok_or_else(many)?;
+        Ok(())
     }
 
     fn value(&mut self, kind: u8, depth: usize) -> Result<Value<'a>, Error> {
@@ -176,6 +188,7 @@ impl<'a> Input<'a> {
         let mut values = Vec::new();
         // Each takes a byte at least, so that a false length ends with the file.
         for _ in 0..n {
+            self.count()?;
             values.push(self.value(head & 15, depth + 1)?);
         }
         Ok(Value::List(values))
@@ -227,5 +240,16 @@ mod tests {
         ] {
             assert!(Struct::read(bytes).is_err(), "{bytes:?}");
         }
+    }
+
+    #[test]
+    fn a_header_of_many_short_values_takes_little_memory() {
+        let truths = |n: usize| [&vec![0x11; n][..], &[0]].concat();
+        assert!(Struct::read(&truths(MOST_VALUES)).is_ok());
+        let error = Struct::read(&truths(MOST_VALUES + 1)).unwrap_err().to_string();
+        assert!(error.contains("values"), "{error}");
+        // A list of 2²⁴ empty structures: 1: list, many of kind 12, a length, as many bytes of 0.
+        let list = [&[0x19, 0xfc, 0x80, 0x80, 0x80, 0x08][..], &vec![0; 1 << 24]].concat();
+        assert!(Struct::read(&list).unwrap_err().to_string().contains("values"));
     }
 }

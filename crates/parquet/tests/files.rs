@@ -79,6 +79,59 @@ fn what_is_not_read_says_why() {
     assert!(said(&bytes[..bytes.len() - 1]).contains("cut short"));
 }
 
+/// One row whose list has `n` times the one value of a dictionary, in pages that take no more room for it: headers by hand.
+fn repeated(value: &str, n: u32) -> Vec<u8> {
+    let varint = |mut value: u32| {
+        let mut bytes = Vec::new();
+        while value >= 0x80 {
+            bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        bytes.push(value as u8);
+        bytes
+    };
+    // Whole numbers of headers are twice themselves.
+    let int = |value: usize| varint(2 * value as u32);
+    let run = |value: u8| [varint(2 * n), vec![value]].concat();
+    let levels = |runs: Vec<u8>| [(runs.len() as u32).to_le_bytes().to_vec(), runs].concat();
+
+    let words = [&(value.len() as u32).to_le_bytes()[..], value.as_bytes()].concat();
+    let size = int(words.len());
+    // 1: a dictionary, 2 and 3: its size, 7: { 1: one value, 2: plain }.
+    let head = [&[0x15, 4, 0x15][..], &size, &[0x15], &size, &[0x4c, 0x15, 2, 0x15, 0, 0, 0]];
+    let dictionary = [head.concat(), words].concat();
+
+    // The first entry begins a list and the others go on with it; all have a value, which is number 0, in one bit.
+    let begun = [vec![2, 0], varint(2 * (n - 1)), vec![1]].concat();
+    let body = [levels(begun), levels(run(1)), vec![1], run(0)].concat();
+    let size = int(body.len());
+    // 1: data, 2 and 3: its size, 5: { 1: n values, 2: of the dictionary, 3 and 4: levels as runs }.
+    let head = [&[0x15, 0, 0x15][..], &size, &[0x15], &size, &[0x2c, 0x15], &int(n as usize)];
+    let page = [head.concat(), vec![0x15, 16, 0x15, 6, 0x15, 6, 0, 0], body].concat();
+
+    // 2: a root with one child, and text that is repeated; 4: a group with one column { 4: not packed, 7: its size, 9: data, 11: dictionary } and one row.
+    let columns =
+        [0x29, 0x2c, 0x48, 1, b'r', 0x15, 2, 0, 0x15, 12, 0x25, 4, 0x18, 1, b'x', 0x25, 0, 0];
+    let chunk = [
+        &[0x29, 0x1c, 0x19, 0x1c, 0x3c, 0x45, 0, 0x36][..],
+        &int(dictionary.len() + page.len()),
+        &[0x26],
+        &int(4 + dictionary.len()),
+        &[0x26, 8, 0, 0, 0x26, 2, 0, 0],
+    ];
+    let footer = [columns.to_vec(), chunk.concat()].concat();
+    let length = (footer.len() as u32).to_le_bytes();
+    [b"PAR1", &dictionary[..], &page, &footer, &length, b"PAR1"].concat()
+}
+
+#[test]
+fn a_row_that_repeats_a_value_without_end_takes_little_memory() {
+    assert_eq!(lines(&repeated("ab", 3)).unwrap(), "{\"x\":[\"ab\",\"ab\",\"ab\"]}\n");
+    // A gigabyte from 60 kB.
+    let error = lines(&repeated(&"a".repeat(60_000), 18_000)).unwrap_err().to_string();
+    assert!(error.contains("a row of more than 64 MB"), "{error}");
+}
+
 /// Bytes that are wrong in one place or several: an error, or other rows, but no panic, no loop and no more memory than a small multiple of the file.
 #[test]
 fn damaged_files_are_errors_or_rows() {

@@ -14,6 +14,8 @@ static TARGET: LazyLock<&'static Target> = LazyLock::new(|| {
     })
 });
 
+static SEEDS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| (TARGET.seeds)());
+
 fuzz_target!(|input: &[u8]| {
     (TARGET.run)(input);
 });
@@ -23,7 +25,10 @@ fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
         return fuzzer_mutate(data, size, max_size);
     }
     let mut mutator = Mutator::new(seed.into(), TARGET.tokens);
-    let input = mutator.input(&TARGET, &data[..size], &[]);
+    // The target's own seeds take the place of an empty corpus, and lend pieces later.
+    let other = SEEDS.get(mutator.below(SEEDS.len())).map_or(&[][..], Vec::as_slice);
+    let is_first = size <= TARGET.choices + 1;
+    let input = mutator.input(&TARGET, if is_first { other } else { &data[..size] }, other);
     let n = input.len().min(max_size);
     data[..n].copy_from_slice(&input[..n]);
     n

@@ -1,7 +1,7 @@
 //! Kills and faults: `cargo run --profile fuzz -p lineal-fuzz --bin faults -- --kills 500 --faults 1000`.
 //!
-//! Half of the kills come at a system call of the file layer, in processes of their own, and half at random moments of the program, which is looked for beside this one and
-//! built if it is not there (`--program` names another).
+//! Half of the kills come at a system call of the file layer, in processes of their own, and half at random moments of the program, which is built with the same profile
+//! (`--program` names another).
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -67,21 +67,19 @@ impl Asked {
     }
 }
 
-/// The program of the same build: cargo names the folder after the profile, but for `dev`.
+/// The program of the same build, which is brought up to date: cargo names the folder after the profile, but for `dev`.
 fn beside() -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe()?;
     let program = own.with_file_name(format!("lineal{}", std::env::consts::EXE_SUFFIX));
-    if !program.exists() {
-        let folder = own.parent().and_then(Path::file_name).and_then(|name| name.to_str());
-        let profile = match folder {
-            Some("debug") | None => "dev",
-            Some(name) => name,
-        };
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let build = ["build", "--package", "lineal-cli", "--profile", profile];
-        if !Command::new(cargo).args(build).status()?.success() || !program.exists() {
-            bail!("the program cannot be built; name one with --program");
-        }
+    let folder = own.parent().and_then(Path::file_name).and_then(|name| name.to_str());
+    let profile = match folder {
+        Some("debug") | None => "dev",
+        Some(name) => name,
+    };
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let build = ["build", "--quiet", "--package", "lineal-cli", "--profile", profile];
+    if !Command::new(cargo).args(build).status()?.success() || !program.exists() {
+        bail!("the program cannot be built; name one with --program");
     }
     Ok(program)
 }

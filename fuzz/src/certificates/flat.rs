@@ -110,7 +110,7 @@ fn inputs(dice: &mut Dice) -> (Matrix, Vec<Vec<f64>>) {
         .map(|_| {
             let scale = match dice.below(6) {
                 0 => dice.log(-4.0, 4.0),
-                1 if dice.one_in(4) => dice.log(-30.0, 12.0),
+                1 if dice.one_in(4) => dice.log(-30.0, 30.0),
                 _ => 1.0,
             };
             let offset = match dice.below(4) {
@@ -199,6 +199,7 @@ fn spec(dice: &mut Dice, task: Task, n_classes: usize) -> TrainSpec {
     spec.penalty = match dice.below(12) {
         0 => Penalty::L2(0.0),
         1..4 => Penalty::L2(dice.log(-7.0, 1.0)),
+        4 => Penalty::C(dice.log(-12.0, 12.0)),
         _ => Penalty::C(dice.log(-3.0, 3.0)),
     };
     if dice.one_in(8) {

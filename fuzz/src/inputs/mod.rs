@@ -224,6 +224,9 @@ pub const TARGETS: &[Target] = &[
         "\x7f\x7f\x7f\x7f",
     ]),
     target("archive", readers::archive, seeds::archives, 2).tokens(&["\x1f\u{8b}", "\0\0\0"]),
+    target("parquet", readers::parquet, seeds::parquet, 1)
+        .tokens(&["PAR1", "\x15\0", "\x19\x1c", "\x7f\x7f\x7f\x7f"])
+        .at_most(16384, 5),
     target("conll", readers::conll, || sequences_of(Format::Conll), 2)
         .tokens(&["\n\n", " O\n", "-DOCSTART- -X- O O\n"])
         .samples(&[".conll"]),

@@ -18,6 +18,20 @@ pub struct Parts {
     pub model: String,
     /// Name, type, shape and bytes.
     pub tensors: Vec<Tensor>,
+    /// Whether each tensor has a checksum of its own, with which it is compared when it is asked for.
+    pub sections: Sections,
+}
+
+/// Checksums of tensors.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Sections {
+    /// None: that of the whole file has seen them all.
+    #[default]
+    Without,
+    /// Those of their bytes.
+    Right,
+    /// The tensor of this number has been damaged since.
+    Damaged(usize),
 }
 
 /// A tensor as it stands in a file.
@@ -60,9 +74,11 @@ impl Parts {
             _ => (8 + at).next_multiple_of(ALIGN).min(bytes.len()) - 8,
         };
         let data = &rest[data_at..];
+        let has_sections = header["__metadata__"]["sections"].is_string();
         let mut parts = Self {
             model: header["__metadata__"]["model"].as_str()?.to_owned(),
             tensors: Vec::new(),
+            sections: if has_sections { Sections::Right } else { Sections::Without },
         };
         for (name, tensor) in header.as_object()? {
             if name == "__metadata__" || name.starts_with("__pad") {
@@ -94,10 +110,18 @@ impl Parts {
         let mut bytes = vec![0; 8];
         bytes.extend(before);
         let crc_at = bytes.len();
-        bytes.extend(b"00000000\",\"model\":");
+        bytes.extend(br#"00000000""#);
+        let sections_at = bytes.len() + r#","sections":""#.len();
+        if self.sections != Sections::Without {
+            bytes.extend(br#","sections":""#);
+            bytes.resize(bytes.len() + 8 * self.tensors.len(), b'0');
+            bytes.push(b'"');
+        }
+        bytes.extend(br#","model":"#);
         bytes.extend(Value::from(self.model.as_str()).to_string().bytes());
         bytes.push(b'}');
         let mut data = Vec::new();
+        let mut sections = Vec::new();
         let mut entry = |name: &str, dtype: &str, shape: &[u64], begin: usize, end: usize| {
             let (name, dtype) = (Value::from(name), Value::from(dtype));
             let entry = format!(
@@ -106,28 +130,45 @@ impl Parts {
             bytes.extend(entry.bytes());
         };
         for (i, tensor) in self.tensors.iter().enumerate() {
-            let begin = data.len().next_multiple_of(ALIGN);
-            let fill = begin - data.len();
+            let section = data.len();
+            let begin = section.next_multiple_of(ALIGN);
+            let fill = begin - section;
             if fill > 0 {
                 entry(&format!("__pad{i}"), "U8", &[fill as u64], data.len(), begin);
                 data.resize(begin, 0);
             }
             data.extend(&tensor.bytes);
             entry(&tensor.name, &tensor.dtype, &tensor.shape, begin, data.len());
+            sections.extend(format!("{:08x}", crc32fast::hash(&data[section..])).bytes());
         }
         bytes.push(b'}');
         bytes.resize(bytes.len().next_multiple_of(ALIGN), b' ');
         let length = bytes.len() as u64 - 8;
         bytes[..8].copy_from_slice(&length.to_le_bytes());
+        if self.sections != Sections::Without {
+            bytes[sections_at..sections_at + sections.len()].copy_from_slice(&sections);
+        }
+        let data_at = bytes.len();
         bytes.extend(data);
         let crc = format!("{:08x}", crc32fast::hash(&bytes));
         bytes[crc_at..crc_at + 8].copy_from_slice(crc.as_bytes());
+        if let Sections::Damaged(which) = self.sections {
+            let before = self.tensors.iter().take(which).map(|tensor| tensor.bytes.len());
+            let at = before.fold(data_at, |at, n| at.next_multiple_of(ALIGN) + n);
+            let byte = bytes.get_mut(at.next_multiple_of(ALIGN));
+            byte.into_iter().for_each(|byte| *byte ^= 1);
+        }
         bytes
     }
 
     /// Changes the model's JSON or a tensor.
     pub fn mutate(&mut self, mutator: &mut Mutator) {
         let n = self.tensors.len();
+        self.sections = match mutator.below(16) {
+            0 => Sections::Damaged(mutator.below(n)),
+            1..4 => Sections::Without,
+            _ => Sections::Right,
+        };
         if n == 0 || mutator.below(5) < 3 {
             return self.mutate_model(mutator);
         }
@@ -302,6 +343,15 @@ mod tests {
         let bytes = super::super::seeds::models().swap_remove(0);
         assert!(AnyModel::from_bytes(&bytes).is_ok());
         assert_eq!(Parts::of(&repair(&bytes)), Parts::of(&bytes));
+        // It is the file that the library writes, to the byte, with and without checksums of tensors.
+        assert_eq!(repair(&bytes), bytes);
+        let mut parts = Parts::of(&bytes).unwrap();
+        assert_eq!(parts.sections, Sections::Right);
+        parts.sections = Sections::Without;
+        assert!(AnyModel::from_bytes(&parts.to_bytes()).is_ok());
+        parts.sections = Sections::Damaged(0);
+        let error = AnyModel::from_bytes(&parts.to_bytes()).unwrap_err().to_string();
+        assert!(error.contains("checksum"), "{error}");
         let mut damaged = bytes.clone();
         damaged[0] ^= 1;
         let last = damaged.len() - 1;

@@ -9,16 +9,15 @@ use lineal::{
     AnyModel, Ask, BracketReadOptions, ConstituencyModel, Dataset, DeclaredModel, DeclaredOptions,
     DependencyModel, Error, Examples, ExplainSpec, Format, Model, ModelFormat, RankModel,
     ReadOptions, SceneOptions, SceneSchema, Scenes, SegmentModel, SequenceOptions, StructuredModel,
-    TagModel, TargetKind, TreebankOptions,
+    TagModel, TargetKind, TreebankOptions, confused,
 };
 
 /// A model file, as it is and repaired.
 pub fn model(input: &[u8]) -> Signature {
     let mut s = Signature::default();
-    s.result(AnyModel::from_bytes(input).map(drop));
-    if let Some(model) = s.result(AnyModel::from_bytes(&repair(input))) {
-        exercise(&model, &mut s);
-    }
+    let as_it_is = s.result(AnyModel::from_bytes(input));
+    let model = as_it_is.or_else(|| s.result(AnyModel::from_bytes(&repair(input))));
+    model.iter().for_each(|model| exercise(model, &mut s));
     s
 }
 
@@ -44,6 +43,15 @@ pub fn exercise(model: &AnyModel, s: &mut Signature) {
     s.step(model.task().as_str());
     s.step(report.loss.as_str());
     s.count(report.warnings.len());
+    if let Some(kept) = model.evaluation() {
+        s.count(kept.metrics.len());
+        if let Some(of) = &kept.classes {
+            s.count(of.scores().len());
+            s.count(of.bins().len());
+            s.count(confused(&of.confusion, 3).len());
+            of.curves.iter().for_each(|curve| s.count(curve.some_points(3).len()));
+        }
+    }
     match model {
         AnyModel::Rows(model) => rows(model, s),
         AnyModel::Tag(model) => tag(model, s),
@@ -80,8 +88,9 @@ fn look_at_rows(model: &Model, s: &mut Signature) {
     for j in [0, n / 2, n.saturating_sub(1)].into_iter().filter(|j| *j < n) {
         model.feature_name(j);
     }
+    model.class_signs();
     for class in 0..model.classes().len().min(3) {
-        model.top_features(class, 3);
+        model.top_effects(class, 3);
     }
 }
 

@@ -10,6 +10,8 @@ use lineal::{
     BracketReadOptions, FeatureSpec, Format, ReadOptions, SequenceOptions, Source, TargetKind,
     TreebankOptions, read_features, read_ranking,
 };
+use lineal_parquet::JsonLines;
+use std::io::Read;
 use std::ops::ControlFlow;
 
 /// Bytes at hand as a file of this name.
@@ -181,6 +183,33 @@ pub fn letor(input: &[u8]) -> Signature {
         s.count(ranking.data.n_rows());
         s.count(ranking.data.queries.as_ref().map_or(0, lineal::data::Queries::len));
         ranking.data.warnings.iter().for_each(|warning| s.message(warning));
+    }
+    s
+}
+
+/// Tables of Parquet.
+pub fn parquet(input: &[u8]) -> Signature {
+    /// A file may repeat a value as often as a number in it says, so not all rows are asked for.
+    const MOST_BYTES: u64 = 1 << 18;
+    let (mut choices, bytes) = Choices::split(input, 1);
+    let (mut s, mut lines) = (Signature::default(), Vec::new());
+    let read = JsonLines::new(bytes)
+        .map_err(std::io::Error::from)
+        .and_then(|rows| rows.take(MOST_BYTES).read_to_end(&mut lines));
+    match read {
+        Ok(n) => {
+            s.count(n);
+            if (n as u64) < MOST_BYTES {
+                let target = choices.one(&TARGETS);
+                let options = ReadOptions { target, ..ReadOptions::default() };
+                // A row is a line of JSON, so both are read alike, or refused.
+                let table = s.result(data::read(memory("a.parquet", bytes), &options));
+                let same = data::read(memory("a.jsonl", &lines), &options);
+                let rows = |data: Option<lineal::Dataset>| data.map(|data| data.n_rows());
+                assert_eq!(rows(table), rows(same.ok()), "rows of Parquet and of its lines");
+            }
+        }
+        Err(error) => s.message(&error.to_string()),
     }
     s
 }

@@ -5,10 +5,10 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use lineal::data::{MaskLabel, MaskSchema, MaskValue, RgbPixels};
 use lineal::{
-    BracketReadOptions, CalibrateKind, DeclaredData, Error, FeatureSpec, Format, LossKind, Model,
-    ModelFormat, ReadOptions, SceneOptions, Scenes, SequenceOptions, SolverKind, Standardize,
-    Strategy, StreamSpec, Streaming, StructuredModel, Task, TrainSpec, Training, TreebankOptions,
-    UpdateKind, read_features, read_ranking,
+    BracketReadOptions, CalibrateKind, ClassEvaluation, DeclaredData, Error, Evaluation,
+    FeatureSpec, Format, LossKind, Metrics, Model, ModelFormat, ReadOptions, SceneOptions, Scenes,
+    SequenceOptions, SolverKind, Standardize, Strategy, StreamSpec, Streaming, StructuredModel,
+    Task, TrainSpec, Training, TreebankOptions, UpdateKind, read_features, read_ranking,
 };
 use std::io::Write;
 
@@ -206,6 +206,19 @@ pub fn picture() -> (Vec<u8>, Vec<u8>) {
     (lineal::data::png(width, height, rgb).unwrap_or_default(), mask)
 }
 
+/// Tables of Parquet by several writers, behind the byte that chooses.
+pub fn parquet() -> Vec<Vec<u8>> {
+    let files: [&[u8]; 6] = [
+        include_bytes!("../../../crates/parquet/tests/data/delta.parquet"),
+        include_bytes!("../../../crates/parquet/tests/data/duckdb.parquet"),
+        include_bytes!("../../../crates/parquet/tests/data/lz4.parquet"),
+        include_bytes!("../../../crates/parquet/tests/data/polars.parquet"),
+        include_bytes!("../../../crates/parquet/tests/data/snappy.parquet"),
+        include_bytes!("../../../crates/parquet/tests/data/zstd.parquet"),
+    ];
+    behind(1, files.map(<[u8]>::to_vec).to_vec())
+}
+
 /// Images in every format that is read.
 pub fn images() -> Vec<Vec<u8>> {
     let (image, mask) = picture();
@@ -275,6 +288,20 @@ fn row_models() -> Vec<Trained> {
         train(ROWS[6], &TrainSpec::for_task(Task::Multilabel)),
         train(ROWS[10], &plain),
     ];
+    // With what the file keeps about how it did.
+    for (name, bytes) in [ROWS[1], ROWS[3]] {
+        models.push((|| {
+            let data = lineal::read(memory(name, bytes), &ReadOptions::default())?;
+            let (mut model, _) = lineal::train(&data, &plain)?;
+            let mut kept = Evaluation::new(name, &serde_json::json!({"accuracy": 0.5}));
+            if let Metrics::Classify(metrics) = model.evaluate(&data)? {
+                let curves = model.threshold_curves(&data)?;
+                kept.classes = Some(ClassEvaluation::new(&metrics, model.has_proba(), curves));
+            }
+            model.keep_evaluation(kept);
+            model.to_bytes()
+        })());
+    }
     for strategy in [Strategy::Ova, Strategy::Ovo, Strategy::Ecoc, Strategy::Tree] {
         let loss = Some(LossKind::SquaredHinge);
         models.push(train(ROWS[1], &TrainSpec { strategy, loss, ..plain.clone() }));
