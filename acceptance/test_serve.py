@@ -367,6 +367,9 @@ def more(checks, browser, server, folder):
     browser.js("document.querySelector('#example').value = 'dog NN\\n'.repeat(1001); document.querySelector('button.primary').click()")
     found = browser.until("var r = document.querySelector('.result'); return r.dataset.done && r.innerText")
     checks.that("Token by token" in found and "Not explained: " in found, "what is too long to be explained is told", found[-300:])
+    # Browsers log what a server refuses.
+    errors = browser.errors()
+    checks.that(len(errors) == 1 and "422" in errors[0], "and nothing else goes wrong", str(errors))
     # Weights of labels that follow each other.
     browser.visit(f"{server.url}/#chunks/inside")
     browser.until("return document.querySelector('h1').textContent === 'chunks' && document.querySelector('#class')")

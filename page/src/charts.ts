@@ -42,7 +42,7 @@ function naming(values: [string, number][], width: number): Naming {
   const names = values.map(([name]) => name);
   const beside = room(names, width);
   const short = fitting(beside);
-  return width < 400 && names.some((name) => short(name) !== name) ? { above: true, room: 0, short: fitting(1.12 * width) } : { above: false, room: beside, short };
+  return width < 400 && names.some((name) => short(name) !== name) ? { above: true, room: 8, short: fitting(1.12 * width) } : { above: false, room: beside, short };
 }
 
 /** Where a bar and the number beside it are in the strip of its name. */
@@ -66,7 +66,7 @@ export function bars(values: [string, number][], what: string, isShare: boolean,
   const { height, insets, dy } = strip(names.above);
   const all = values.map(([name, value], i) => ({ name: `${i}`, full: name, label: names.short(name), value, chosen: chosen.includes(name) }));
   const [least, most] = [Math.min(0, ...all.map((d) => d.value)), Math.max(0, ...all.map((d) => d.value))];
-  const left = Math.max(8, names.room) + (least < 0 ? NUMBER : 0);
+  const left = Math.max(16, names.room) + (least < 0 ? NUMBER : 0);
   const chart = Plot.plot({
     width,
     height: 56 + height * all.length,
