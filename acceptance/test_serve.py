@@ -169,6 +169,8 @@ def page(checks, program, _):
                             kept = KEPT.get(name)
                             missing = [word for word in kept or [] if word not in body]
                             checks.that(missing == [] and (kept is not None) == ("it was tested with" in body), f"{where}: what the file keeps of its test", f"not {missing} in {body[-600:]}")
+                            is_hashed = name in ("arcs", "phrases", "records")
+                            checks.that(("keep hashes of their features" in body) == is_hashed and "Features that weigh most" in body, f"{where}: features, or why none are listed", body[-600:])
                             overlaps = browser.js(OVERLAPS)
                             checks.that(overlaps == [], f"{where}: nothing is written over something else", str(overlaps))
                             labelled(checks, browser, folder, name, where)
@@ -350,6 +352,38 @@ def more(checks, browser, server, folder):
     browser.js("var c = document.querySelector('.result canvas'), b = c.getBoundingClientRect(); c.dispatchEvent(new MouseEvent('click', {clientX: b.left + b.width * 20.5 / 24, clientY: b.top + b.height * 3.5 / 16, bubbles: true}))")
     found = browser.until("return document.querySelector('#pixel-x').value === '20' && document.querySelector('#pixel-y').value === '3' && document.querySelector('.result').innerText")
     checks.that("Label 255, ahead of 0" in found, "a pixel is explained where it is clicked", found[-300:])
+    # Labels have the colours of the key, also where an image has one label only.
+    import png
+
+    png.write(folder / "b.png", 24, 16, [[30, 60, 180]] * (24 * 16))
+    browser.choose("#example", folder / "b.png")
+    browser.js("document.querySelector('button.primary').click()")
+    browser.until("var r = document.querySelector('.result'); return r.dataset.done && r.innerText.includes('255')")
+    red = browser.until("return document.querySelector('.result canvas').getContext('2d').getImageData(5, 5, 1, 1).data[0]")
+    checks.that(red > 100, "the only label of an image has its colour", str(red))
+    # What cannot be explained is told, and predicted all the same.
+    browser.visit(f"{server.url}/#chunks/try")
+    browser.until("return document.querySelector('h1').textContent === 'chunks' && document.querySelector('button.primary')")
+    browser.js("document.querySelector('#example').value = 'dog NN\\n'.repeat(1001); document.querySelector('button.primary').click()")
+    found = browser.until("var r = document.querySelector('.result'); return r.dataset.done && r.innerText")
+    checks.that("Token by token" in found and "Not explained: " in found, "what is too long to be explained is told", found[-300:])
+    # Browsers log what a server refuses.
+    errors = browser.errors()
+    checks.that(len(errors) == 1 and "422" in errors[0], "and nothing else goes wrong", str(errors))
+    # Weights of labels that follow each other.
+    browser.visit(f"{server.url}/#chunks/inside")
+    browser.until("return document.querySelector('h1').textContent === 'chunks' && document.querySelector('#class')")
+    found = browser.js("var s = document.querySelector('#class'); s.value = [...s.options].find(o => o.text.startsWith('transitions')).value; s.dispatchEvent(new Event('change')); return s.closest('section').querySelector('figure svg').getAttribute('aria-label')")
+    checks.that("B-NP → I-NP" in found, "transitions are listed", found[:300])
+    # A body that is not JSON is told, and sent when it is mended.
+    browser.visit(f"{server.url}/#two/api")
+    browser.until("return document.querySelector('h1').textContent === 'two' && document.querySelector('#body-predict')")
+    browser.js("var f = document.querySelector('#body-predict'); f.value += ','; f.closest('section').querySelector('button').click()")
+    found = browser.until("var p = document.querySelector('#body-predict').closest('section').querySelector('pre'); return !p.hidden && p.textContent")
+    checks.that("The body is not JSON" in found, "a body that is not JSON is told", found)
+    browser.js("var f = document.querySelector('#body-predict'); f.value = f.value.slice(0, -1); f.closest('section').querySelector('button').click()")
+    found = browser.until("var p = document.querySelector('#body-predict').closest('section').querySelector('pre'); return p.textContent.includes('label') && p.textContent")
+    checks.that('"label"' in found, "the API can be tried", found[:200])
     # A file can be dropped.
     browser.visit(f"{server.url}/#two/inside")
     browser.until("return document.querySelector('h1').textContent === 'two' && document.querySelector('#labelled')")
@@ -416,6 +450,10 @@ def token(checks, program, folder):
     with Server(program, [folder / "two.lineal"], "--token-file", folder / "token") as server, Browser() as browser:
         browser.visit(f"{server.url}/")
         browser.until("return document.querySelector('#token')")
+        checks.that(browser.js("return document.querySelector('[role=alert]').textContent") == "", "nothing is wrong before a token is given")
+        browser.js("document.querySelector('#token').value = 'wrong-horse'; document.querySelector('form').requestSubmit()")
+        told = browser.until("return document.querySelector('[role=alert]').textContent")
+        checks.that("does not accept this token" in told, "a wrong token is told", told)
         browser.js("document.querySelector('#token').value = 'correct-horse'; document.querySelector('form').requestSubmit()")
         found = browser.until("return document.querySelector('h1').textContent === 'two'")
         checks.that(found, "the token opens the page")
@@ -493,6 +531,15 @@ def plane(checks, browser, where, script, pictures):
     checks.that(browser.js("return document.querySelector('#strategy-0').value") == "ovo", f"{where}: the address restores the choice")
     text = browser.js("return document.querySelector('.plane').innerText")
     checks.that("of 161 wrong" in text and "After 3 passes" in text, f"{where}: and the points, and the passes", text[:200])
+    checks.that("Solid lines: the score of each pair of classes is 0" in text, f"{where}: what the lines are", text[:600])
+    # Pass by pass, until it is stopped.
+    button = "var b = [...document.querySelectorAll('.plane button')].find(b => ['Pass by pass', 'Stop'].includes(b.textContent)); "
+    browser.js(button + "b.click()")
+    browser.until(button + "return b.textContent === 'Stop' && document.querySelector('#passes').value === '2'")
+    browser.js(button + "b.click()")
+    browser.until(button + "return b.textContent === 'Pass by pass'")
+    checks.that(int(browser.js("return document.querySelector('#passes').value")) < 20, f"{where}: passes can be stopped")
+    browser.js("var s = document.querySelector('#passes'); s.value = 0; s.dispatchEvent(new Event('input'))")
     # Three learners beside each other, on another set, with the surface of another score.
     choose(browser, "#pairs", "perceptron, SVM, logistic")
     choose(browser, "#set", "three classes")

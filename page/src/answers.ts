@@ -67,7 +67,7 @@ const counted = (n: number, all: number): string => (n === all ? `All ${all}` : 
 /** What the bars come to. */
 function leadOf(reason: Json): string {
   if (reason.label === undefined) return `Together ${full(reason.lead)}.`;
-  return reason.against ? `It leads by ${rough(reason.lead)}: what the features above add up to.` : `Its score is ${rough(reason.lead)}: what the features above add up to.`;
+  return reason.against ? `It leads by ${rough(reason.lead)}: what the features above add up to.` : `Its score is ${rough(reason.lead).replace("-", "−")}: what the features above add up to.`;
 }
 
 function rivals(model: Served, reason: Json, rival: string | undefined, choose: (rival: string) => void): Node {
@@ -97,7 +97,7 @@ function lit(cell: Json): HTMLElement {
 
 /** Labels as coloured spans: those of BIO and BIOES are joined. */
 function tags({ model, prediction, reasons }: Shown): Node {
-  if (prediction.text !== undefined) return texts(prediction);
+  if (prediction.text !== undefined) return texts(prediction, reasons);
   const labels = prediction.labels as string[];
   const tokens = (prediction.tokens as string[] | undefined) ?? labels.map((_, i) => `token ${i + 1}`);
   const proba = prediction.proba as Json[] | undefined;
@@ -160,8 +160,8 @@ function why(reason: Json | undefined): string {
   return first.map((r) => `${r.what} ${signed((r.for_label ?? 0) - (r.for_against ?? 0))}`).join(", ");
 }
 
-/** A text with spans of characters. */
-function texts(prediction: Json): Node {
+/** A text with spans of characters, and what decided the label of each of its words. */
+function texts(prediction: Json, reasons: Json[]): Node {
   const text = [...(prediction.text as string)];
   const found = (Object.values(prediction).find((value) => Array.isArray(value) && value.every((s) => "start" in s || Array.isArray(s))) ?? []) as any[];
   const spans = found.map((s) => (Array.isArray(s) ? { start: s[0], end: s[1], label: s[2] } : s));
@@ -174,7 +174,13 @@ function texts(prediction: Json): Node {
     at = span.end;
   }
   line.append(text.slice(at).join(""));
-  return section("Spans", line);
+  // Runs of letters and digits, and every other character by itself.
+  const words = (prediction.text as string).match(/[\p{L}\p{M}\p{N}]+|[^\s\p{L}\p{M}\p{N}]/gu) ?? [];
+  const cells = reasons.map((reason) => {
+    const others = [[reason.label, reason.proba], [reason.against, reason.against_proba]].filter(([, p]) => typeof p === "number");
+    return [(words.length === reasons.length && words[reason.token - 1]) || `token ${reason.token}`, String(reason.label), others.map(([label, p]) => `${label} ${(p as number).toFixed(3)}`).join(", "), why(reason)];
+  });
+  return el("div", {}, section("Spans", line, el("p", { class: "note" }, spans.length > 0 ? `${spans.length} found.` : "No span was found.")), cells.length > 0 && section("Token by token", table(["token", "label", "alternatives", "what decided"], cells, [], "words")));
 }
 
 function dependency({ prediction, reasons }: Shown): Node {
@@ -228,7 +234,7 @@ function mask({ prediction, example, model, reasons }: Shown): Node {
   const data = (example as Json).data as string;
   const size = { width: prediction.width, height: prediction.height, class: "picture" };
   const canvas = el("canvas", { ...size, role: "img", "aria-label": "The image with its labels as colours" });
-  void paint(canvas, data, prediction.mask as string);
+  void paint(canvas, data, prediction.mask as string, model.input.masks ?? []);
   const shares = Object.entries(prediction.shares as Record<string, number>).sort((a, b) => b[1] - a[1]);
   const sure = prediction.confidence === undefined ? null : el("p", { class: "note" }, `Mean confidence ${rough(prediction.confidence)}`);
   const keys = el("p", { class: "keys squares" }, ...(model.input.classes ?? []).map((label, i) => el("span", {}, el("i", { style: `background: ${i === 0 ? "var(--card)" : PAINT[(i - 1) % PAINT.length]}` }), label)));
@@ -271,8 +277,15 @@ function pixel(model: Served, example: unknown, { width, height }: Json, reasons
 
 const PAINT = ["rgb(230 60 60)", "rgb(50 120 220)", "rgb(60 170 80)", "rgb(240 170 40)", "rgb(150 90 200)", "rgb(40 180 190)", "rgb(220 100 170)", "rgb(130 110 70)"];
 
-/** The image with the values of its mask as colours, in the order in which they rise. */
-async function paint(canvas: HTMLCanvasElement, image: string, mask: string): Promise<void> {
+/** What a canvas shows of a value that labels have in masks: `#ff8000`, or a grey of 8 bits, or of 16 if some label needs them. */
+function shownAs(value: string, all: string[]): number {
+  if (value.startsWith("#")) return parseInt(value.slice(1), 16);
+  const grey = all.some((other) => Number(other) > 255) ? Math.round(Number(value) / 257) : Number(value);
+  return grey * 0x10101;
+}
+
+/** The image with its labels as colours; the first label has none. */
+async function paint(canvas: HTMLCanvasElement, image: string, mask: string, masks: string[]): Promise<void> {
   const load = (src: string): Promise<HTMLImageElement> =>
     new Promise((done, failed) => {
       const picture = new Image();
@@ -284,15 +297,13 @@ async function paint(canvas: HTMLCanvasElement, image: string, mask: string): Pr
   const { width, height } = canvas;
   context.drawImage(await load(`data:image/png;base64,${mask}`), 0, 0);
   const values = context.getImageData(0, 0, width, height);
-  const seen = new Map<number, number>();
+  const labels = new Map(masks.map((value, i) => [shownAs(value, masks), i]));
   const value = (i: number): number => (values.data[i] << 16) | (values.data[i + 1] << 8) | values.data[i + 2];
-  for (let i = 0; i < values.data.length; i += 4) seen.set(value(i), 0);
-  [...seen.keys()].sort((a, b) => a - b).forEach((v, i) => seen.set(v, i));
   context.clearRect(0, 0, width, height);
   await load(image).then((picture) => context.drawImage(picture, 0, 0, width, height)).catch(() => undefined);
   const picture = context.getImageData(0, 0, width, height);
   for (let i = 0; i < values.data.length; i += 4) {
-    const label = seen.get(value(i)) ?? 0;
+    const label = labels.get(value(i)) ?? 0;
     picture.data[i + 3] = 255;
     if (label === 0) continue;
     const rgb = PAINT[(label - 1) % PAINT.length].match(/\d+/g)!.map(Number);
@@ -329,9 +340,9 @@ function ofVariable(reason: Json): string {
 
 /** The variables of a declared structure with their labels, and the answer as it came. */
 function declared({ prediction, reasons }: Shown): Node {
-  const cells = reasons.map((r) => [String(r.variable), String(r.kind), String(r.label), r.against === null ? "" : String(r.against), r.lead === null ? "" : rough(r.lead), (r.rules as number[]).length > 0 ? lines(r.rules as number[]) : ""]);
+  const cells = reasons.map((r) => [String(r.variable), String(r.kind), String(r.label), r.against === null ? "" : `${r.against}${r.lead === null ? "" : ` by ${rough(r.lead)}`}`, (r.rules as number[]).length > 0 ? lines(r.rules as number[]) : ""]);
   const answer = el("pre", { tabindex: 0 }, JSON.stringify(prediction, null, 1));
-  return el("div", {}, section("Answer", table(["variable", "kind", "label", "not", "lead", "rules that decided"], cells, [true, false, false, false, true]), el("p", { class: "note" }, prediction.slack === 0 ? "Proven to be the best answer that keeps the rules." : `No answer that keeps the rules is better by more than ${rough(prediction.slack ?? 0)}.`), el("details", {}, el("summary", {}, "As JSON"), answer)), reasonsOf(reasons, ofVariable));
+  return el("div", {}, section("Answer", table(["variable", "kind", "label", "ahead of", "rules that decided"], cells, [], "words"), el("p", { class: "note" }, prediction.slack === 0 ? "Proven to be the best answer that keeps the rules." : `No answer that keeps the rules is better by more than ${rough(prediction.slack ?? 0)}.`), el("details", {}, el("summary", {}, "As JSON"), answer)), reasonsOf(reasons, ofVariable));
 }
 
 /** Reasons of any structure: what was decided, and a bar for each weight that spoke for or against it. */

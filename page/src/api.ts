@@ -11,6 +11,10 @@ export interface Input {
   columns?: Column[];
   classes?: string[];
   proba: boolean;
+  /** Columns of weights, each with features of its own. */
+  outputs?: number;
+  /** The value of each label in masks. */
+  masks?: string[];
   example?: Record<string, unknown[]>;
 }
 
@@ -32,8 +36,24 @@ export class Problem extends Error {
   }
 }
 
+/** What went wrong, for people. */
+export function words(error: unknown): string {
+  const where = error instanceof Problem && error.pointer ? ` (${error.pointer})` : "";
+  return (error instanceof Error ? error.message : String(error)) + where;
+}
+
+/** JSON that somebody has typed. */
+export function parsed(text: string, what: string): any {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${what} is not JSON: ${words(error)}`);
+  }
+}
+
 const TOKEN = "lineal-token";
 export const setToken = (token: string): void => sessionStorage.setItem(TOKEN, token);
+export const hasToken = (): boolean => sessionStorage.getItem(TOKEN) !== null;
 
 async function send(path: string, init: RequestInit = {}): Promise<any> {
   const token = sessionStorage.getItem(TOKEN);

@@ -72,7 +72,7 @@ export function arborescence(state: State, keep: () => void): Node {
     PLACES.forEach(([x, y], i) => marks.push(svg("rect", { x: x - 28, y: y - 15, width: 56, height: 30, rx: 8, class: cycle.includes(i) ? "cell chosen" : "cell" }), svg("text", { x, y: y + 5, "text-anchor": "middle", class: "word" }, WORDS[i])));
     const tip = svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 6, refY: 4, markerWidth: 8, markerHeight: 8, orient: "auto" }, svg("path", { d: "M0 0L8 4L0 8Z", class: "tip" }));
     const button = el("button", { type: "button", click: () => ((at = (at + 1) % all.length), draw(), out.querySelector("button")?.focus()) }, at === all.length - 1 ? "Again" : "Next step");
-    out.replaceChildren(section("Chu–Liu–Edmonds, step by step", svg("svg", { viewBox: "0 0 500 300", style: "max-width: 560px", role: "img", "aria-label": said }, svg("defs", {}, tip), ...marks), el("p", { role: "status" }, said), button));
+    out.replaceChildren(section("Chu–Liu–Edmonds, step by step", svg("svg", { viewBox: "0 0 500 300", class: "steps", style: "max-width: 560px", role: "img", "aria-label": said }, svg("defs", {}, tip), ...marks), el("p", { role: "status" }, said), button));
   };
   draw();
   return out;

@@ -1,6 +1,6 @@
 // The API, as /openapi.json describes it: what to send where, with an example that can be sent from here.
 
-import { openapi, predict, explain, type Json, type Served } from "./api";
+import { openapi, parsed, predict, explain, words, type Json, type Served } from "./api";
 import { el, section } from "./dom";
 
 export async function calls(model: Served): Promise<Node> {
@@ -31,9 +31,12 @@ function operation(model: Served, path: string, method: string, about: Json, doc
     const answer = el("pre", { "aria-live": "polite", tabindex: 0, hidden: true });
     const send = async (): Promise<void> => {
       const call = about.operationId === "predict" ? predict : explain;
-      const text = await call(model.name, JSON.parse(field.value)).then((found) => JSON.stringify(found, null, 1)).catch((error: unknown) => String(error));
       answer.hidden = false;
-      answer.textContent = text;
+      try {
+        answer.textContent = JSON.stringify(await call(model.name, parsed(field.value, "The body")), null, 1);
+      } catch (error) {
+        answer.textContent = words(error);
+      }
     };
     block.append(el("div", { class: "field" }, el("label", { for: id }, "Body"), field), el("div", { class: "actions" }, el("button", { type: "button", click: () => void send() }, "Send")), answer);
   }

@@ -27,7 +27,29 @@ const fitting = (room: number) => {
   return (name: string): string => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
 };
 /** Pixels that the number beside a bar takes. */
-const NUMBER = 62;
+const NUMBER = 70;
+
+interface Naming {
+  /** Whether names stand above their bars. */
+  above: boolean;
+  /** Pixels to the left of the chart. */
+  room: number;
+  short: (name: string) => string;
+}
+
+/** Names stand beside their bars, and above them where there is no room on a phone: cut short, one would look like another. */
+function naming(values: [string, number][], width: number): Naming {
+  const names = values.map(([name]) => name);
+  const beside = room(names, width);
+  const short = fitting(beside);
+  return width < 400 && names.some((name) => short(name) !== name) ? { above: true, room: 8, short: fitting(1.12 * width) } : { above: false, room: beside, short };
+}
+
+/** Where a bar and the number beside it are in the strip of its name. */
+const strip = (above: boolean) => ({ height: above ? 42 : 24, insets: { insetTop: above ? 20 : 3, insetBottom: 3 }, dy: above ? 8.5 : 0 });
+
+/** Names above their bars. */
+const over = <D extends { label: string }>(all: D[], { above }: Naming, marginLeft: number): Plot.Markish[] => (above ? [Plot.text(all, { y: "name", text: "label", frameAnchor: "left", textAnchor: "start", dx: -marginLeft, dy: -11, fill: "var(--soft)", stroke: "var(--card)", strokeWidth: 5 })] : []);
 /** Ticks of an axis of so many pixels, whose numbers must not touch. */
 const ticks = (pixels: number): number => Math.max(1, Math.min(4, Math.floor(pixels / 60)));
 
@@ -40,60 +62,62 @@ const tickFormat = (most: number): ((value: number) => string) | undefined => {
 /** Names with values from 0 on; those that were chosen stand out. */
 export function bars(values: [string, number][], what: string, isShare: boolean, chosen: string[] = values.slice(0, 1).map(([name]) => name)): HTMLElement {
   const width = wide(460);
-  const marginLeft = room(values.map(([name]) => name), width);
-  const short = fitting(marginLeft);
-  const all = values.map(([name, value], i) => ({ name: `${i}`, label: short(name), value, chosen: chosen.includes(name) }));
+  const names = naming(values, width);
+  const { height, insets, dy } = strip(names.above);
+  const all = values.map(([name, value], i) => ({ name: `${i}`, full: name, label: names.short(name), value, chosen: chosen.includes(name) }));
   const [least, most] = [Math.min(0, ...all.map((d) => d.value)), Math.max(0, ...all.map((d) => d.value))];
-  const left = marginLeft + (least < 0 ? NUMBER : 0);
+  const left = Math.max(16, names.room) + (least < 0 ? NUMBER : 0);
   const chart = Plot.plot({
     width,
-    height: 56 + 24 * all.length,
+    height: 56 + height * all.length,
     marginTop: 8,
     marginBottom: 46,
     marginLeft: left,
     marginRight: NUMBER,
     style: STYLE,
     x: { label: what, labelOffset: 40, ...(isShare ? { domain: [0, 1] } : { domain: [least, most || (least < 0 ? 0 : 1)] }), ticks: ticks(width - left - NUMBER), tickFormat: tickFormat(Math.max(most, -least)) },
-    y: { label: null, domain: all.map((d) => d.name), tickFormat: (name: string) => all[Number(name)].label, tickSize: 0, tickPadding: 6 + (least < 0 ? NUMBER : 0) },
+    y: { ...(names.above && { axis: null }), label: null, domain: all.map((d) => d.name), tickFormat: (name: string) => all[Number(name)].label, tickSize: 0, tickPadding: 6 + (least < 0 ? NUMBER : 0) },
     marks: [
-      Plot.barX(all, { y: "name", x: "value", fill: (d) => (d.chosen ? "var(--c0)" : "var(--soft)"), insetTop: 3, insetBottom: 3, rx: 2 }),
-      ...beside(all, (d) => rough(d.value)),
+      Plot.barX(all, { y: "name", x: "value", title: "full", fill: (d) => (d.chosen ? "var(--c0)" : "var(--soft)"), ...insets, rx: 2 }),
+      ...beside(all, (d) => rough(d.value), dy),
       Plot.ruleX([0], { stroke: "var(--line)" }),
+      ...over(all, names, left),
     ],
   });
   return figure(chart, values.map(([name, value]) => `${name} ${rough(value)}`).join(", "));
 }
 
 /** Numbers at the ends of bars. */
-function beside<D extends { value: number }>(all: D[], text: (d: D) => string): Plot.Markish[] {
-  const on = (of: D[], textAnchor: "start" | "end", dx: number): Plot.Markish => Plot.text(of, { y: "name", x: "value", text, textAnchor, dx, fill: "var(--ink)" });
+function beside<D extends { value: number }>(all: D[], text: (d: D) => string, dy: number): Plot.Markish[] {
+  const on = (of: D[], textAnchor: "start" | "end", dx: number): Plot.Markish => Plot.text(of, { y: "name", x: "value", text, textAnchor, dx, dy, fill: "var(--ink)" });
   return [on(all.filter((d) => d.value >= 0), "start", 4), on(all.filter((d) => d.value < 0), "end", -4)];
 }
 
 /** Names with values for and against; `what` they are. */
 export function diverging(values: [string, number][], what = "adds", widest = 460): HTMLElement {
   const width = wide(widest);
-  const names = room(values.map(([name]) => name), width);
-  const short = fitting(names);
-  const all = values.map(([name, value], i) => ({ name: `${i}`, label: short(name), value }));
+  const names = naming(values, width);
+  const { height, insets, dy } = strip(names.above);
+  const all = values.map(([name, value], i) => ({ name: `${i}`, full: name, label: names.short(name), value }));
   const most = Math.max(1e-12, ...all.map((d) => Math.abs(d.value)));
   // A side without a bar needs no room.
   const [left, right] = [all.some((d) => d.value < 0), all.some((d) => d.value > 0)];
-  const [marginLeft, marginRight] = [names + (left ? NUMBER : 8), right ? NUMBER : 8];
+  const [marginLeft, marginRight] = [names.room + (left ? NUMBER : 8), right ? NUMBER : 8];
   const chart = Plot.plot({
     width,
-    height: 56 + 22 * all.length,
+    height: 56 + (height - 2) * all.length,
     marginTop: 8,
     marginBottom: 46,
     marginLeft,
     marginRight,
     style: STYLE,
     x: { label: what, labelOffset: 40, domain: [left ? -most : 0, right ? most : 0], ticks: ticks(width - marginLeft - marginRight), tickFormat: tickFormat(most) },
-    y: { label: null, domain: all.map((d) => d.name), tickFormat: (name: string) => all[Number(name)].label, tickSize: 0, tickPadding: left ? NUMBER : 8 },
+    y: { ...(names.above && { axis: null }), label: null, domain: all.map((d) => d.name), tickFormat: (name: string) => all[Number(name)].label, tickSize: 0, tickPadding: left ? NUMBER : 8 },
     marks: [
-      Plot.barX(all, { y: "name", x: "value", fill: (d) => (d.value > 0 ? "var(--c2)" : "var(--c4)"), insetTop: 3, insetBottom: 3, rx: 2 }),
-      ...beside(all, (d) => signed(d.value)),
+      Plot.barX(all, { y: "name", x: "value", title: "full", fill: (d) => (d.value > 0 ? "var(--c2)" : "var(--c4)"), ...insets, rx: 2 }),
+      ...beside(all, (d) => signed(d.value), dy),
       Plot.ruleX([0], { stroke: "var(--soft)" }),
+      ...over(all, names, marginLeft),
     ],
   });
   return figure(chart, values.map(([name, value]) => `${name} ${signed(value)}`).join(", "));

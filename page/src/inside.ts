@@ -6,11 +6,14 @@ import { capital, el, rough, section } from "./dom";
 import { evaluation } from "./evaluation";
 import { blocks } from "./report";
 
-/** Features of each class that are asked for, to be searched. */
+/** Features of each class that are asked for, to be searched; fewer where there are many classes. */
 const SEARCHED = 2000;
+const ALL = 100_000;
+/** Tasks whose models keep hashes of their features. */
+const HASHED = ["dependency", "constituency", "declared"];
 
 export async function inside(model: Served): Promise<Node> {
-  const about = await describe(model.name, SEARCHED);
+  const about = await describe(model.name, Math.max(1, Math.min(SEARCHED, Math.floor(ALL / (model.input.outputs ?? 1)))));
   const facts = (about.facts as [string, string][]).filter(([name]) => name !== "certificate").map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value)));
   const out = el("div", {});
   out.append(
@@ -37,8 +40,10 @@ type Weights = { class: string; features: [string, number][]; effects?: number[]
 
 function weightsOf(about: Json): Node | null {
   const given = about.top_features as any[] | undefined;
+  if (HASHED.includes(String(about.task))) return section("Features that weigh most", el("p", { class: "note" }, "Models of this task keep hashes of their features in place of the names, so the features cannot be listed here. Under Try, each answer names the features that decided it."));
   if (!given || given.length === 0) return null;
   const all: Weights[] = Array.isArray(given[0]) ? [{ class: "", features: given as [string, number][] }] : (given as Weights[]);
+  all.push(...pairsOf(about));
   // In units of its own a weight says little: what a usual difference of the feature does is drawn, where that is known.
   const areEffects = all.some(({ features, effects }) => effects?.some((effect, i) => effect !== features[i][1]));
   const drawn = all.map(({ features, effects }) => features.map(([name, weight], i): [string, number] => [name, areEffects ? (effects?.[i] ?? weight) : weight]));
@@ -57,8 +62,21 @@ function weightsOf(about: Json): Node | null {
   return section("Features that weigh most", el("div", { class: "actions" }, all.length > 1 && el("label", { for: "class" }, "Class"), all.length > 1 && choice, el("label", { for: "search" }, "Search"), search), shown);
 }
 
+const TRANSITIONS = "transitions between labels";
+const EDGES = "edges";
+
+/** Weights of two labels beside each other: of taggers, and of graphs and images. */
+function pairsOf(about: Json): Weights[] {
+  const strongest = (features: [string, number][]): [string, number][] => features.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, SEARCHED);
+  const moves = ((about.transitions ?? []) as [string, string, number][]).map(([from, to, weight]): [string, number] => [`${from} → ${to}`, weight]);
+  const edges = (Array.isArray(about.edges) ? (about.edges as Json[]) : []).map(({ feature, weight }): [string, number] => [feature, weight]);
+  return [{ class: TRANSITIONS, features: strongest(moves) }, { class: EDGES, features: strongest(edges) }].filter(({ features }) => features.length > 0);
+}
+
 /** What the sides of the chart mean. */
 function meaning(about: Json, of: string, areEffects: boolean): string {
+  if (of === TRANSITIONS) return " To the right, the second label follows the first more easily.";
+  if (of === EDGES) return " What each feature of an edge adds if its two ends have different labels; to the left, it holds them together.";
   const names = (about.class_names ?? []) as string[];
   const sides = about.task === "regress" ? " To the right it raises the number, to the left it lowers it." : names.length === 2 && about.task === "classify" ? ` To the right it speaks for ${names[1]}, to the left for ${names[0]}.` : of ? ` To the right it speaks for ${of}, to the left against it.` : "";
   return sides + (areEffects ? " Each bar is what a usual difference of the feature does: its weight times its standard deviation." : "");

@@ -2,7 +2,7 @@
 
 import "../../crates/cli/src/html/style.css";
 import "./page.css";
-import { list, Problem, setToken, type Served } from "./api";
+import { hasToken, list, Problem, setToken, type Served } from "./api";
 import { el } from "./dom";
 import { inside } from "./inside";
 import { calls } from "./calls";
@@ -89,15 +89,15 @@ function trouble(error: unknown): Node {
   return el("p", { class: "warn", role: "alert" }, error instanceof Error ? error.message : String(error));
 }
 
-/** Asks for the token of the server. */
-function askToken(): void {
+/** Asks for the token of the server; `why` the one that was given does not do. */
+function askToken(why = ""): void {
   const field = el("input", { type: "password", id: "token", autocomplete: "current-password", required: true });
   const submit = (event: Event): void => {
     event.preventDefault();
     setToken(field.value.trim());
     void start();
   };
-  main.replaceChildren(el("h1", {}, "lineal"), el("form", { class: "token", submit }, el("label", { for: "token" }, "Token of the server"), field, el("button", {}, "Enter")));
+  main.replaceChildren(el("h1", {}, "lineal"), el("form", { class: "token", submit }, el("label", { for: "token" }, "Token of the server"), field, el("button", {}, "Enter")), el("p", { class: why ? "warn" : "note", role: "alert" }, why));
   field.focus();
 }
 
@@ -108,7 +108,7 @@ async function start(): Promise<void> {
     if (found.playground) play(main);
     else await show();
   } catch (error) {
-    if (error instanceof Problem && error.status === 401) askToken();
+    if (error instanceof Problem && error.status === 401) askToken(hasToken() ? "The server does not accept this token." : "");
     else main.replaceChildren(el("h1", {}, "lineal"), trouble(error));
   }
 }

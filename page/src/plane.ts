@@ -4,7 +4,7 @@ import type { Json } from "./api";
 import { CLASSES, type Point } from "./sets";
 
 export const FRAME: [number, number, number, number] = [-2.5, -2.5, 2.5, 2.5];
-export const SQUARES = 90;
+export const SQUARES = 150;
 export const SIDE = 450;
 const TONES: [number, number, number][] = [[36, 103, 201], [200, 98, 10], [20, 128, 90], [138, 58, 185]];
 
@@ -24,7 +24,8 @@ export function paint(canvas: HTMLCanvasElement, points: Point[], found: Json | 
     });
     context.lineWidth = 1.4;
     (found.lines as [number, number, number][]).forEach(([a, b, c], k) => {
-      const own = found.lines.length === classes.length;
+      // Lines of pairs, and of the columns of a code, belong to no class.
+      const own = ["joint", "ova"].includes(found.report.strategy) && found.lines.length === classes.length;
       context.strokeStyle = own ? tone(classes[k], 0.95) : "rgba(128, 128, 128, 0.9)";
       for (const [level, dash] of [[0, []], [1, [4, 4]], [-1, [4, 4]]] as [number, number[]][]) {
         context.setLineDash(dash);

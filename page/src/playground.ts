@@ -151,20 +151,26 @@ function plane(state: State, keep: () => void): Node {
   };
 
   const slider = el("input", { type: "range", id: "passes", min: 0, max: 60, value: state.passes });
+  let plays = false;
   slider.addEventListener("input", () => {
+    plays = false;
     state.passes = Number(slider.value);
     void run();
   });
   const play = el("button", { type: "button" }, "Pass by pass");
   play.addEventListener("click", async () => {
-    play.disabled = true;
-    for (let pass = 1; pass <= 20; pass++) {
+    plays = !plays;
+    if (!plays) return;
+    play.textContent = "Stop";
+    // Until it is stopped, or another view is opened.
+    for (let pass = 1; pass <= 20 && plays && play.isConnected; pass++) {
       state.passes = pass;
       slider.value = String(pass);
       await run();
       await new Promise((next) => setTimeout(next, 120));
     }
-    play.disabled = false;
+    plays = false;
+    play.textContent = "Pass by pass";
   });
   const choose = (name: string): void => {
     state.set = name;
@@ -264,7 +270,7 @@ function panel(learner: Learner, at: number): Panel {
       const found = await playground(request);
       if (mine !== asked) return;
       paint(canvas, points, found);
-      told.replaceChildren(el("p", {}, `${found.wrong} of ${points.length} wrong. ${capital(String(found.certificate))}`), progress((found.report.curve ?? []) as Json[]), el("details", {}, el("summary", {}, "The same by the program"), el("pre", { tabindex: 0 }, found.command)));
+      told.replaceChildren(el("p", {}, `${found.wrong} of ${points.length} wrong. ${capital(String(found.certificate))}`), el("p", { class: "note" }, linesOf(found, learner)), progress((found.report.curve ?? []) as Json[]), el("details", {}, el("summary", {}, "The same by the program"), el("pre", { tabindex: 0 }, found.command)));
       drawing.replaceChildren(surface < 0 ? "" : found.surface ? surfaceOf(found.surface, scoresOf(learner.strategy, found.classes as string[])[surface] ?? "") : el("p", { class: "note" }, "No loss surface: it is drawn for joint, one-vs-all and one-vs-one, without a map, where there is such a score."));
     } catch (error) {
       if (mine !== asked) return;
@@ -274,6 +280,13 @@ function panel(learner: Learner, at: number): Panel {
     }
   };
   return own;
+}
+
+/** What the lines in the plane are. */
+function linesOf({ lines, classes }: Json, { loss, strategy }: Learner): string {
+  if (lines.length === 0) return "Colours are the regions of the classes. With a map Φ, the scores have no straight lines to draw.";
+  const of = lines.length === 1 ? `the score of ${classes[1]} against ${classes[0]}` : { ova: "the score of each class against all others", joint: "the score of each class", ovo: "the score of each pair of classes" }[strategy] ?? "the score of each problem of the code";
+  return `Colours are the regions of the classes. Solid lines: ${of} is 0; dashed lines: it is 1 or −1${loss.endsWith("hinge") ? ", the margin" : ""}.`;
 }
 
 /** The objective by pass; of binary problems side by side, which tell no objective on their way, what seems to be left of the gap. */

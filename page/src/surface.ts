@@ -13,6 +13,15 @@ export function scoresOf(strategy: string, classes: string[]): string[] {
   return strategy === "ova" ? classes.map((name) => `${name} against all others`) : classes.map((name) => `the score of ${name}`);
 }
 
+/** The value at a place between the middles of four squares, which lie at whole numbers. */
+function between(values: number[], squares: number, x: number, y: number): number {
+  const [u, v] = [x, y].map((at) => Math.max(0, Math.min(squares - 1, at)));
+  const [i, j] = [Math.min(squares - 2, Math.floor(u)), Math.min(squares - 2, Math.floor(v))];
+  const row = (at: number): number => values[at] + (u - i) * (values[at + 1] - values[at]);
+  const [low, high] = [row(j * squares + i), row((j + 1) * squares + i)];
+  return low + (v - j) * (high - low);
+}
+
 export function surfaceOf(found: Json, score: string): Node {
   const { reach, squares, values, at, value, trail } = found as { reach: number; squares: number; values: number[]; at: [number, number]; value: number; trail: [number, number][] };
   const least = Math.min(...values, value);
@@ -23,30 +32,14 @@ export function surfaceOf(found: Json, score: string): Node {
   const canvas = el("canvas", { class: "surface", width: SIDE, height: SIDE, role: "img", "aria-label": `Loss surface of ${score}. ${said}` });
   const context = canvas.getContext("2d")!;
   const size = SIDE / squares;
-  values.forEach((v, i) => {
-    const k = band(v);
-    context.fillStyle = `rgba(36, 103, 201, ${0.72 * (1 - k / BANDS) + 0.04})`;
-    // Whole pixels: squares that overlap would show as a net.
-    const [left, right] = [i % squares, (i % squares) + 1].map((x) => Math.round(x * size));
-    const [top, bottom] = [Math.floor(i / squares) + 1, Math.floor(i / squares)].map((y) => Math.round(SIDE - y * size));
-    context.fillRect(left, top, right - left, bottom - top);
+  const bands = Array.from({ length: SIDE * SIDE }, (_, i) => band(between(values, squares, ((i % SIDE) + 0.5) / size - 0.5, (SIDE - Math.floor(i / SIDE) - 0.5) / size - 0.5)));
+  const image = context.createImageData(SIDE, SIDE);
+  bands.forEach((k, i) => {
+    // A line wherever the band changes.
+    const isLine = ((i + 1) % SIDE !== 0 && bands[i + 1] !== k) || (i + SIDE < bands.length && bands[i + SIDE] !== k);
+    image.data.set(isLine ? [128, 128, 128, 140] : [36, 103, 201, 255 * (0.72 * (1 - k / BANDS) + 0.04)], 4 * i);
   });
-  // A line wherever the band changes.
-  context.strokeStyle = "rgba(128, 128, 128, 0.55)";
-  context.lineWidth = 1;
-  context.beginPath();
-  values.forEach((v, i) => {
-    const [x, y] = [i % squares, Math.floor(i / squares)];
-    if (x + 1 < squares && band(values[i + 1]) !== band(v)) {
-      context.moveTo((x + 1) * size, SIDE - y * size);
-      context.lineTo((x + 1) * size, SIDE - (y + 1) * size);
-    }
-    if (y + 1 < squares && band(values[i + squares]) !== band(v)) {
-      context.moveTo(x * size, SIDE - (y + 1) * size);
-      context.lineTo((x + 1) * size, SIDE - (y + 1) * size);
-    }
-  });
-  context.stroke();
+  context.putImageData(image, 0, 0);
   const place = ([a, b]: [number, number]): [number, number] => [((a + reach) / (2 * reach)) * SIDE, SIDE - ((b + reach) / (2 * reach)) * SIDE];
   const way: [number, number][] = [[0, 0], ...trail, at];
   context.strokeStyle = "rgb(200, 98, 10)";
@@ -65,6 +58,6 @@ export function surfaceOf(found: Json, score: string): Node {
       context.stroke();
     }
   });
-  const note = `${said} Darker is lower; the other weights stay as they are. The line is the way that training took from 0.`;
+  const note = `${said} To the right, the weight of x grows from ${rough(-reach).replace("-", "−")} to ${rough(reach)}, and upwards that of y. Darker is lower; the other weights stay as they are. The line is the way that training took from 0.`;
   return el("figure", { class: "plane" }, el("figcaption", {}, "Loss surface ", el("span", {}, score)), canvas, el("p", { class: "note" }, note));
 }

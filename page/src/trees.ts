@@ -3,7 +3,7 @@
 import { svg } from "./dom";
 
 const LETTER = 7.6;
-const GAP = 18;
+const GAP = 26;
 
 /** Where the middle of each word is, and how wide all are. */
 function places(words: string[], above: string[]): [number[], number] {

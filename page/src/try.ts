@@ -1,6 +1,6 @@
 // Try: an example in, the answer and its reasons out. What is asked for follows from what the model takes.
 
-import { describe, explain, predict, Problem, type Column, type Json, type Served } from "./api";
+import { describe, explain, parsed, predict, Problem, words, type Column, type Json, type Served } from "./api";
 import { el, section } from "./dom";
 import { answerOf } from "./answers";
 import { read } from "./evaluation";
@@ -26,15 +26,15 @@ export async function tryIt(model: Served): Promise<Node> {
       const examples = { [form]: [await entry.example()] };
       const [prediction] = await predict(model.name, { ...examples, ...asked(model) });
       // Reasons are a matter of their own: an answer without them is an answer.
-      const reasons = await explain(model.name, { ...examples, top: 12, words: form === "texts" || form === "rows", ...(rival ? { class: rival } : {}) }).catch((error: unknown) => (error instanceof Problem ? [] : Promise.reject(error)));
+      const found = await explain(model.name, { ...examples, top: 12, words: form === "texts" || form === "rows", ...(rival ? { class: rival } : {}) }).catch((error: unknown) => (error instanceof Problem ? error : Promise.reject(error)));
+      const [reasons, none] = found instanceof Problem ? [[], el("p", { class: "note" }, `Not explained: ${words(found)}`)] : [found, ""];
       const choose = (name: string): void => {
         rival = name || undefined;
         void run();
       };
-      result.replaceChildren(answerOf({ model, prediction, reasons, example: examples[form][0], rival, choose }), asCommand(model, { ...examples, ...asked(model) }));
+      result.replaceChildren(answerOf({ model, prediction, reasons, example: examples[form][0], rival, choose }), none, asCommand(model, { ...examples, ...asked(model) }));
     } catch (error) {
-      const where = error instanceof Problem && error.pointer ? ` (${error.pointer})` : "";
-      result.replaceChildren(el("p", { class: "warn", role: "alert" }, (error instanceof Error ? error.message : String(error)) + where));
+      result.replaceChildren(el("p", { class: "warn", role: "alert" }, words(error)));
     }
     button.disabled = false;
     result.dataset.done = "true";
@@ -47,7 +47,8 @@ export async function tryIt(model: Served): Promise<Node> {
   };
   const quick = (event: Event): void => {
     const key = event as KeyboardEvent;
-    if (key.key === "Enter" && (key.ctrlKey || key.metaKey)) submit(event);
+    // As by the button, so that the fields are checked.
+    if (key.key === "Enter" && (key.ctrlKey || key.metaKey)) (event.currentTarget as HTMLFormElement).requestSubmit();
   };
   return el("div", {}, section("An example", el("form", { submit, keydown: quick }, entry.node, note, el("div", { class: "actions" }, button, el("span", { class: "note" }, "Ctrl+Enter predicts, too")))), result);
 }
@@ -121,14 +122,6 @@ function json(label: string, value: unknown): Entry {
   return { node, example: async () => parsed(field.value, "The example") };
 }
 
-function parsed(text: string, what: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error(`${what} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
 /** Documents, one per line. */
 function query(first: unknown): Entry {
   const documents = ((first as Json | undefined)?.documents ?? []) as unknown[];
@@ -198,7 +191,7 @@ function row(columns: Column[], first: Json): Entry {
     // An empty field is a missing value: a column that is left out would be taken for a wrong name.
     const entries = fields.map(([column, field]) => {
       if (field.value === "" && column.kind !== "text") return [column.name, null];
-      const value = column.kind === "number" ? Number(field.value) : ["numbers", "features"].includes(column.kind) ? JSON.parse(field.value) : field.value;
+      const value = column.kind === "number" ? Number(field.value) : ["numbers", "features"].includes(column.kind) ? parsed(field.value, column.name) : field.value;
       return [column.name, value];
     });
     return Object.fromEntries(entries);

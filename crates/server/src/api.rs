@@ -125,9 +125,12 @@ pub(crate) fn router(app: Arc<App>, origins: &[String]) -> Result<Router, String
 async fn around(State(app): Shared, request: Request, next: Next) -> Response<Body> {
     let id = app.log.id(request.headers());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let (route, model) = route_of(&path);
+    let route = route_of(&path);
+    let (mut parts, body) = request.into_parts();
     // Names that do not exist are no label: anybody could make them up.
-    let model = model.filter(|name| app.models.get(name).is_some()).unwrap_or_default().to_owned();
+    let model = Name::from_request_parts(&mut parts, &()).await.map(|Name(name)| name);
+    let model = model.ok().filter(|name| app.models.get(name).is_some()).unwrap_or_default();
+    let request = Request::from_parts(parts, body);
     app.metrics.in_flight.fetch_add(1, Ordering::Relaxed);
     let visit = Visit {
         app: app.clone(),
@@ -215,22 +218,22 @@ impl Drop for Visit {
 /// What nginx logs for a client that did not wait for its answer.
 const HUNG_UP: u16 = 499;
 
-/// What a path is counted as, and the model that it names.
-fn route_of(path: &str) -> (&'static str, Option<&str>) {
+/// What a path is counted as.
+fn route_of(path: &str) -> &'static str {
     let mut parts = path.trim_matches('/').split('/');
     match (parts.next(), parts.next(), parts.next(), parts.next()) {
-        (Some("healthz" | "readyz"), None, ..) => ("health", None),
-        (Some("metrics"), None, ..) => ("metrics", None),
-        (Some("openapi.json"), None, ..) => ("openapi", None),
-        (Some("v1"), Some("models"), None, _) => ("models", None),
-        (Some("v1"), Some("models"), name, None) => ("model", name),
-        (Some("v1"), Some("models"), name, Some("predict")) => ("predict", name),
-        (Some("v1"), Some("models"), name, Some("explain")) => ("explain", name),
-        (Some("v1"), Some("models"), name, Some("evaluate")) => ("evaluate", name),
-        (Some("v1"), Some("models"), name, Some("views")) => ("views", name),
-        (Some("v1"), Some("playground"), None, _) => ("playground", None),
-        (Some("v1"), ..) => ("unknown", None),
-        _ => ("page", None),
+        (Some("healthz" | "readyz"), None, ..) => "health",
+        (Some("metrics"), None, ..) => "metrics",
+        (Some("openapi.json"), None, ..) => "openapi",
+        (Some("v1"), Some("models"), None, _) => "models",
+        (Some("v1"), Some("models"), _, None) => "model",
+        (Some("v1"), Some("models"), _, Some("predict")) => "predict",
+        (Some("v1"), Some("models"), _, Some("explain")) => "explain",
+        (Some("v1"), Some("models"), _, Some("evaluate")) => "evaluate",
+        (Some("v1"), Some("models"), _, Some("views")) => "views",
+        (Some("v1"), Some("playground"), None, _) => "playground",
+        (Some("v1"), ..) => "unknown",
+        _ => "page",
     }
 }
 
@@ -298,6 +301,9 @@ async fn list(State(app): Shared) -> Response<Body> {
     json_response(json!({ "models": models, "playground": playground }).to_string().into_bytes())
 }
 
+/// Features that a description of a model has, all classes together.
+const LISTED: u64 = 200_000;
+
 async fn describe(State(app): Shared, Name(name): Name, request: Request) -> Answer {
     let model = app.model(&name)?;
     let mut top = None;
@@ -312,8 +318,18 @@ async fn describe(State(app): Shared, Name(name): Name, request: Request) -> Ans
         }
     }
     let summary = app.models.summary(&name);
+    // Features are listed for each column of weights, of which some models have thousands.
+    let columns =
+        summary.as_ref().and_then(|about| about["input"]["outputs"].as_u64()).unwrap_or(1);
+    if top.is_some_and(|top: u64| top * columns > LISTED.max(columns)) {
+        let most = (LISTED / columns).max(1);
+        let detail = format!(
+            "?top=N lists N features for each of {columns} columns of weights: {most} at most"
+        );
+        return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
+    }
     let work = move |_: &_| {
-        let mut about = model.served.describe(top);
+        let mut about = model.served.describe(top.map(|top| top as usize));
         // What the server knows comes beside what `inspect` shows, under names of its own.
         if let (Some(about), Some(Value::Object(summary))) = (about.as_object_mut(), summary) {
             about.insert("served".to_owned(), summary.into());
@@ -526,10 +542,10 @@ mod tests {
 
     #[test]
     fn paths_are_counted_by_what_they_are() {
-        assert_eq!(route_of("/v1/models/a/predict"), ("predict", Some("a")));
-        assert_eq!(route_of("/v1/models"), ("models", None));
-        assert_eq!(route_of("/v1/models/a/b/c"), ("unknown", None));
-        assert_eq!(route_of("/"), ("page", None));
+        assert_eq!(route_of("/v1/models/a/predict"), "predict");
+        assert_eq!(route_of("/v1/models"), "models");
+        assert_eq!(route_of("/v1/models/a/b/c"), "unknown");
+        assert_eq!(route_of("/"), "page");
         assert!(needs_token("metrics") && !needs_token("page"));
     }
 }

@@ -393,7 +393,20 @@ fn what_cannot_be_served_is_told_at_the_start() {
     assert!(why.contains("192.0.2.1 is not an address of this machine"), "{why}");
     drop(first);
     let (certificate, key) = (file("localhost.pem"), file("localhost.pem"));
-    let tls = Some(TlsFiles { certificate, key });
-    let why = Server::start(&options(path, tls), echo).err().unwrap();
-    assert!(why.to_string().contains("no private key"), "{why}");
+    let why = |certificate: PathBuf, key: PathBuf| {
+        let tls = Some(TlsFiles { certificate, key });
+        Server::start(&options(path.clone(), tls), echo.clone()).err().unwrap().to_string()
+    };
+    let told = why(certificate.clone(), key);
+    assert!(told.contains("no private key"), "{told}");
+    let told = why(certificate.clone(), folder.path().join("no.pem"));
+    assert!(told.contains("no.pem cannot be read"), "{told}");
+    let sealed = folder.path().join("sealed.pem");
+    std::fs::write(
+        &sealed,
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMA==\n-----END ENCRYPTED PRIVATE KEY-----\n",
+    )
+    .unwrap();
+    let told = why(certificate, sealed);
+    assert!(told.contains("the key has a password"), "{told}");
 }

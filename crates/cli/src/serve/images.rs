@@ -7,7 +7,7 @@ use lineal::{SceneKind, SceneSchema, Scenes, SegmentModel, StructuredModel};
 use lineal_server::{Examples, Fault, Form};
 use serde_json::{Value, json};
 
-use super::lines::{expect, in_fields, place};
+use super::lines::{Fields, at_field, expect, in_fields, place};
 use crate::args::{ExplainArgs, PredictArgs};
 use crate::html::base64;
 use crate::program::Program;
@@ -82,16 +82,17 @@ fn scenes(
     let mut images = Vec::new();
     for (i, value) in examples.values.iter().enumerate() {
         let at = place(examples, i);
-        let parsed: Value =
-            serde_json::from_str(value).map_err(|e| Fault::request(at.clone(), e.to_string()))?;
-        let (name, data, at) = match &parsed {
-            Value::String(data) => (None, data.as_str(), at),
-            Value::Object(fields) => {
-                let data = fields.get("data").and_then(Value::as_str);
-                let data = data.ok_or_else(|| {
-                    Fault::request(format!("{at}/data"), "must be a file in base64")
-                })?;
-                (fields.get("name").and_then(Value::as_str), data, format!("{at}/data"))
+        let text = |value: &str, at: &str, what: &str| {
+            serde_json::from_str::<String>(value).map_err(|_| Fault::request(at, what))
+        };
+        let (name, data, at) = match value.as_bytes().first() {
+            Some(b'"') => (None, *value, at),
+            Some(b'{') => {
+                let fields = Fields::of(value, &["name", "data"]);
+                let fields = fields.map_err(|why| at_field(&at, why))?;
+                let name = fields.get("name");
+                let name = name.map(|name| text(name, &format!("{at}/name"), "must be a text"));
+                (name.transpose()?, fields.get("data").unwrap_or("null"), format!("{at}/data"))
             }
             _ => {
                 return Err(Fault::request(
@@ -100,8 +101,9 @@ fn scenes(
                 ));
             }
         };
-        let name = name.map_or_else(|| format!("image-{}", examples.first + i + 1), str::to_owned);
-        let bytes = decoded(of_browser(data)).ok_or_else(|| not_base64(at.clone()))?;
+        let name = name.unwrap_or_else(|| format!("image-{}", examples.first + i + 1));
+        let data = text(data, &at, "must be a file in base64")?;
+        let bytes = decoded(of_browser(&data)).ok_or_else(|| not_base64(at.clone()))?;
         let pixels = RgbPixels::decode(&bytes, &name, max_pixels.min(PIXELS))
             .map_err(|error| Fault::request(at.clone(), told(&error)))?;
         images.push((name, pixels, None));

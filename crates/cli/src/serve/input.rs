@@ -88,6 +88,16 @@ pub fn describe(model: &AnyModel) -> Value {
         about.insert("classes".into(), json!(classes));
     }
     about.insert("proba".into(), json!(proba));
+    if let AnyModel::Rows(model) = model {
+        about.insert("outputs".into(), json!(model.n_outputs()));
+    }
+    if let AnyModel::Segment(model) = model
+        && let SceneSchema::Images(schema) = model.schema()
+    {
+        // By label, as they stand in masks.
+        about
+            .insert("masks".into(), schema.labels.iter().map(|label| json!(label.value)).collect());
+    }
     // A page shows an image of its user's.
     if !example.is_null() && form != Form::Images {
         let mut request = Map::new();

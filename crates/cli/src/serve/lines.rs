@@ -38,7 +38,10 @@ impl Places {
             _ => cause.downcast_ref::<lineal::data::Error>(),
         });
         let Some(of_data) = found else {
-            return Fault::request("", in_fields(&error.to_string()));
+            let message = error.to_string();
+            // The file that the request became is nobody's.
+            let rest = message.strip_prefix("request.").and_then(|rest| rest.split_once(": "));
+            return Fault::request("", in_fields(rest.map_or(&*message, |(_, rest)| rest)));
         };
         // Of the file that the request became.
         let message = of_data.message.trim_end_matches("; each line must hold one whole object");
@@ -81,7 +84,9 @@ pub fn in_fields(message: &str) -> String {
         match name.is_empty() {
             true => out.push_str("--"),
             false => {
-                let _ = write!(out, "`{}`", name.replace('-', "_"));
+                // The one flag whose field has another name.
+                let field = if name == "token" { "part" } else { &name };
+                let _ = write!(out, "`{}`", field.replace('-', "_"));
             }
         }
         rest = &flag[2 + name.len()..];
@@ -119,7 +124,14 @@ pub fn place(examples: &Examples<'_>, i: usize) -> String {
 }
 
 pub fn each_is_a_line(name: &'static str, bytes: Vec<u8>, examples: &Examples<'_>) -> File {
-    File { name, bytes, places: Places { form: examples.form, starts: None, below: None } }
+    let places = Places { form: examples.form, starts: None, below: None };
+    File { name, bytes: marked(bytes), places }
+}
+
+/// A mark at the beginning of a file says how it is encoded: one that belongs to the first word comes after another one.
+fn marked(bytes: Vec<u8>) -> Vec<u8> {
+    const MARK: &[u8] = "\u{feff}".as_bytes();
+    if bytes.starts_with(MARK) { [MARK, &bytes].concat() } else { bytes }
 }
 
 pub fn of_lines(
@@ -129,7 +141,8 @@ pub fn of_lines(
     starts: Vec<usize>,
     below: Option<&'static str>,
 ) -> File {
-    File { name, bytes, places: Places { form: examples.form, starts: Some(starts), below } }
+    let places = Places { form: examples.form, starts: Some(starts), below };
+    File { name, bytes: marked(bytes), places }
 }
 
 /// A value on one line: between tokens, JSON has line breaks that mean nothing, and nowhere else.
@@ -266,7 +279,36 @@ fn parsed<'a, T: serde::Deserialize<'a>>(value: &'a str) -> Result<T, String> {
 }
 
 /// The fields of an object as they stand, also where two have one name.
-struct Fields<'a>(Vec<(String, &'a RawValue)>);
+pub struct Fields<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'a> Fields<'a> {
+    /// Of an object that may have these keys, each once; else the key that is wrong, and why.
+    pub fn of(value: &'a str, known: &[&str]) -> Result<Self, (Option<String>, String)> {
+        let fields: Self = parsed(value).map_err(|why| (None, why))?;
+        for (at, (key, _)) in fields.0.iter().enumerate() {
+            let why = match known.contains(&key.as_str()) {
+                false => format!("is not a key here; known are {}", known.join(" and ")),
+                true if fields.0[..at].iter().any(|(other, _)| other == key) => {
+                    "stands there twice".to_owned()
+                }
+                true => continue,
+            };
+            return Err((Some(key.clone()), why));
+        }
+        Ok(fields)
+    }
+
+    /// What a key has.
+    pub fn get(&self, key: &str) -> Option<&'a str> {
+        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value.get())
+    }
+}
+
+/// Something in a field, or in the object itself.
+pub fn at_field(at: &str, (key, why): (Option<String>, String)) -> Fault {
+    let below = key.map(|key| format!("/{}", key.replace('~', "~0").replace('/', "~1")));
+    Fault::request(format!("{at}{}", below.unwrap_or_default()), why)
+}
 
 impl<'de: 'a, 'a> serde::Deserialize<'de> for Fields<'a> {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -363,19 +405,13 @@ fn queries(schema: &Schema, examples: &Examples<'_>) -> Result<File, Fault> {
         let (id, documents) = match value.as_bytes().first() {
             Some(b'[') => (None, *value),
             Some(b'{') => {
-                let fields: std::collections::BTreeMap<String, &RawValue> =
-                    parsed(value).map_err(|e| wrong(&e))?;
-                let documents = fields.get("documents").map(|raw| raw.get());
-                if let Some(other) =
-                    fields.keys().find(|key| !["id", "documents"].contains(&key.as_str()))
-                {
-                    return Err(Fault::request(
-                        format!("{at}/{other}"),
-                        "is not a key of a query; known are id and documents",
-                    ));
-                }
-                let id = fields.get("id").map(|raw| raw.get());
-                (id, documents.ok_or_else(|| wrong("the query has no list documents"))?)
+                let fields = Fields::of(value, &["id", "documents"]);
+                let fields = fields.map_err(|why| at_field(&at, why))?;
+                let documents = fields.get("documents");
+                (
+                    fields.get("id"),
+                    documents.ok_or_else(|| wrong("the query has no list documents"))?,
+                )
             }
             _ => {
                 return Err(wrong(

@@ -75,7 +75,9 @@ pub fn playground(args: &PlaygroundArgs) -> anyhow::Result<()> {
 /// A model from the bytes of its file.
 fn loader() -> Loader {
     Arc::new(|name, bytes| {
-        let model = AnyModel::from_bytes(bytes).map_err(|error| error.to_string())?;
+        // Whoever loads it says which file it is.
+        let told = |message: String| message.replacen("the model given as bytes", "the file", 1);
+        let model = AnyModel::from_bytes(bytes).map_err(|error| told(error.to_string()))?;
         let answering = Answering::new(name, model).map_err(|error| error.to_string())?;
         Ok(Box::new(answering) as Box<dyn Served>)
     })

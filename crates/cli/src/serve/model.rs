@@ -21,6 +21,8 @@ use crate::talk::Talk;
 const PARSED: usize = 500;
 /// Tokens of a sentence that is tagged.
 const TAGGED: usize = 50_000;
+/// Scores of a row of a model whose small requests are answered at once.
+const QUICK_OUTPUTS: usize = 100;
 /// Tokens of a sentence whose labels are explained, all of them.
 const EXPLAINED: usize = 1_000;
 
@@ -182,8 +184,12 @@ impl Served for Answering {
         });
         done.map_err(|error| {
             let fault = places.fault(&error);
-            let at_class = fault.detail.starts_with("`class`");
-            if at_class { Fault { pointer: "/class".into(), ..fault } } else { fault }
+            let at = match ask.part {
+                _ if fault.detail.starts_with("`class`") => "/class",
+                Some(_) if fault.pointer.is_empty() => "/part",
+                _ => return fault,
+            };
+            Fault { pointer: at.into(), ..fault }
         })?;
         match &self.model {
             AnyModel::Rows(model) if ask.words && model.features().text().is_some() => {
@@ -198,7 +204,13 @@ impl Served for Answering {
     }
 
     fn is_quick(&self) -> bool {
-        matches!(self.model, AnyModel::Rows(_))
+        // A few kilobytes may be a thousand rows, and each has a score for every output.
+        match &self.model {
+            AnyModel::Rows(model) => {
+                model.n_outputs() <= QUICK_OUTPUTS && model.features().map().is_none()
+            }
+            _ => false,
+        }
     }
 
     fn kept_evaluation(&self) -> Option<(String, String)> {

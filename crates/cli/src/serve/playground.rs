@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use lineal::map::MapSpec;
 use lineal::{Interrupt, Model, Predicted, Source, Targets, Training, read_features};
 use lineal_server::{Fault, Playground};
 use serde::Deserialize;
@@ -19,6 +20,8 @@ use crate::train::Trainable;
 const POINTS: usize = 5000;
 const SQUARES: usize = 200;
 const PASSES: usize = 1000;
+/// Random features of a point: a thousand points of them take megabytes.
+const RANDOM: usize = 1000;
 /// Passes whose weights are marked on the loss surface: each is a run of its own.
 const TRAIL: usize = 60;
 /// With more points than this there are no such runs.
@@ -92,6 +95,12 @@ fn check(request: &Request) -> Result<(), Fault> {
     }
     if request.passes.is_some_and(|n| n == 0 || n > PASSES) {
         return wrong("/passes", format!("must be a number from 1 to {PASSES}"));
+    }
+    // What is no map is told where it becomes a flag.
+    if let Some(Ok(MapSpec::Rff { n_features, .. })) = request.map.as_deref().map(str::parse)
+        && n_features > RANDOM
+    {
+        return wrong("/map", format!("{RANDOM} random features at most"));
     }
     if request.frame.iter().any(|x| !x.is_finite()) {
         return wrong("/frame", "must be four numbers".into());
@@ -285,6 +294,8 @@ mod tests {
             json!({"points": []}),
             json!({"points": [[0, 0, "a,b"]]}),
             json!({"c": -1}),
+            json!({"map": "rff:1048576"}),
+            json!({"map": "cubes"}),
             json!({"output": "/etc/passwd"}),
         ] {
             assert!(answer(more.clone()).is_err(), "{more}");

@@ -2,9 +2,12 @@
 //!
 //! A sentence is a text, cut at blanks; a list of tokens; a list with the cells of each token; or an object with a list for each column.
 
+use std::collections::HashSet;
+
 use lineal::data::words;
 use lineal::{Format, SequenceSchema};
 use lineal_server::{Examples, Fault, Form};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
 
 use super::lines::{File, each_is_a_line, expect, of_lines, place, push_line};
@@ -67,6 +70,11 @@ pub fn of_brackets(examples: &Examples<'_>, most: usize) -> Result<File, Fault> 
                     false => Ok(cell.replace('(', "-LRB-").replace(')', "-RRB-")),
                 }
             };
+            if token[1].as_deref() == Some("-NONE-") {
+                let detail =
+                    "has the tag -NONE-, which treebanks give to what is not a word: leave it out";
+                return Err(Fault::request(format!("{}/tags/{t}", place(examples, i)), detail));
+            }
             match with_tags {
                 true => words.push(format!("({} {})", cell(1)?, cell(0)?)),
                 // Plain words are escaped where they are read.
@@ -91,12 +99,70 @@ fn each<T>(
     f: impl Fn(Value) -> Result<T, (String, String)>,
 ) -> Result<Vec<T>, Fault> {
     let one = |(i, value): (usize, &&str)| {
-        let parsed = serde_json::from_str(value).map_err(|e| (String::new(), e.to_string()));
+        let wrong = |e: serde_json::Error| (String::new(), e.to_string());
+        let distinct = serde_json::from_str::<Distinct>(value).map_err(wrong);
+        let parsed = distinct.and_then(|_| serde_json::from_str(value).map_err(wrong));
         parsed.and_then(&f).map_err(|(below, detail)| {
             Fault::request(format!("{}{below}", place(examples, i)), detail)
         })
     };
     examples.values.iter().enumerate().map(one).collect()
+}
+
+/// JSON in which no object has a key twice, of which only the last would be seen.
+struct Distinct;
+
+impl<'de> Deserialize<'de> for Distinct {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for Distinct {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self, A::Error> {
+        while list.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
+        let mut keys = HashSet::new();
+        while let Some((key, _)) = map.next_entry::<String, Self>()? {
+            if let Some(key) = keys.replace(key) {
+                return Err(A::Error::custom(format_args!("{key:?} stands there twice")));
+            }
+        }
+        Ok(self)
+    }
 }
 
 /// The cells of each token, by these columns; what is not given is `None`. `words_at` is the column of the words, which is also called tokens.
@@ -149,6 +215,10 @@ fn cells(
                     .as_array()
                     .ok_or_else(|| (format!("/{key}"), "must be a list".to_owned()))?;
                 columns.push((at, key, list));
+            }
+            // The words may be called by their column or tokens.
+            if columns.iter().filter(|(at, ..)| *at == words_at).count() > 1 {
+                return Err(("/tokens".to_owned(), format!("is {} again", names[words_at])));
             }
             let n = columns.iter().find(|(at, ..)| *at == words_at).map(|(.., list)| list.len());
             let n = n.ok_or_else(|| here("there is no list tokens"))?;

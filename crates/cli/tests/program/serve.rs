@@ -57,6 +57,8 @@ fn what_is_wrong_is_told_with_its_place() {
         ("PUT", "/", 405),
         ("GET", "/v1/models/x", 404),
         ("GET", "/v1/models/m?top=0", 400),
+        // Three classes, each with so many features.
+        ("GET", "/v1/models/m?top=100000", 400),
         ("GET", "/nothing", 404),
         ("GET", "/v1/models/%ff%fe", 404),
         ("POST", "/v1/models/%ff/predict", 404),
@@ -112,6 +114,22 @@ fn probes_the_page_ids_and_the_log() {
     let mine = lines.iter().find(|line| line["id"] == "my-1").unwrap();
     assert_eq!((&mine["status"], &mine["path"]), (&json!(422), &json!(PATH)));
     assert!(mine["time"].as_str().unwrap().ends_with('Z') && mine["ms"].is_number());
+}
+
+#[test]
+fn a_name_that_addresses_escape_is_counted() {
+    let world = World::with_model(&[]);
+    let server = Serving::start(&world, &["grün=m.lineal", "--log", "errors"]);
+    let answer = server.send("POST", "/v1/models/gr%C3%BCn/predict", &[], ROW.as_bytes());
+    assert_eq!((answer.status, &answer.json()["model"]), (200, &json!("grün")));
+    server.get("/v1/models/made-up");
+    let name = "lineal_requests_total{route=\"predict\",model=\"grün\",status=\"200\"}";
+    assert_eq!(server.metric(name), 1.0);
+    assert_eq!(
+        server.metric("lineal_requests_total{route=\"model\",model=\"\",status=\"404\"}"),
+        1.0
+    );
+    server.end();
 }
 
 #[test]

@@ -352,7 +352,17 @@ fn what_would_be_read_as_something_else_or_take_too_much_is_refused() {
     ] {
         world.run(&["train", data, "--task", task, "-o", out]).done();
     }
-    let server = Serving::start(&world, &["q.lineal", "t.lineal", "d.lineal", "--log", "errors"]);
+    let [image, mask] = picture();
+    world.file("a.ppm", image);
+    world.file("a.pgm", mask);
+    world.file("i.tsv", "a.ppm\ta.pgm\n");
+    world.run(&["train", "i.tsv", "--task", "segment", "-o", "i.lineal"]).done();
+    world.file("p.mrg", BRACKETS);
+    world
+        .run(&["train", "p.mrg", "--task", "constituency", "--hash", "14", "-o", "p.lineal"])
+        .done();
+    let models = ["q.lineal", "t.lineal", "d.lineal", "i.lineal", "p.lineal", "--log", "errors"];
+    let server = Serving::start(&world, &models);
     let words = |n: usize| json!({"sentences": [vec![json!(["dog", "NN"]); n]]});
     let trees = |n: usize| json!({"sentences": [vec!["dog"; n]]});
     let comment = json!({"queries": [{"id": "a#b", "documents": [[1], [2]]}]});
@@ -366,5 +376,36 @@ fn what_would_be_read_as_something_else_or_take_too_much_is_refused() {
         let answer = server.post(path, &body);
         assert_eq!(answer.status, status, "{path} {answer:?}");
     }
+    // Of a key that stands there twice, only the last would be seen; of two names of a column, one.
+    for (model, body, pointer) in [
+        ("q", r#"{"queries": [{"documents": [[1]], "documents": [[2]]}]}"#, "/queries/0/documents"),
+        ("q", r#"{"queries": [{"documents": [[1]], "a/b": 1}]}"#, "/queries/0/a~1b"),
+        ("t", r#"{"sentences": [{"tokens": ["a"], "1": ["NN"], "1": ["DT"]}]}"#, "/sentences/0"),
+        ("d", r#"{"sentences": [["a"], {"tokens": ["a"], "form": ["b"]}]}"#, "/sentences/1/tokens"),
+        (
+            "p",
+            r#"{"sentences": [{"tokens": ["a", "b"], "tags": ["DT", "-NONE-"]}]}"#,
+            "/sentences/0/tags/1",
+        ),
+        ("i", r#"{"images": [{"data": "", "data": ""}]}"#, "/images/0/data"),
+        ("i", r#"{"images": [{"data": "", "nam": "a"}]}"#, "/images/0/nam"),
+        ("i", r#"{"images": [{"data": "", "name": 7}]}"#, "/images/0/name"),
+        ("i", r#"{"images": [{"name": "a"}]}"#, "/images/0/data"),
+    ] {
+        let path = format!("/v1/models/{model}/predict");
+        let answer = server.send("POST", &path, &[], body.as_bytes());
+        assert_eq!((answer.status, &answer.json()["pointer"]), (422, &json!(pointer)), "{body}");
+    }
+    let found = server.post(
+        "/v1/models/t/predict",
+        &json!({"sentences": [[["\u{feff}", "NN"], ["\u{feff}a", "NN"]]]}),
+    );
+    assert_eq!(found.json()["predictions"][0]["tokens"], json!(["\u{feff}", "\u{feff}a"]));
+    let missing = json!({"sentences": [["dog"]], "part": 7});
+    let answer = server.post("/v1/models/d/explain", &missing).json();
+    assert_eq!(
+        (&answer["pointer"], &answer["detail"]),
+        (&json!("/part"), &json!("no sentence has a word 7"))
+    );
     server.end();
 }
