@@ -145,6 +145,7 @@ pub(crate) fn likely(bytes: &[u8]) -> &'static str {
     let n_japanese = runs.concat().iter().filter(|b| (0x81..=0x97).contains(*b)).count();
     let n_odd = runs.iter().filter(|run| run.len() % 2 == 1).count();
     match () {
+        () if Encoding::of_mark(bytes).is_some() => "utf-16",
         // Half of the bytes of plain English are 0 there.
         () if bytes.iter().take(1 << 12).filter(|b| **b == 0).count() >= 512 => "utf-16",
         // Letters with accents stand alone among others.

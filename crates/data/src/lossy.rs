@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use crate::blocks::Block;
 use crate::error::{Error, count};
-use crate::source::utf8;
+use crate::source::utf8_of_rows;
 
 /// How often a walk replaced bytes, and where first.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ impl Replaced {
 
     /// The text of a block.
     pub(crate) fn decode<'t>(&self, block: &Block<'t>, file: &str) -> Result<Cow<'t, str>, Error> {
-        match utf8(block.text, file) {
+        match utf8_of_rows(block.text, file) {
             Ok(text) => Ok(Cow::Borrowed(text)),
             Err(error) if !self.allowed.get() => Err(error.below(block.n_lines_before)),
             Err(_) => Ok(Cow::Owned(self.replace(block))),

@@ -241,14 +241,29 @@ pub(crate) fn without_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
-/// The text as UTF-8, or where it is not.
+/// The text as UTF-8, or where it is not: of formats that have no other encoding.
 pub(crate) fn utf8<'a>(bytes: &'a [u8], file: &str) -> Result<&'a str, Error> {
+    text(bytes, file, |likely| format!(" ({likely}): convert it (iconv -f ENCODING -t UTF-8)"))
+}
+
+/// The same of rows, whose encoding can be said.
+pub(crate) fn utf8_of_rows<'a>(bytes: &'a [u8], file: &str) -> Result<&'a str, Error> {
+    text(bytes, file, |likely| {
+        format!(": say options.encoding = {likely}, or convert it (iconv -t UTF-8)")
+    })
+}
+
+fn text<'a>(
+    bytes: &'a [u8],
+    file: &str,
+    remedy: impl Fn(&str) -> String,
+) -> Result<&'a str, Error> {
     std::str::from_utf8(bytes).map_err(|e| {
         let at = e.valid_up_to();
         let message = format!(
-            "byte 0x{:02x} is not valid UTF-8; the file seems to be in another encoding: say options.encoding = {}, or convert it (iconv -t UTF-8)",
+            "byte 0x{:02x} is not valid UTF-8; the file seems to be in another encoding{}",
             bytes.get(at).copied().unwrap_or_default(),
-            crate::encoding::likely(bytes)
+            remedy(crate::encoding::likely(bytes))
         );
         Error::at(ErrorKind::Encoding, file, bytes, at, message)
     })

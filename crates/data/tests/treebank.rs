@@ -268,6 +268,13 @@ fn faults_have_their_line() {
     assert_eq!(read(&several).heads(), [0, 2, 0, 0]);
     let error = read_treebank(memory("a.conllu", b"1\t\xff\n"), &both).unwrap_err();
     assert_eq!((error.line, error.column), (Some(1), Some(3)));
+    // The message named an option that only rows have, and took UTF-16 for Chinese.
+    let text = error.to_string();
+    assert!(text.ends_with("(latin1): convert it (iconv -f ENCODING -t UTF-8)"), "{text}");
+    let utf16: Vec<u8> =
+        format!("\u{feff}{SAMPLE}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let error = read_treebank(memory("a.conllu", utf16), &both).unwrap_err().to_string();
+    assert!(error.starts_with("a.conllu:1:1: byte 0xff") && error.contains("(utf-16)"), "{error}");
     let error = read_treebank(memory("a.csv", SAMPLE), &both).unwrap_err().to_string();
     assert!(
         error.contains("csv does not hold dependency trees; give options.format = conllu"),

@@ -129,6 +129,23 @@ fn known_heads_and_relations_stay() {
 }
 
 #[test]
+fn a_relation_counts_as_known_only_beside_a_known_head() {
+    let (model, _) = train(&read(&sentences(20)), &spec(|_| {})).unwrap();
+    let parsed = |head: &str| {
+        let text = format!(
+            "1\tthe\t_\tDET\t_\t_\t{head}\tnovel\t_\t_\n2\tdog\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n"
+        );
+        let source = Source::Memory { name: "g.conllu".into(), bytes: text.into() };
+        let data = model.read(source, &TreebankOptions::default()).unwrap();
+        model.answer(&data, &Ask { known: true, ..Ask::default() })
+    };
+    // The relation was an error here, too, although nothing would have come of it.
+    assert_eq!(model.relation(parsed("_").unwrap()[0].relations[0]), "det");
+    let error = parsed("2").unwrap_err().to_string();
+    assert!(error.contains("g.conllu:1: the known relation `novel`"), "{error}");
+}
+
+#[test]
 fn probabilities_are_those_of_all_trees() {
     let data = read(&sentences(20));
     for labeller in [LabellerKind::Second, LabellerKind::Joint] {

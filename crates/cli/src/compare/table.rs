@@ -1,6 +1,6 @@
 //! The table of a comparison, with the best of each column marked.
 
-use lineal::Task;
+use lineal::{Report, Task};
 
 use super::{Comparison, LeftOut, Measured, Row};
 use crate::table::{self, Align};
@@ -118,9 +118,10 @@ pub fn cells(found: &Comparison, columns: &[Column]) -> Vec<Cells> {
     found.rows.iter().map(of_row).collect()
 }
 
-/// Runs that ended before they met the tolerance, by name.
+/// Runs that ended before they met the tolerance, by name. What minimises no objective has none to meet.
 pub fn unconverged(found: &Comparison) -> Vec<String> {
-    let stopped = |row: &&Row| row.outcome.as_ref().is_ok_and(|m| !m.report.converged);
+    let is_stopped = |report: &Report| !report.converged && !report.objective.is_nan();
+    let stopped = |row: &&Row| row.outcome.as_ref().is_ok_and(|m| is_stopped(&m.report));
     found.rows.iter().filter(stopped).map(Row::name).collect()
 }
 

@@ -141,6 +141,16 @@ fn the_same_bytes_at_any_number_of_threads() {
     assert_eq!(bytes("1"), bytes("3"));
 }
 
+/// Passive–aggressive updates minimise nothing, and were said to have stopped before they met --tol.
+#[test]
+fn updates_without_an_objective_have_no_tolerance_to_meet() {
+    let out = world()
+        .run(&["compare", "train.conllu", "--task", "dependency", "--losses", "passive-aggressive"])
+        .done()
+        .out;
+    assert!(out.contains("passive-aggressive") && !out.contains("--tol"), "{out}");
+}
+
 #[test]
 fn probabilities_and_best_trees() {
     let world = trained(&["--loss", "logistic", "--order", "1", "--max-passes", "15"]);

@@ -11,7 +11,7 @@ use crate::structured::{
 use crate::tag::TagModel;
 use crate::{Error, TreebankOptions};
 use lineal_data::{
-    ConlluColumn, HeadConstraints, NO_RELATION, Sentence, Source, Treebank, TreebankSchema,
+    ConlluColumn, HeadConstraints, NO_HEAD, NO_RELATION, Sentence, Source, Treebank, TreebankSchema,
 };
 use lineal_dependencies::features::{Sentences, Templates};
 use lineal_dependencies::parser::{ArcExplanation, ParseAsk, Parsed, Parser};
@@ -178,24 +178,22 @@ impl DependencyModel {
         Ok(parsed)
     }
 
-    /// Puts relations back that the data has, where the tree has its head as well.
+    /// Puts relations back that the data has beside a known head.
     fn keep_known(&self, sentence: Sentence<'_>, parsed: &mut Parsed) -> Result<(), Error> {
-        let unknown = |r: &u32| *r != NO_RELATION && *r as usize >= self.relations().len();
-        if let Some(t) = sentence.deprels().iter().position(unknown) {
-            let data = sentence.data();
-            let name = &data.relations[sentence.deprels()[t] as usize];
-            let message = format!("the known relation `{name}` is not one of the model's");
-            return Err(data.error_at(sentence.index(), t, message).into());
-        }
-        let known = || sentence.heads().iter().zip(sentence.deprels());
-        for (heads, relations) in parsed.trees_mut() {
-            for ((relation, head), (known_head, given)) in
-                relations.iter_mut().zip(heads).zip(known())
-            {
-                if *given != NO_RELATION && known_head == head {
-                    *relation = *given;
-                }
+        let given = sentence.heads().iter().zip(sentence.deprels()).enumerate();
+        let is_known = |&(_, (&head, &relation)): &(usize, (&u32, &u32))| {
+            head != NO_HEAD && relation != NO_RELATION
+        };
+        for (t, (_, &relation)) in given.filter(is_known) {
+            if relation as usize >= self.relations().len() {
+                let data = sentence.data();
+                let message = format!(
+                    "the known relation `{}` is not one of the model's; correct it, or write `_` to have it predicted",
+                    data.relations[relation as usize]
+                );
+                return Err(data.error_at(sentence.index(), t, message).into());
             }
+            parsed.trees_mut().for_each(|(_, relations)| relations[t] = relation);
         }
         Ok(())
     }

@@ -385,13 +385,18 @@ fn known_heads_and_forbidden_arcs() {
     let templates = templates();
     let sentences = hashed(&templates);
     let w = random(&mut Rng::new(9), 512);
-    let mut candidates = Candidates::default();
-    candidates.push_constrained(&[Some(2), None, None, None], |h, m| (h, m) != (0, 2));
-    candidates.push_constrained(&[None; 3], |_, _| true);
-    candidates.push_constrained(&[None], |_, _| true);
+    // The first sentence has four words, of which `first` is the head of word 1 and `no_root` must not be the root.
+    let candidates = |first: u32, no_root: u32| {
+        let mut candidates = Candidates::default();
+        for (n, m) in [(4, 1), (4, 2), (4, 3), (4, 4), (3, 1), (3, 2), (3, 3), (1, 1)] {
+            let fits =
+                |h: &u32| *h != m && (n < 4 || (m != 1 || *h == first) && (*h, m) != (0, no_root));
+            candidates.push((0..=n).filter(fits));
+        }
+        candidates
+    };
     // Word 4 over word 1 leaves no place for the root's arc unless arcs may cross.
-    let mut crossing = Candidates::default();
-    crossing.push_constrained(&[Some(4), None, None, None], |h, m| (h, m) != (0, 4));
+    let (candidates, crossing) = (candidates(2, 2), candidates(4, 4));
     for kind in [TreeKind::Projective, TreeKind::SecondOrder, TreeKind::NonProjective] {
         let spec = TreeSpec { kind, bits: 9, ..TreeSpec::default() };
         let trees = Trees::new(&templates, &sentences, Some(&candidates), spec);

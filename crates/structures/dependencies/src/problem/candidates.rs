@@ -24,16 +24,6 @@ impl Candidates {
         self.ends.push(self.heads.len() as u32);
     }
 
-    /// Adds the words of a sentence with all heads that are allowed: the one that is known, or those for which `allowed(head, word)`. Not pruned, so that a tree is found
-    /// if there is one.
-    pub fn push_constrained(&mut self, known: &[Option<u32>], allowed: impl Fn(u32, u32) -> bool) {
-        let n = known.len() as u32;
-        for (m, known) in (1..).zip(known) {
-            let fits = |h: &u32| *h != m && known.is_none_or(|known| known == *h) && allowed(*h, m);
-            self.push((0..=n).filter(fits));
-        }
-    }
-
     /// Adds the words of another list.
     pub fn append(&mut self, other: &Self) {
         let start = self.heads.len() as u32;

@@ -19,8 +19,6 @@ pub struct Heads<'a> {
     sentences: &'a Sentences,
     /// One for each word of all sentences, or none.
     gold: &'a [u32],
-    weights: &'a [f64],
-    total_weight: f64,
     bits: u32,
 }
 
@@ -53,18 +51,12 @@ impl<'a> Heads<'a> {
     /// Heads to predict, with 2^`bits` weights ([`TreeSpec::MIN_BITS`] to [`TreeSpec::MAX_BITS`]).
     pub fn new(templates: &'a Templates, sentences: &'a Sentences, bits: u32) -> Self {
         let bits = bits.clamp(TreeSpec::MIN_BITS, TreeSpec::MAX_BITS);
-        let total_weight = sentences.len() as f64;
-        Self { templates, sentences, gold: &[], weights: &[], total_weight, bits }
+        Self { templates, sentences, gold: &[], bits }
     }
 
     /// The gold head of each word of all sentences.
     pub fn with_gold(self, gold: &'a [u32]) -> Self {
         Self { gold, ..self }
-    }
-
-    /// How much each sentence counts; all the same by default.
-    pub fn with_weights(self, weights: &'a [f64]) -> Self {
-        Self { weights, total_weight: weights.iter().sum(), ..self }
     }
 
     /// Adds the best heads of each word of sentence `i` by its scores to `kept`: at most `spec.most`, none whose probability is below `spec.threshold` times the best
@@ -126,10 +118,6 @@ impl<F: Scalar> Structure<F> for Heads<'_> {
 
     fn dim(&self) -> usize {
         1 << self.bits
-    }
-
-    fn share(&self, i: usize) -> f64 {
-        self.weights.get(i).copied().unwrap_or(1.0) / self.total_weight
     }
 
     fn work(&self) -> usize {

@@ -23,8 +23,6 @@ pub struct Relations<'a> {
     /// First weights of features.
     starts: Vec<u32>,
     gold: &'a [u32],
-    weights: &'a [f64],
-    total_weight: f64,
     n_relations: usize,
     dim: usize,
 }
@@ -65,18 +63,12 @@ impl<'a> Relations<'a> {
             ends.extend(sentence_ends.iter().map(|end| starts.len() + end));
             starts.extend(sentence_starts);
         }
-        let total_weight = (ends.len() - 1) as f64;
-        Self { ends, starts, gold: &[], weights: &[], total_weight, n_relations, dim }
+        Self { ends, starts, gold: &[], n_relations, dim }
     }
 
     /// The gold relation of each word of all sentences.
     pub fn with_gold(self, gold: &'a [u32]) -> Self {
         Self { gold, ..self }
-    }
-
-    /// How much each word counts; all the same by default.
-    pub fn with_weights(self, weights: &'a [f64]) -> Self {
-        Self { weights, total_weight: weights.iter().sum(), ..self }
     }
 
     fn features(&self, i: usize) -> &[u32] {
@@ -95,10 +87,6 @@ impl<F: Scalar> Structure<F> for Relations<'_> {
 
     fn dim(&self) -> usize {
         self.dim
-    }
-
-    fn share(&self, i: usize) -> f64 {
-        self.weights.get(i).copied().unwrap_or(1.0) / self.total_weight
     }
 
     fn work(&self) -> usize {

@@ -32,8 +32,6 @@ pub struct Trees<'a> {
     candidates: Option<&'a Candidates>,
     heads: &'a [u32],
     relations: &'a [u32],
-    weights: &'a [f64],
-    total_weight: f64,
     spec: TreeSpec,
 }
 
@@ -73,8 +71,6 @@ impl<'a> Trees<'a> {
             candidates,
             heads: &[],
             relations: &[],
-            weights: &[],
-            total_weight: sentences.len() as f64,
             spec: TreeSpec { bits, ..spec },
         }
     }
@@ -83,11 +79,6 @@ impl<'a> Trees<'a> {
     /// [projective](super::projectivize) if the kind is.
     pub fn with_gold(self, heads: &'a [u32], relations: &'a [u32]) -> Self {
         Self { heads, relations, ..self }
-    }
-
-    /// How much each sentence counts; all the same by default.
-    pub fn with_weights(self, weights: &'a [f64]) -> Self {
-        Self { weights, total_weight: weights.iter().sum(), ..self }
     }
 
     /// What they are.
@@ -168,10 +159,6 @@ impl<F: Scalar> Structure<F> for Trees<'_> {
 
     fn dim(&self) -> usize {
         1 << self.spec.bits
-    }
-
-    fn share(&self, i: usize) -> f64 {
-        self.weights.get(i).copied().unwrap_or(1.0) / self.total_weight
     }
 
     fn work(&self) -> usize {
