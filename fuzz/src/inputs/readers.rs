@@ -209,7 +209,7 @@ pub fn parquet(input: &[u8]) -> Signature {
                 assert_eq!(rows(table), rows(same.ok()), "rows of Parquet and of its lines");
             }
         }
-        Err(error) => s.message(&error.to_string()),
+        Err(error) => s.message(error.to_string()),
     }
     s
 }
