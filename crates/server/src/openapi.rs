@@ -132,7 +132,7 @@ pub(crate) fn document(models: &[Example], has_token: bool) -> Value {
             "/v1/models/{name}/views": {
                 "parameters": [name],
                 "get": {
-                    "operationId": "views", "summary": "What `lineal train --report` shows, as far as the model's file keeps it: curves and margins, as HTML",
+                    "operationId": "views", "summary": "What `lineal train --report` shows, as far as the model's file keeps it: curves, margins and how it did on its test, as HTML",
                     "responses": {"200": answer("The blocks", "Views"), "default": problem()},
                 },
             },
@@ -206,7 +206,12 @@ fn schemas() -> Value {
             "metrics": {"type": "object", "description": "By name, as `lineal eval --json` has them"},
             "html": {"type": "string", "description": "Tables and drawings"},
         }},
-        "Views": {"type": "object", "required": ["training"], "properties": {"training": {"type": "string"}}},
+        "Views": {"type": "object", "required": ["training", "evaluation"], "properties": {
+            "training": {"type": "string", "description": "Tables and drawings, as HTML"},
+            "evaluation": {"type": ["object", "null"], "description": "How the model did on the data that it was tested with", "properties": {
+                "source": {"type": "string"}, "html": {"type": "string"},
+            }},
+        }},
         "Predictions": results("predictions"),
         "Explanations": results("explanations"),
         "Models": {"type": "object", "required": ["models"], "properties": {"models": {"type": "array", "items": {"$ref": "#/components/schemas/Served"}}}},
