@@ -6,6 +6,7 @@ use crate::options::ReadOptions;
 use crate::schema::{ColumnKind, Schema, TargetKind};
 use crate::source::Source;
 use crate::stream::{Learnt, learn_schema};
+use crate::table::is_missing;
 
 /// Rows that are looked at.
 const SAMPLE: usize = 20_000;
@@ -46,14 +47,14 @@ fn why_numbers(schema: &Schema, n_rows: usize) -> Option<String> {
     let label = schema.columns.iter().flatten().find(|column| column.kind == ColumnKind::Label);
     let name = label.map_or("the label".to_owned(), |column| format!("{:?}", column.name));
     let value = |class: &String| parse_number(class, schema.decimal_comma);
-    let values: Option<Vec<f64>> = schema.classes.iter().map(value).collect();
-    let values = values?;
+    let classes: Vec<&String> = schema.classes.iter().filter(|c| !is_missing(c)).collect();
+    let values: Vec<f64> = classes.iter().map(|class| value(class)).collect::<Option<_>>()?;
     let n_values = values.len();
     if n_values <= 2 || values.iter().any(|v| !v.is_finite()) {
         return None;
     }
     if let Some(at) = values.iter().position(|v| v.fract() != 0.0) {
-        return Some(format!("{name} holds fractions, such as {}", schema.classes[at]));
+        return Some(format!("{name} holds fractions, such as {}", classes[at]));
     }
     // Codes of products or occupations are whole numbers, too, and have a name that says so.
     const NAMES_OF_CLASSES: [&str; 5] = ["label", "class", "category", "intent", "code"];

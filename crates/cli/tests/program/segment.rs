@@ -228,5 +228,5 @@ fn tuning_says_when_the_best_c_is_at_the_edge() {
     let said = "C = 1000 is the largest that was tried";
     world.run(&[&tune[..], &["0.0000001,1000"]].concat()).done().says(&[said]);
     let run = world.run(&[&tune[..], &["0.0000001,1000,2000"]].concat()).done();
-    assert!(!run.err.contains("that was tried, and the best"), "{}", run.err);
+    assert!(!run.err.contains("that was tried"), "{}", run.err);
 }

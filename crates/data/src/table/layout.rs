@@ -94,7 +94,7 @@ pub(crate) fn is_header(text: &[u8]) -> bool {
     lines.next().is_none() && DELIMITERS.iter().any(is_cut)
 }
 
-/// The number of cells of each of the first lines, if it is the same and over one. What stands in quotes does not separate.
+/// The number of cells of each of the first lines, if it is the same and over one; the header may have one less. What stands in quotes does not separate.
 fn n_cells(text: &[u8], delimiter: u8) -> Option<usize> {
     let (mut n, mut counts) = (1, Vec::new());
     let (mut quoted, mut at_start, mut is_blank) = (false, true, true);
@@ -127,8 +127,29 @@ fn n_cells(text: &[u8], delimiter: u8) -> Option<usize> {
     if counts.is_empty() && !is_blank {
         counts.push(n);
     }
-    let first = *counts.first()?;
-    (first > 1 && counts.iter().all(|&n| n == first)).then_some(first)
+    let (&first, rest) = counts.split_first()?;
+    let n = *rest.first().unwrap_or(&first);
+    (first > 1 && (n == first || n == first + 1) && rest.iter().all(|&cells| cells == n))
+        .then_some(n)
+}
+
+/// What the rows have that a header of one cell less does not name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Extra {
+    /// The names or numbers of the rows in front, as R's `write.table` puts them.
+    RowNames,
+    /// Nothing, after a separator at the end.
+    Nothing,
+}
+
+/// Whether each of the first rows has one cell more than the header.
+pub(super) fn extra_cell(first: &[String], rows: &[Vec<String>]) -> Option<Extra> {
+    let n = first.len() + 1;
+    if rows.is_empty() || rows.iter().any(|row| row.len() != n) {
+        return None;
+    }
+    let ends_empty = rows.iter().all(|row| row.last().is_some_and(String::is_empty));
+    Some(if ends_empty { Extra::Nothing } else { Extra::RowNames })
 }
 
 /// Whether commas stand before the fractions of numbers: there are some that could not be written so otherwise (`12,5`, `0,125`), and none with a point where these have

@@ -42,6 +42,7 @@ pub(crate) use cells::cells;
 pub(crate) use columns::needs_sink;
 pub(crate) use convert::convert;
 pub(crate) use fasttext::PREFIX as LABEL_PREFIX;
+pub(crate) use profile::is_missing;
 
 /// The key of a JSON row whose object holds named numbers.
 const FEATURES: &str = "features";
@@ -274,7 +275,8 @@ fn fill(
         Ok(ControlFlow::Continue(()))
     })?;
     if encoder.n_rows() == 0 {
-        return Err(no_rows(rows, encoder.table()));
+        let none = || no_rows(rows, encoder.table());
+        return Err(encoder.all_unlabelled().unwrap_or_else(none));
     }
     if encoder.text().is_some_and(|batch| batch.n_rows() > 0) {
         hand_over(&mut encoder)?;
