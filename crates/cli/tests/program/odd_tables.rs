@@ -385,3 +385,19 @@ fn rows_without_a_label_are_left_out_and_counted() {
     let run = world.run(&["train", "a.csv", "-o", "m.lineal"]).done();
     run.says(&["`NA` is a class like the others"]);
 }
+
+#[test]
+fn a_carriage_return_within_a_cell_does_not_end_the_row() {
+    let row = |i: usize| format!("word{}\rmore,\"{}\",{}\r\n", i % 5, i % 7, i % 2);
+    let rows: String = (0..40).map(row).collect();
+    let world = World::new();
+    world.file("a.csv", format!("name,x,label\r\n\r\n{rows}\r\n"));
+    let run = world.run(&["train", "a.csv", "-o", "m.lineal", "--json"]).done();
+    assert_eq!((&run.json()["examples"], &run.json()["features"]), (&40.into(), &6.into()));
+    run.says(&["name   categorical, 5 values: word0\\rmore", "x      numeric"]);
+    // Where rows end so, it does.
+    let rows: String = (0..40).map(|i| format!("{},{}\r", i % 7, i % 2)).collect();
+    world.file("mac.csv", format!("x,label\r{rows}"));
+    let run = world.run(&["train", "mac.csv", "-o", "m.lineal", "--json"]).done();
+    assert_eq!(run.json()["examples"], 40);
+}

@@ -10,7 +10,7 @@ use super::quick::unescape_into;
 use super::target::{Mode, TargetColumn, is_unlabelled};
 use super::{Cell, Rows, Table, TableRow, Want, show};
 use crate::dataset::Dataset;
-use crate::error::{Error, ErrorKind, count, printable, quote, thousands};
+use crate::error::{Error, ErrorKind, argument, count, quote, thousands};
 use crate::format::Format;
 use crate::number::{parse_f32, parse_f64, parse_number};
 use crate::queries::{Queries, QueryIndex, uneven_weights};
@@ -375,7 +375,7 @@ impl<'a> Encoder<'a> {
         {
             return Ok(value);
         }
-        let (name, remedy) = (printable(&self.names[column]), self.remedy(column));
+        let (name, remedy) = (argument(&self.names[column]), self.remedy(column));
         let message = match cell {
             Cell::Text(text) if !text.is_empty() && !is_missing(text) => match parse_f64(text) {
                 None => format!("{} is not a number; {remedy}", quote(text)),
@@ -410,7 +410,7 @@ impl<'a> Encoder<'a> {
     /// What to do about a cell that does not fit its column.
     fn remedy(&self, column: usize) -> String {
         let empty = if self.table.options.strict { "" } else { ", leave the cell empty" };
-        let name = printable(&self.names[column]);
+        let name = argument(&self.names[column]);
         format!("correct it{empty}, or {} options.ignore = {name}", self.say())
     }
 
@@ -596,7 +596,7 @@ impl<'a> Encoder<'a> {
     fn or_category(&self, name: &str) -> String {
         match self.is_learning() {
             true => {
-                format!("; with options.categorical = {}, missing is a category", printable(name))
+                format!("; with options.categorical = {}, missing is a category", argument(name))
             }
             false => String::new(),
         }

@@ -2,7 +2,7 @@
 
 use super::FEATURES;
 use super::profile::{MOST_VALUES, Profile};
-use crate::error::{count, printable, quote, thousands};
+use crate::error::{argument, count, quote, thousands};
 use crate::schema::ColumnKind;
 
 /// Up to so many values are categories even if each row has its own.
@@ -14,7 +14,7 @@ pub(super) const TEXT_WORDS: usize = 4;
 /// What the column is, if its first feature is `at`.
 pub(super) fn guess(name: &str, profile: Profile, at: usize) -> ColumnKind {
     let ignored = |why: String| ColumnKind::Ignored { why };
-    let shown = printable(name);
+    let shown = argument(name);
     let n_single = profile.n_numbers + profile.n_names;
     if profile.n_objects > 0 {
         if name == FEATURES {
@@ -88,7 +88,7 @@ pub(super) fn not_dates(name: &str, profile: &Profile, file: &str) -> Option<Str
         (_, true) => ("a time", "times", times.n, &times.first_other),
         _ => return None,
     };
-    let ((cell, line), shown) = (first.as_ref()?, printable(name));
+    let ((cell, line), shown) = (first.as_ref()?, argument(name));
     Some(format!(
         "{file}:{line}: column {name:?} is not {what} because of {} ({} of {} are {whats}); correct it, leave the cell empty, or say options.ignore = {shown}",
         quote(cell),
@@ -179,7 +179,7 @@ pub(super) fn is_date(profile: &Profile) -> bool {
 
 /// A column of numbers with a few words in it is often a typing error.
 pub(super) fn mixed(name: &str, profile: &Profile, file: &str) -> Option<String> {
-    let ((word, line), shown) = (profile.first_name.as_ref()?, printable(name));
+    let ((word, line), shown) = (profile.first_name.as_ref()?, argument(name));
     (profile.n_numbers * 2 >= profile.n_rows).then(|| {
         format!(
             "{file}:{line}: column {name:?} is not numeric because of {} ({} of {} are numbers); correct \

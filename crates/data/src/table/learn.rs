@@ -9,7 +9,7 @@ use super::guess::{
 };
 use super::profile::{Look, MOST_VALUES, Profile, profile};
 use super::{Rows, Table};
-use crate::error::{Error, ErrorKind, printable, quote};
+use crate::error::{Error, ErrorKind, argument, quote};
 use crate::format::Format;
 use crate::labels::sort_names;
 use crate::options::ReadOptions;
@@ -46,15 +46,32 @@ impl Role {
 
 /// The schema that the first `most` rows tell.
 pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Learnt, Error> {
-    let Table { file, format, options, .. } = table;
+    let Table { file, options, .. } = table;
     if let Some(bits) = options.hash_categories.filter(|bits| !(1..=MOST_BITS).contains(bits)) {
         let message = format!(
             "options.hash_categories = {bits}: between 1 and {MOST_BITS} bits can be hashed into"
         );
         return Err(Error::new(ErrorKind::Columns, file, message));
     }
+    let roles = roles(rows.names(), table)?;
+    learn_roles(rows, table, most, roles)
+}
+
+/// The same, with all columns but the label left out.
+pub(super) fn learn_label(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Learnt, Error> {
+    let roles = roles(rows.names(), table)?;
+    let only_label = |role: Role| if role == Role::Label { role } else { Role::Ignore };
+    learn_roles(rows, table, most, roles.into_iter().map(only_label).collect())
+}
+
+fn learn_roles(
+    rows: &dyn Rows,
+    table: Table<'_>,
+    most: usize,
+    roles: Vec<Role>,
+) -> Result<Learnt, Error> {
+    let Table { file, format, options, .. } = table;
     let names = rows.names();
-    let roles = roles(names, table)?;
     // A column without a name is called by its place. The first such one is what pandas and R write in front: the row's number or name.
     let is_cut = matches!(format, Format::Csv | Format::Tsv) && !rows.no_header();
     let is_unnamed = |name: &str| is_cut && name == "1" && names.first().is_some_and(|n| n == name);
@@ -117,7 +134,7 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
             Role::Guess if is_id(name, is_unnamed(name), &profile) => ColumnKind::Ignored {
                 why: format!(
                     "identifies the row; options.numeric = {0} or options.categorical = {0} keeps it",
-                    printable(name)
+                    argument(name)
                 ),
             },
             Role::Guess => {

@@ -174,10 +174,17 @@ pub(crate) fn read_with(
     Ok(dataset)
 }
 
-/// Learns the schema from the first rows.
-pub(crate) fn learn_schema(table: Table<'_>, n_rows: usize) -> Result<Learnt, Error> {
+/// Learns the schema from the first rows; of the label alone, if no other column is asked about.
+pub(crate) fn learn_schema(
+    table: Table<'_>,
+    n_rows: usize,
+    only_label: bool,
+) -> Result<Learnt, Error> {
     let rows = table.open(n_rows)?;
-    learn::learn(&*rows, table, n_rows)
+    match only_label {
+        true => learn::learn_label(&*rows, table, n_rows),
+        false => learn::learn(&*rows, table, n_rows),
+    }
 }
 
 /// Gives chunks of rows, read with a schema.

@@ -321,7 +321,7 @@ impl Profile {
 }
 
 /// A guessed categorical column has at most so many values.
-pub(super) const MOST_VALUES: usize = 1000;
+pub(super) const MOST_VALUES: usize = 10_000;
 
 /// The different values of a column: themselves up to a number of them, then only how many.
 pub(super) struct Distinct {
