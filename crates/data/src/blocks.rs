@@ -249,6 +249,9 @@ fn too_long(file: &str, n_lines_before: usize) -> Error {
     Error::in_line(ErrorKind::Syntax, file, n_lines_before + 1, Some(1), message)
 }
 
+/// Bytes that are read first: most files are small, and to fill the buffer of a block with zeros takes longer than to read them.
+const FIRST: usize = 1 << 17;
+
 /// As [`Input::for_each_block`], over bytes that come one after the other; `buffer` has the first of them.
 fn walk_reader(
     mut buffer: Vec<u8>,
@@ -265,7 +268,11 @@ fn walk_reader(
     while more || n_filled > 0 {
         // Enough for a block and the rest of its last row, mostly, so that little is left to move. A row that is longer than the buffer
         // doubles it, so that looking for its end again costs little.
-        let full = if n_filled < BLOCK { BLOCK + BLOCK / 16 } else { 2 * n_filled };
+        let full = match n_filled {
+            n if n < FIRST && buffer.len() <= FIRST => FIRST,
+            n if n < BLOCK => BLOCK + BLOCK / 16,
+            n => 2 * n,
+        };
         if more {
             buffer.resize(full.max(buffer.len()), 0);
             n_filled += reader.fill_slice(&mut buffer[n_filled..full])?;

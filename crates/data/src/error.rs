@@ -133,6 +133,17 @@ pub(crate) fn printable(text: &str) -> String {
     shown
 }
 
+/// A name as the value of a field, or of a flag: in quotes if a shell would cut it.
+pub(crate) fn argument(name: &str) -> String {
+    let shown = printable(name);
+    let is_plain = |c: char| c.is_alphanumeric() || "_-.+:/@%…".contains(c);
+    match shown.contains('\'') {
+        _ if shown.chars().all(is_plain) => shown,
+        true => format!("\"{shown}\""),
+        false => format!("'{shown}'"),
+    }
+}
+
 /// A sentence for which no tree is looked for.
 pub(crate) fn too_long(n: usize, longest: usize) -> String {
     format!("the sentence has {n} words, and trees are found for {longest} at most; split it")
@@ -168,6 +179,17 @@ mod tests {
         e.column = None;
         assert_eq!(e.to_string(), "f.svm:2: bad");
         assert_eq!(Error::new(ErrorKind::Io, "f.svm", "bad").to_string(), "f.svm: bad");
+    }
+
+    #[test]
+    fn arguments_can_be_copied_into_a_shell() {
+        for (name, expected) in [
+            ("age", "age"),
+            ("Body Mass (g)", "'Body Mass (g)'"),
+            ("driver's age", "\"driver's age\""),
+        ] {
+            assert_eq!(argument(name), expected);
+        }
     }
 
     #[test]

@@ -5,7 +5,8 @@ use crate::number::parse_number;
 use crate::options::ReadOptions;
 use crate::schema::{ColumnKind, Schema, TargetKind};
 use crate::source::Source;
-use crate::stream::{Learnt, learn_schema};
+use crate::stream::{Learnt, learn_label};
+use crate::table::is_missing;
 
 /// Rows that are looked at.
 const SAMPLE: usize = 20_000;
@@ -34,7 +35,7 @@ pub struct GuessedTarget {
 /// A source that can be read only once must be [kept](Source::kept). Errors of the file itself are left to the reader.
 pub fn guess_target(source: &Source, options: &ReadOptions) -> GuessedTarget {
     let options = ReadOptions { target: TargetKind::Classes, ..options.clone() };
-    let looked: Result<Learnt, Error> = learn_schema(source, &options, SAMPLE);
+    let looked: Result<Learnt, Error> = learn_label(source.clone(), &options, SAMPLE);
     let why = looked.ok().and_then(|learnt| why_numbers(&learnt.schema, learnt.n_rows));
     match why {
         Some(why) => GuessedTarget { target: TargetKind::Real, why },
@@ -46,20 +47,21 @@ fn why_numbers(schema: &Schema, n_rows: usize) -> Option<String> {
     let label = schema.columns.iter().flatten().find(|column| column.kind == ColumnKind::Label);
     let name = label.map_or("the label".to_owned(), |column| format!("{:?}", column.name));
     let value = |class: &String| parse_number(class, schema.decimal_comma);
-    let values: Option<Vec<f64>> = schema.classes.iter().map(value).collect();
-    let values = values?;
+    let classes: Vec<&String> = schema.classes.iter().filter(|c| !is_missing(c)).collect();
+    let values: Vec<f64> = classes.iter().copied().map(value).collect::<Option<_>>()?;
     let n_values = values.len();
     if n_values <= 2 || values.iter().any(|v| !v.is_finite()) {
         return None;
     }
     if let Some(at) = values.iter().position(|v| v.fract() != 0.0) {
-        return Some(format!("{name} holds fractions, such as {}", schema.classes[at]));
+        return Some(format!("{name} holds fractions, such as {}", classes[at]));
     }
     // Codes of products or occupations are whole numbers, too, and have a name that says so.
     const NAMES_OF_CLASSES: [&str; 5] = ["label", "class", "category", "intent", "code"];
     let is_code = |name: &str| NAMES_OF_CLASSES.iter().any(|n| name.eq_ignore_ascii_case(n));
     let is_named = label.is_none_or(|column| is_code(&column.name));
-    let is_many = (n_values > MANY_VALUES && n_rows < FEW_ROWS * n_values)
+    let is_many = (n_values > MANY_VALUES
+        && (n_rows < FEW_ROWS * n_values || !are_counted(&values)))
         || (n_values > MANY_IN_SMALL && n_rows < 2 * n_values);
     (is_many && !is_named).then(|| {
         format!(
@@ -68,6 +70,13 @@ fn why_numbers(schema: &Schema, n_rows: usize) -> Option<String> {
             thousands(n_rows)
         )
     })
+}
+
+/// Whether values could be the numbers of classes: these are counted from 0 or 1 without large gaps. Ages begin later, and amounts have gaps.
+fn are_counted(values: &[f64]) -> bool {
+    let (low, high) =
+        values.iter().fold((f64::INFINITY, 0.0), |(low, high), &v| (v.min(low), v.max(high)));
+    (0.0..=1.0).contains(&low) && high - low < 1.25 * values.len() as f64
 }
 
 #[cfg(test)]
@@ -93,6 +102,15 @@ mod tests {
         assert_eq!(target("a.csv", &many), TargetKind::Real);
         let small = table("y", 20, |i| (i % 12).to_string());
         assert_eq!(target("a.csv", &small), TargetKind::Real);
+        let ages = table("y", 2000, |i| (18 + i % 70).to_string());
+        assert_eq!(target("a.csv", &ages), TargetKind::Real);
+        let waits = table("y", 2000, |i| (i % 40 * (i % 40)).to_string());
+        assert_eq!(target("a.csv", &waits), TargetKind::Real);
+        let holes =
+            table("y", 60, |i| if i % 9 == 0 { "NA".into() } else { format!("{}.5", i % 5) });
+        assert_eq!(target("a.csv", &holes), TargetKind::Real);
+        let numbered = table("y", 2000, |i| (i % 70).to_string());
+        assert_eq!(target("a.csv", &numbered), TargetKind::Classes);
         let pairs = table("y", 24, |i| (i % 12).to_string());
         assert_eq!(target("a.csv", &pairs), TargetKind::Classes);
     }

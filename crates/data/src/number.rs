@@ -205,8 +205,9 @@ pub(crate) fn parse_number(text: &str, comma: bool) -> Option<f64> {
 fn parse_decorated(text: &str, comma: bool) -> Option<f64> {
     const LONGEST: usize = 40;
     let (first, last) = (text.chars().next()?, text.chars().next_back()?);
-    let opens = first.is_ascii_digit() || "+-($€£¥.".contains(first);
-    let ends = last.is_ascii_digit() || ")%$€£¥".contains(last);
+    let is_currency = |c: char| "$€£¥₹₽₩₺₪₫₴₦฿".contains(c);
+    let opens = first.is_ascii_digit() || "+-(.".contains(first) || is_currency(first);
+    let ends = last.is_ascii_digit() || ")%".contains(last) || is_currency(last);
     if !opens || !ends || text.len() > LONGEST {
         return None;
     }
@@ -217,7 +218,6 @@ fn parse_decorated(text: &str, comma: bool) -> Option<f64> {
             None => (false, text.strip_prefix('+').unwrap_or(text)),
         },
     };
-    let is_currency = |c: char| "$€£¥".contains(c);
     // The sign may come before that of a currency or after it.
     let (negative, rest) = match rest.strip_prefix(is_currency).map(str::trim_start) {
         Some(rest) if !negative => {

@@ -1,4 +1,4 @@
-//! What a user may say about a file.
+//! Options for reading a file.
 
 use std::path::PathBuf;
 
@@ -13,41 +13,43 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Whether labels are classes, sets of labels, numbers, or grades of documents. [`read_with`](crate::read_with) follows the schema instead.
     pub target: TargetKind,
-    /// The column with the label; else one named label, class, target or y, and labels where they are sets, grade or relevance where they are grades.
+    /// The column with the label. `None` takes the one named label, class, target or y (or labels for sets of labels, grade or relevance for grades).
     pub label: Option<String>,
-    /// Between the labels of a csv or tsv cell, for [`TargetKind::Labels`]. JSON has lists.
+    /// The character between the labels in a csv or tsv cell, for [`TargetKind::Labels`]. JSON has lists.
     pub label_separator: char,
     /// The column with example weights.
     pub weight: Option<String>,
-    /// For [`TargetKind::Grades`]: the column that says which query a row is a document of; else one named query, qid or query_id.
+    /// For [`TargetKind::Grades`]: the column with the query of each row. `None` takes the one named query, qid or query_id.
     pub query: Option<String>,
     /// Columns that must be numbers.
     pub numeric: Vec<String>,
-    /// Columns whose values are names even where they look like numbers.
+    /// Columns whose values are names, even if they look like numbers.
     pub categorical: Vec<String>,
-    /// Hash the values of all columns of categories into one table of 2 to this power features, in place of a feature for each: bounded
-    /// memory, whatever values come.
+    /// Hash the values of all categorical columns into one table of 2 to this power features, instead of one feature per value, so that memory is bounded
+    /// whatever values occur.
     pub hash_categories: Option<u8>,
-    /// Columns that are running text, for [`read_text`](crate::read_text).
+    /// Columns of running text, for [`read_text`](crate::read_text).
     pub text: Vec<String>,
-    /// Whether columns of many long and different values are guessed to be text. The façade's `read_features` guesses where no column is named.
+    /// Whether columns with many long and different values are read as text. The façade's `read_features` does this if no column is named.
     pub guess_text: bool,
     /// Columns to leave out.
     pub ignore: Vec<String>,
-    /// Whether the first row of a csv or tsv file names the columns; without a header they are "1", "2", …. `None` tells by the rows
+    /// Whether the first row of a csv or tsv file names the columns; without a header they are "1", "2", …. `None` decides by the rows
     /// after it, or by the schema.
     pub header: Option<bool>,
-    /// What separates the cells of a csv file, an ASCII character; `None` tells by the first rows.
+    /// The ASCII character that separates the cells of a csv file; `None` decides by the first rows.
     pub delimiter: Option<u8>,
     /// How characters are encoded; `None` for UTF-8, or UTF-16 with a byte order mark.
     pub encoding: Option<Encoding>,
     /// Whether labels that the schema of a [`stream`](crate::stream) does not have become new classes.
     pub grow_classes: bool,
-    /// Whether a blank line of fastText is a row without text, so that each line has its answer; else it is none.
+    /// Whether a blank line of fastText is a row without text, so that each line has an answer; otherwise blank lines are skipped.
     pub blank_rows: bool,
-    /// Whether to stop at what is else mended with a warning: bytes of text that are not UTF-8, missing numbers, and columns of one name.
+    /// With a schema: whether to leave out rows without a label, as learning a schema does, because they are only read to be compared with a model's answers. Tables alone (csv, tsv, JSON lines) have such rows.
+    pub only_labelled: bool,
+    /// Whether to refuse what is otherwise repaired with a warning: bytes of text that are not UTF-8, missing numbers, rows without a label, and two columns with one name.
     pub strict: bool,
-    /// The labels of an IDX file of images, where its name does not tell.
+    /// The labels of an IDX file of images; `None` takes the file with the matching name.
     pub labels_file: Option<PathBuf>,
 }
 
@@ -71,6 +73,7 @@ impl Default for ReadOptions {
             encoding: None,
             grow_classes: false,
             blank_rows: false,
+            only_labelled: false,
             strict: false,
             labels_file: None,
         }

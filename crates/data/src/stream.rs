@@ -97,7 +97,25 @@ pub fn learn_schema(
     options: &ReadOptions,
     sample_rows: usize,
 ) -> Result<Learnt, Error> {
-    let source = in_utf8(source.into(), options)?;
+    learn(source.into(), options, sample_rows, false)
+}
+
+/// The same for the label alone: other columns of a table are not looked at.
+pub(crate) fn learn_label(
+    source: Source,
+    options: &ReadOptions,
+    sample_rows: usize,
+) -> Result<Learnt, Error> {
+    learn(source, options, sample_rows, true)
+}
+
+fn learn(
+    source: Source,
+    options: &ReadOptions,
+    sample_rows: usize,
+    only_label: bool,
+) -> Result<Learnt, Error> {
+    let source = in_utf8(source, options)?;
     let file = &source.name();
     if matches!(source, Source::Stdin) {
         return Err(comes_once(file));
@@ -114,7 +132,8 @@ pub fn learn_schema(
         Format::Svmlight => svmlight::learn_schema(input, file, options.target, sample_rows),
         _ => {
             let replaced = &Replaced::new(may_replace(format, options));
-            table::learn_schema(Table { input, file, format, options, replaced }, sample_rows)
+            let table = Table { input, file, format, options, replaced };
+            table::learn_schema(table, sample_rows, only_label)
         }
     }
 }

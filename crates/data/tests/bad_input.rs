@@ -98,7 +98,8 @@ fn real_labels_must_be_finite_numbers() {
         ("a.svm", "1.5 1:1\nx 1:1\n", "a.svm:2:1: label `x` is not a number"),
         ("a.svm", "1.5 1:1\ninf 1:1\n", "a.svm:2:1: label `inf` is not a finite number"),
         ("a.csv", "a,y\n1,2\n3,x\n", "a.csv:3:3: column \"y\": label `x`"),
-        ("a.csv", "a,y\n1,2\n3,nan\n", "a.csv:3:3: column \"y\": label `nan`"),
+        ("a.csv", "a,y\n1,2\n3,-inf\n", "a.csv:3:3: column \"y\": label `-inf`"),
+        ("a.csv", "a,y\n1,nan\n3,\n", "a.csv: no row has a label"),
         ("a.jsonl", "{\"y\":true,\"a\":1}\n", "a.jsonl:1:2: column \"y\": label `true`"),
     ] {
         let error = read(memory(name, text), &options).unwrap_err();

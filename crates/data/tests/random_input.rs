@@ -153,7 +153,7 @@ proptest! {
     ) {
         let train: [&[u8]; 3] = [b"1 1:1 3:2\n2 2:1\n", b"label,a,b\n1,2,x\n2,3,y\n", b"{\"label\":1,\"features\":{\"a\":1}}"];
         for format in Format::ALL {
-            let options = ReadOptions { target, header: Some(header), guess_text: true, ..options(format) };
+            let options = ReadOptions { target, header: Some(header), guess_text: true, only_labelled: true, ..options(format) };
             let mut text = Lengths::default();
             if let Ok(d) = read_text(memory(bytes.clone()), &options, &mut text) {
                 prop_assert_eq!(d.x.n_cols(), d.schema.n_features);

@@ -241,7 +241,7 @@ fn keys_that_come_late_are_columns() {
     let text = "{\"y\":1,\"a\":1}\n".repeat(1500) + "{\"y\":2,\"a\":1,\"late\":\"x\"}\n";
     let d = read(memory("t.jsonl", &text), &ReadOptions::default()).unwrap();
     assert_eq!((d.n_rows(), d.n_features()), (1501, 3));
-    let late = ReadOptions { label: Some("late".into()), ..ReadOptions::default() };
+    let late = ReadOptions { label: Some("late".into()), strict: true, ..ReadOptions::default() };
     let error = read(memory("t.jsonl", &text), &late).unwrap_err();
     assert!(error.to_string().starts_with("t.jsonl:1: column \"late\": the label is missing"));
 

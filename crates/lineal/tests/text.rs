@@ -64,7 +64,7 @@ fn features_must_come_with_their_data() {
     let (data, features) =
         read_features(source("a.csv", 9), &options(), &FeatureSpec::default()).unwrap();
     let error = lineal::train(&data, &TrainSpec::default()).unwrap_err();
-    assert!(error.to_string().contains("features that came with the data"), "{error}");
+    assert!(error.to_string().contains("features that were returned with the data"), "{error}");
     let (model, _) =
         Training::new(&data, &TrainSpec::for_text(3)).features(&features).run().unwrap();
     // It has numbers and names beside the text.

@@ -19,15 +19,15 @@ const COMPARE: &str = "What to compare";
 const RUNNING: &str = "Running and output";
 
 const HELP: &str = "\
-Every strategy × loss is trained on the same rows and measured on the same others. Columns: binary problems that are \
-solved, training rows that they touch between them, seconds of training, microseconds that a prediction takes, accuracy \
-and macro F1 (multilabel: micro F1, macro F1 and p@1; numbers: rmse, mae and r2); the best of each is marked with *.
+Every combination of strategy and loss is trained on the same rows and measured on the same other rows. The columns are: the number of binary problems, \
+how many training rows these read in all, seconds of training, microseconds per prediction, accuracy \
+and macro F1 (multilabel: micro F1, macro F1 and p@1; numbers: rmse, mae and r2). The best value of each column is marked with *.
 
-If the labels are numbers, the task is regression, as for train, and its losses are compared. Data of two classes is one binary problem by any strategy: one row per loss. Labels (--task multilabel) are compared by ova and \
-tree. What would be too large is left out, with the reason, unless --strategies names it. A run that fails says why in its \
-row, and the others go on.
+If the labels are numbers, the task is regression, as for train, and its losses are compared. Two classes are one binary problem with any strategy, so there is one row per loss. For --task multilabel the strategies are ova and \
+tree. Combinations that would be too large are left out, with the reason, unless --strategies names them. If a run fails, its row says why, \
+and the others continue.
 
-With --task tag, dependency, constituency, rank, segment or declared every learner that the structure allows is compared: perceptron, passive–aggressive updates, hinge (structured SVM), logistic (CRF), of pairs of documents squared-hinge. What the structure has no oracle for is left out, with the reason. The columns are seconds of training, microseconds that an example takes, the metrics of `eval --json`, and the gap relative to the objective.
+With --task tag, dependency, constituency, rank, segment or declared, every learner that the structure supports is compared: perceptron, passive–aggressive updates, hinge (structured SVM), logistic (CRF), and squared-hinge for pairs of documents. The others are left out, with the reason. The columns are seconds of training, microseconds per predicted example, the metrics of `eval --json`, and the gap relative to the objective.
 
 Examples:
   lineal compare letter.svm --test letter.t.svm

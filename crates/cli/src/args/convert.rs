@@ -13,12 +13,12 @@ use super::running::RunArgs;
 use super::text::TextArgs;
 
 const HELP: &str = "\
-Between csv, tsv, jsonl and fasttext cells are copied, with the names of their columns. LIBSVM and Vowpal Wabbit have numbers: columns become \
-features as `train` makes them (or as the model made them, with --model), and --names writes what each is called.
+Between csv, tsv, jsonl and fasttext, cells are copied with the names of their columns. LIBSVM and Vowpal Wabbit files hold numbers: columns become \
+features as `train` would make them (with --model, as that model does), and --names writes the name of each feature.
 
-Models become those of other programs, and back: LIBLINEAR's text files (.model) and ONNX (.onnx). What the other has no place for is said.
+Models are converted to and from LIBLINEAR's text files (.model) and ONNX (.onnx). A message says what the other format cannot hold.
 
-Sequences (conll, conllu, crfsuite, and jsonl with lists or texts) become one another as far as the formats allow; what is lost is said.
+Sequences are converted between conll, conllu, crfsuite, and jsonl with lists or texts, as far as the formats allow; a message says what is lost.
 
 Examples:
   lineal convert tickets.csv tickets.jsonl
@@ -96,7 +96,7 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub names: Option<PathBuf>,
 
-    /// What labels are, if features are made without a model
+    /// What the labels are, if no --model is given
     #[arg(long, value_name = "T", default_value = "classify", help_heading = "Data",
           value_parser = choice::<Task>(&[
         ("classify", "one of two or more classes"),

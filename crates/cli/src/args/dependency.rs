@@ -20,7 +20,7 @@ pub struct DependencyArgs {
     ]))]
     pub decoder: Option<DecoderKind>,
 
-    /// Largest number of heads per word (constituency: spans per word) that a small local model keeps; 0 keeps all [default: 20]
+    /// How many possible heads of each word (constituency: spans per word) a small first model keeps for the parser; 0 keeps all [default: 20]
     #[arg(long, value_name = "K", help_heading = DEPENDENCY)]
     pub candidates: Option<usize>,
 
@@ -31,7 +31,7 @@ pub struct DependencyArgs {
     ]))]
     pub labeller: Option<LabellerKind>,
 
-    /// Train on predicted parts of speech: `jackknife` for those of taggers that were not trained on the sentence, or the file of a tagger (the model then tags sentences before parsing them), or a CoNLL-U file with the same sentences and other tags. constituency: only jackknife
+    /// Train on predicted parts of speech: `jackknife` tags each sentence by a tagger that was not trained on it; or name the file of a tagger (the model then tags sentences before it parses them), or a CoNLL-U file with the same sentences and other tags. constituency: only jackknife
     #[arg(long, value_name = "jackknife|FILE", help_heading = DEPENDENCY)]
     pub tags: Option<String>,
 

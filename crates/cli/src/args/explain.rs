@@ -13,16 +13,16 @@ use super::running::RunArgs;
 use super::{Cli, Command};
 
 const HELP: &str = "\
-For each row: the winner, the runner-up, by how much the one leads the other, and the features that decided between them. A \
-feature's contribution is its value times the difference of its two weights; contributions, the bias and `the other features` \
+For each row: the winner, the runner-up, by how much the winner leads, and the features that decided between them. A \
+feature's contribution is its value (for columns of tables: its difference from the mean) times the difference of its two weights. Contributions, the bias and `the other features` \
 add up to the lead.
 
-What leads: the difference of scores (joint, ova, and ovo with --pairs scores); with two classes the score of the one weight \
-vector; ovo by votes or tournament, the duel of the two classes; ecoc, the summed answers of the columns in which their codewords differ; \
-tree, the node in which the ways to them part. Votes, codes and --calibrate decide by more than that, and a winner's lead may be \
-negative. Labels are explained one by one against their threshold, numbers as the sum that they are.
+The lead is: for joint, ova, and ovo with --pairs scores, the difference of the two scores; for two classes, the score of the only weight \
+vector; for ovo by votes or tournament, the score of the binary model for the two classes; for ecoc, the summed answers of the columns in which their codewords differ; for a \
+tree, the score in the node where the paths to the two classes part. Votes, codes and --calibrate may choose another winner than these scores; the lead is then \
+negative. Labels are explained one by one, against their threshold. A predicted number is explained as the sum of its contributions.
 
-Sequences, trees and rankings: the best output against the best one that differs in a part (another label, another head, no such phrase, the next document).
+Sequences, trees and rankings: the best output is compared with the best one that differs in this part (another label, another head, no such phrase, the next document).
 
 Keys of --output jsonl:
   rows           row, label, against, lead, decided_by, bias, features, rest, proba

@@ -31,12 +31,12 @@ pub struct ModelArgs {
     #[arg(long, value_name = "W", allow_hyphen_values = true, help_heading = MODEL)]
     pub class_weight: Option<ClassWeight>,
 
-    /// Costs of mistakes: a CSV file with the class names in the header row and the first column; rows are true classes. With the joint strategy, costs set the margins (hinge) or softmax-margin (logistic); with other strategies, weights of examples
+    /// Costs of mistakes: a CSV file with the class names in the header row and the first column; rows are true classes. With the joint strategy, the costs are the margins (hinge) or part of the softmax (logistic); with other strategies, they weight the examples
     #[arg(long, value_name = "FILE", help_heading = MODEL)]
     pub cost: Option<PathBuf>,
 
-    /// Scale all features but categories for training: divided by their standard deviation, and centred where the
-    /// data is dense. The default for columns of numbers in tables (csv, tsv, jsonl). The model itself takes unscaled values
+    /// Scale all features except categories for training: divide by their standard deviation and, in dense data, subtract their mean.
+    /// This is the default for columns of numbers in tables (csv, tsv, jsonl). The model itself takes unscaled values
     #[arg(long, help_heading = MODEL)]
     pub standardize: bool,
 

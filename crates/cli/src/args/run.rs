@@ -33,8 +33,8 @@ Examples:
 
 The data needs the columns that the model was trained with (matched by name, in any order); a label column may \
 be absent. If a model has one text column and no other, each line of a file whose name shows no format is one text. Rows of standard \
-input are answered as soon as they arrive. A row without features gets a prediction, too. A multilabel model gives the labels of a row between \
---label-separator (csv: a column labels; jsonl: a list labels).";
+input are answered as soon as they arrive. A row without features gets a prediction, too. A multilabel model writes the labels of a row with \
+--label-separator between them (csv: in a column `labels`; jsonl: as a list `labels`).";
 
 /// Predict a class, labels or a number for each row of DATA; or tags, trees, rankings or masks
 #[derive(Args, Clone, Debug)]
@@ -79,7 +79,7 @@ pub struct PredictArgs {
     #[arg(long, help_heading = "What to give")]
     pub min_cost: bool,
 
-    /// Costs of mistakes: a CSV with the class names in the header row and the first column, true class by row
+    /// Costs of mistakes: a CSV file with the class names in the header row and the first column; rows are true classes
     #[arg(long, value_name = "FILE", requires = "min_cost", help_heading = "What to give")]
     pub cost: Option<PathBuf>,
 
@@ -193,7 +193,7 @@ Classes: accuracy, macro_f1, micro_f1, log_loss, brier, ece (expected calibratio
 log_loss, brier and ece are null where the model has no probabilities; reliability, the points of the reliability diagram. \
 Labels: micro_f1, macro_f1, hamming_loss, subset_accuracy, p@1, p@3, p@5, ndcg@5, reliability. Numbers: rmse, mae, r2. Sequences: token_accuracy, sentence_accuracy, span_precision, span_recall, span_f1, types. \
 Dependency trees: uas, las, label_accuracy, exact, by relation and length. Bracketed trees: precision, recall, f1, exact, crossing brackets, by label. \
-Images: pixel_accuracy, iou (mean over labels), iou_by_label, foreground_iou (mean over images), by_image. Declared structures: accuracy, exact (whole examples), unproved (a limit struck), kinds (by kind of variables: accuracy, micro_f1, macro_f1, by label). Rankings: ndcg@1, ndcg@5, ndcg@10 (queries with a relevant document), map, mrr (all queries), pairwise_accuracy, by_query. A label \
+Images: pixel_accuracy, iou (mean over labels), iou_by_label, foreground_iou (mean over images), by_image. Declared structures: accuracy, exact (whole examples), unproved (the search reached a limit), kinds (by kind of variables: accuracy, micro_f1, macro_f1, by label). Rankings: ndcg@1, ndcg@5, ndcg@10 (queries with a relevant document), map, mrr (all queries), pairwise_accuracy, by_query. A label \
 that training did not see counts as wrong.";
 
 /// Measure a model on labelled data
@@ -218,12 +218,12 @@ pub struct EvalArgs {
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     pub report: Option<PathBuf>,
 
-    /// Costs for mean_cost, a CSV with class names in the header row and first column [default: the model's, else 1 per
+    /// Costs for mean_cost: a CSV file with the class names in the header row and the first column; rows are true classes [default: the model's, else 1 per
     /// mistake]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub cost: Option<PathBuf>,
 
-    /// Evaluate with a label, or the second of two classes, predicted if its probability is above P [default: the model's threshold]
+    /// Predict a label, or the second of two classes, if its probability is above P [default: the model's threshold]
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = probability, help_heading = "Output")]
     pub threshold: Option<f64>,
 
@@ -257,7 +257,7 @@ Examples:
   lineal inspect flowers.lineal --json | jq .gap
   lineal inspect chunks.lineal --all --data train.conll > weights.tsv
 
-Weights of ovo and ecoc are shown by class: the mean over its duels or columns; those of a tree, the sum on the way to the \
+For ovo and ecoc, the weights of a class are the mean over its binary problems; for a tree, the sum along the path to the \
 class. The margin of a training row is the score of its class minus the best other score: below 0 it is \
 misclassified.")]
 pub struct InspectArgs {

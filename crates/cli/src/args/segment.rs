@@ -49,12 +49,12 @@ fn neighbours(text: &str) -> Result<usize, String> {
 /// What `predict` gives of images and graphs.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SegmentAskArgs {
-    /// Write each image with its labels as colours, too: NAME.overlay.png in the folder of -o
+    /// Also draw the labels over each image, in colours: NAME.overlay.png in the folder of -o
     #[arg(long, help_heading = SEGMENT)]
     pub overlay: bool,
 
-    /// How sure each label is, by what the best answer with another label there loses: of images NAME.confidence.png in the folder of -o (white is sure), of graphs and declared
-    /// structures a number in JSON lines
+    /// Also give the confidence of each label: by how much the score falls if this label must be another one. For images, NAME.confidence.png in the folder of -o (white is certain); for graphs and declared
+    /// structures, a number in the JSON lines
     #[arg(long, help_heading = SEGMENT)]
     pub confidence: bool,
 }

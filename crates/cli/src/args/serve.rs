@@ -23,9 +23,9 @@ Examples:
   curl localhost:8080/v1/models/news/predict -d '{\"texts\": [\"where is my invoice?\"], \"top\": 3}'
   curl -T - -X POST -H 'content-type: application/x-ndjson' 'localhost:8080/v1/models/news/predict?proba' < texts.jsonl
 
-A model has the name of its file, without .lineal, or NAME with NAME=FILE. Answers are those of `lineal predict --output jsonl` and `lineal explain --output jsonl`. A file that is \
-replaced is loaded and takes over between two requests; one that cannot be loaded is logged and counted, and the model before it goes on. kill (SIGTERM) and Ctrl-C end the server \
-when the requests that have come are answered. GET /openapi.json describes the API, /metrics is for Prometheus, /healthz and /readyz are for health checks.
+A model has the name of its file, without .lineal, or NAME with NAME=FILE. Answers are those of `lineal predict --output jsonl` and `lineal explain --output jsonl`. If a model's file is \
+replaced, the new model is loaded and used for later requests; if it cannot be loaded, this is logged and counted, and the old model stays in use. After kill (SIGTERM) or Ctrl-C the server answers the requests \
+that have arrived, and ends. GET /openapi.json describes the API, /metrics is for Prometheus, /healthz and /readyz are for health checks.
 
 Exit codes: 0 ended as asked; 1 it could not start; 2 usage.";
 
@@ -55,7 +55,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FILE", help_heading = "Where and for whom")]
     pub token_file: Option<PathBuf>,
 
-    /// Speak HTTPS with this certificate (PEM, the server's own first)
+    /// Use HTTPS with this certificate (PEM; the server's own certificate first)
     #[arg(long, value_name = "FILE", requires = "key", help_heading = "Where and for whom")]
     pub certificate: Option<PathBuf>,
 
@@ -68,7 +68,7 @@ pub struct ServeArgs {
     )]
     pub key: Option<PathBuf>,
 
-    /// Web pages of this origin may call, such as https://example.org; * allows any; may be given several times
+    /// Let web pages of this origin call the server, such as https://example.org; * allows all; may be given several times
     #[arg(long, value_name = "ORIGIN", help_heading = "Where and for whom")]
     pub allow_origin: Vec<String>,
 
@@ -104,7 +104,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = pause, help_heading = "Running and output")]
     pub watch: f64,
 
-    /// What is logged on stderr, as one JSON object per line
+    /// What to log on stderr, as one JSON object per line
     #[arg(long, value_name = "WHAT", default_value = "requests", help_heading = "Running and output",
           value_parser = choice::<Log>(&[
         ("requests", "every request, with its id, status and time; and what follows"),
@@ -117,14 +117,14 @@ pub struct ServeArgs {
     pub run: RunArgs,
 }
 
-/// Draw points in a browser and see what learners make of them, pass by pass
+/// Draw points in a browser and watch learners separate them, pass by pass
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
   lineal playground              then open http://127.0.0.1:8081
 
-Two learners side by side, each with a strategy, a loss, a solver, C and a map; regions, the lines of each binary problem, the curve of training. Also a code matrix and its decoding, a Viterbi \
-lattice and Chu–Liu–Edmonds, step by step. The address of the page restores what it shows.")]
+The page shows two learners side by side, each with a strategy, a loss, a solver, C and a map, with their regions, the lines of each binary problem and the curve of training. It also shows, step by step, how a code matrix is decoded, \
+a Viterbi lattice, and Chu–Liu–Edmonds. The address of the page keeps what it shows, so that it can be shared.")]
 pub struct PlaygroundArgs {
     /// The port to listen on; 0 takes a free one
     #[arg(long, value_name = "N", default_value_t = 8081)]

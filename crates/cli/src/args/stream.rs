@@ -12,8 +12,8 @@ const HEADING: &str = "Streams";
 /// Flags of `--stream`.
 #[derive(Args, Clone, Debug)]
 pub struct StreamArgs {
-    /// Learn row by row without keeping rows in memory, for files larger than memory. --epochs N passes [default: 1]; text is hashed
-    /// [default: --hash 18 to 20, fewer the more classes there are]
+    /// Learn row by row without keeping rows in memory, for files larger than memory: one pass, or --epochs N. Text is hashed
+    /// [default: --hash 18 to 20, fewer bits for more classes]
     #[arg(long, help_heading = HEADING)]
     pub stream: bool,
 
@@ -25,8 +25,8 @@ pub struct StreamArgs {
     ]))]
     pub update: Option<UpdateKind>,
 
-    /// Continue from a model that --stream trained, with its loss and update; DATA may have new classes. An interrupted pass over DATA is finished.
-    /// Sequences, trees, rankings: start from the weights of this model, where features and labels are the same
+    /// Continue from a model that --stream trained, with its loss and update; DATA may have new classes. If a pass over DATA was interrupted, it is finished.
+    /// Sequences, trees, rankings: start from the weights that this model has for the same features and labels
     #[arg(long, value_name = "MODEL", help_heading = HEADING)]
     pub resume: Option<PathBuf>,
 

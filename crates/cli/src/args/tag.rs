@@ -30,11 +30,11 @@ other column; of CoNLL-U the form alone]";
 /// Choices of `train --task tag`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TagArgs {
-    /// Features from the columns: for sequences a CRF++ template file, for trees the templates of docs/parsing.md or docs/constituency.md
+    /// A file of templates for features: for sequences in the format of CRF++, for trees as in docs/parsing.md or docs/constituency.md
     #[arg(long, value_name = "FILE", help_heading = TAG, conflicts_with = "features")]
     pub template: Option<PathBuf>,
 
-    /// What to read off the columns, instead of a template: word,suffix:1-4,column:1,window:2
+    /// Features from the columns by name, instead of a template: word,suffix:1-4,column:1,window:2
     #[arg(long, value_name = "LIST", help_heading = TAG, long_help = FEATURES)]
     pub features: Option<String>,
 
@@ -62,8 +62,8 @@ pub struct TagArgs {
     ]))]
     pub scheme: Option<SchemeKind>,
 
-    /// tag: forbidden transitions, a file of lines `FROM TO`, <edge> for the border of a sequence; dependency: forbidden arcs, lines `HEAD WORD` by part
-    /// of speech, <root> for the root, * for any word
+    /// tag: a file of forbidden transitions, one `FROM TO` per line, with <edge> for the border of a sequence; dependency: a file of forbidden arcs, one `HEAD WORD` per line, as parts
+    /// of speech, with <root> for the root and * for any word
     #[arg(long, value_name = "FILE", help_heading = TAG)]
     pub forbid: Option<PathBuf>,
 
@@ -87,8 +87,8 @@ pub struct TagArgs {
     #[arg(long, help_heading = TAG)]
     pub no_ends: bool,
 
-    /// perceptron, hinge: passive–aggressive updates, just large enough to be right and at most this large [default: none; 0.05 with --task
-    /// dependency and 0.02 with constituency, and no other learner]
+    /// perceptron, hinge: passive–aggressive updates, which are just large enough to correct the mistake, and at most this large [default: none; 0.05 with --task
+    /// dependency and 0.02 with --task constituency, if no flag names another learner]
     #[arg(long, value_name = "C", value_parser = positive, help_heading = TAG)]
     pub passive_aggressive: Option<f64>,
 
@@ -144,19 +144,19 @@ impl FromStr for Named {
 /// Choices of `predict` for models of sequences.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TagAskArgs {
-    /// The K best label sequences, a column each, or trees, one after the other; with --output jsonl a list with their probabilities
+    /// Give the K best label sequences, one column for each, or the K best trees, one after the other; --output jsonl lists them with their probabilities
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = n_best, help_heading = TAG)]
     pub n_best: Option<usize>,
 
-    /// Sequences or trees less probable than P first, the least sure one at the top
+    /// Put sequences or trees less probable than P first, the least certain one at the top
     #[arg(long, value_name = "P", value_parser = probability, help_heading = TAG)]
     pub review_below: Option<f64>,
 
-    /// Keep the labels that this column has, and predict the others [default column: the label's]; of trees the heads and relations, or the brackets, that are there
+    /// Keep the labels that this column has, and predict the others [default column: the label's]; for trees, keep the heads and relations, or the brackets, that the file has
     #[arg(long, value_name = "COL", num_args = 0..=1, default_missing_value = "", help_heading = TAG)]
     pub known: Option<String>,
 
-    /// What stands where a label is not known, with --known [default: _]
+    /// With --known: the mark for a label that is not known [default: _]
     #[arg(long, value_name = "MARK", requires = "known", help_heading = TAG)]
     pub unlabelled: Option<String>,
 }

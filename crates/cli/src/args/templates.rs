@@ -13,8 +13,8 @@ const HASH_BITS: u8 = 18;
 /// The file of templates.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TemplateArgs {
-    /// Joint features of input and class by templates, one per line, such as suffix:3(word) or shape(word) * prefix:1(class): what they
-    /// find is hashed into 2^18 features (or --hash BITS) for each part of the class; see docs/features.md
+    /// A file of templates for joint features of input and class, one per line, such as suffix:3(word) or shape(word) * prefix:1(class). The features
+    /// are hashed into 2^18 places (or --hash BITS) for each part of the class; see docs/features.md
     #[arg(
         long,
         value_name = "FILE",

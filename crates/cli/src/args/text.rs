@@ -79,8 +79,8 @@ pub struct TextArgs {
     ]))]
     pub norm: Option<NormArg>,
 
-    /// Hash words (tag: attributes; trees: features, 22 to 24 bits by default), and the values of all columns of categories, into 2^BITS features instead of keeping a vocabulary:
-    /// bounded memory
+    /// Hash words and the values of categorical columns into 2^BITS features each, instead of keeping a vocabulary, so that memory is bounded (tag: attributes; trees: features,
+    /// 22 to 24 bits by default)
     #[arg(long, value_name = "BITS", help_heading = HEADING)]
     pub hash: Option<u8>,
 }

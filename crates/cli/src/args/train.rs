@@ -30,10 +30,11 @@ const RUNNING: &str = "Running and output";
 const HELP: &str = "\
 Objective: mean loss + (l2/2)·‖W‖² + l1·‖W‖₁; with -C, ½‖W‖² + C·(sum of losses), which is l2 = 1/(C·n).
 
-What each solver needs of the loss:
+Which loss each solver accepts:
   exact               the squared loss (closed form)
   gd, newton, lbfgs   a smooth loss: squared, huber, logistic, squared-hinge
-                      (two classes, --sum, or a --strategy other than joint)
+                      (two classes, --sum, or a --strategy other than joint);
+                      newton also the hinge of two classes or ova, up to 1,000 features
   sgd                 any loss
   dual                any loss, with l2 > 0; trains all problems of ova, ovo, ecoc
                       and tree side by side
@@ -43,8 +44,8 @@ and l1 > 0 needs lbfgs.
 where there is no dual, the gradient norm relative to that at the start. sgd runs its epochs and then certifies \
 what it reached.
 
---stream keeps no rows in memory: each row is predicted, compared with its label (progressive validation) and learnt from, so files may be larger than \
-memory. Ctrl-C keeps what was learnt so far, and --resume goes on from there.
+--stream keeps no rows in memory: it predicts each row, compares the answer with the label (progressive validation) and learns from the row, so files may be larger than \
+memory. Ctrl-C keeps what was learnt so far, and --resume continues from there.
 
 Examples:
   lineal train flowers.csv --label species -o flowers.lineal --test test.csv
@@ -228,7 +229,7 @@ pub struct TrainArgs {
     #[command(flatten)]
     pub stream: StreamArgs,
 
-    /// Labelled rows to watch during training: a file, or a fraction of DATA to hold out (0.2)
+    /// Labelled rows to measure after every pass: a file, or a fraction of DATA to hold out (0.2)
     #[arg(long, value_name = "FILE|FRACTION", visible_alias = "dev", allow_negative_numbers = true, help_heading = WATCH)]
     pub validation: Option<Held>,
 
@@ -237,11 +238,11 @@ pub struct TrainArgs {
           help_heading = WATCH)]
     pub patience: Option<usize>,
 
-    /// Record objective and training loss after every pass (an extra look at the data each), for --json
+    /// Record objective and training loss after every pass, for --json; this reads the data once more per pass
     #[arg(long, help_heading = WATCH)]
     pub curve: bool,
 
-    /// Measure the model on this labelled file when it is trained
+    /// Measure the trained model on this labelled file
     #[arg(long, value_name = "DATA", help_heading = WATCH)]
     pub test: Option<PathBuf>,
 

@@ -22,19 +22,19 @@ const SEARCH: &str = "What to search";
 const RUNNING: &str = "Running and output";
 
 const HELP: &str = "\
-Every loss × C (and, of text, every --try-ngrams × --try-chars) is measured by cross-validation: trained on all folds but one and measured on \
-that one. Each run starts where the one of the C before it ended; the folds of one C run side by side, and share the data. The \
-table shows mean ± standard error; * marks the best mean, 1se the smallest C of the same loss and features that is within one standard error of it. With \
--o the chosen one is trained on all rows and written.
+Every loss is tried with every C (for text, also with every --try-ngrams and --try-chars) and measured by cross-validation: training uses all folds but one, and that one \
+measures it. Each run starts from the weights of the run with the C before it. The folds of one C run in parallel and share the data. The \
+table shows mean ± standard error; * marks the best mean, 1se the smallest C with the same loss and features whose mean is within one standard error of it. With \
+-o, the chosen setting is trained on all rows and written.
 
-The search ends after --budget at the latest: fits that are running then stop, and what they reached is shown but not chosen. The final training on all rows may take \
-as long again. A setting whose fits did not converge is marked, with a warning if it is chosen. If the labels are numbers, the task is regression, as for train. Text features are made once of all \
-rows: of a held-out row the words count, its label does not.
+The search ends after --budget at the latest: fits that are still running stop, and the table shows what they reached; they are chosen only if there is nothing else. The final training on all rows may take \
+as long again. A setting whose fits did not converge is marked, with a warning if it is chosen. If the labels are numbers, the task is regression, as for train. Text features are computed once, from all \
+rows: the words of a held-out row count, its label does not.
 
 Metrics: accuracy, micro_f1, macro_f1, mcc, auc (or roc_auc), pr_auc, log_loss, brier, ece, mean_cost of classes; micro_f1, macro_f1, hamming_loss, subset_accuracy, p@1, p@3, p@5, \
 ndcg@5 of labels; rmse, mae, r2 of numbers; structures: those of eval --json.
 
-With --task tag, dependency, constituency, rank, segment or declared folds are of whole examples: sequences, sentences, queries, images. C runs around the task's usual one; of passive–aggressive updates it is the largest update. A learner that the structure has no oracle for is left out, with the reason.
+With --task tag, dependency, constituency, rank, segment or declared, folds consist of whole examples: sequences, sentences, queries, images. The values of C lie around the default of the task; for passive–aggressive updates, C is the largest update. A learner that the structure does not support is left out, with the reason.
 
 Examples:
   lineal tune a9a.svm -o a9a.lineal
@@ -146,8 +146,8 @@ pub struct TuneArgs {
     #[arg(long, value_name = "M", help_heading = CLASSES, value_parser = calibration())]
     pub calibrate: Option<CalibrateArg>,
 
-    /// When a label, or the second of two classes, is predicted: a probability, auto, f1, macro-f1, micro-f1 or cost:FP,FN, which are tuned to rows that training did not
-    /// see, in the search as in the end [default: 0.5; multilabel: auto]
+    /// When a label, or the second of two classes, is predicted: above a probability, or by auto, f1, macro-f1, micro-f1 or cost:FP,FN, which tune the threshold on rows that training
+    /// did not see [default: 0.5; multilabel: auto]
     #[arg(long, value_name = "P|AIM", allow_negative_numbers = true, help_heading = CLASSES)]
     pub threshold: Option<Threshold>,
 

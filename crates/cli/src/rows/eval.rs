@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use lineal::metrics::ClassScores;
-use lineal::{Metrics, Model, Targets, Task};
+use lineal::{Metrics, Model, ReadOptions, Targets, Task};
 
 use serde_json::Value;
 
@@ -33,7 +33,8 @@ pub fn measure(model: &Model, args: &EvalArgs, talk: Talk) -> anyhow::Result<Mea
     if args.evalb {
         bail!("--evalb is for bracketed trees; leave it out");
     }
-    let data = model.read(args.source(), &args.file.options())?;
+    let options = ReadOptions { only_labelled: true, ..args.file.options() };
+    let data = model.read(args.source(), &options)?;
     data.warnings.iter().for_each(|warning| talk.warn(warning));
     if matches!(data.y, Targets::None) {
         bail!(
@@ -164,7 +165,7 @@ pub fn never_predicted(metrics: &Metrics, classes: &[String]) -> Option<String> 
         1 => format!("class {name:?} ({rows}) is never predicted"),
         n => format!("{n} classes are never predicted, such as {name:?} ({rows})"),
     };
-    Some(format!("{what}; --class-weight balanced in training gives rare classes more weight"))
+    Some(format!("{what}; training with --class-weight balanced gives rare classes more weight"))
 }
 
 /// A table of the metrics, then where the mistakes are.

@@ -103,10 +103,10 @@ pub fn calibrate_margins(spec: &mut TrainSpec, n_classes: usize) {
     }
 }
 
-/// How another file than the training data is read.
+/// How another file than the training data is read, to be compared with the answers of a model.
 pub fn options_for(path: &Path, data: &Path, options: &ReadOptions) -> ReadOptions {
     let format = request::format_of(path, data, options.format);
-    ReadOptions { format, labels_file: None, ..options.clone() }
+    ReadOptions { format, labels_file: None, only_labelled: true, ..options.clone() }
 }
 
 /// Labels are asked for one by one, unless said otherwise.
@@ -134,7 +134,7 @@ fn check_task(args: &TrainArgs) -> anyhow::Result<()> {
             ("--calibrate", args.proba.calibrate.is_some()),
         ];
         if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
-            return usage(format!("{flag} is about classes: leave it out with --task regress"));
+            return usage(format!("{flag} is for classes: leave it out with --task regress"));
         }
     }
     if args.task == Task::Multilabel {
@@ -203,7 +203,7 @@ pub fn check_reduction(
 /// Thresholds are of labels and classes, and folds of what is fitted to held-out rows.
 pub fn check_proba(args: &ProbaArgs, spec: &TrainSpec) -> anyhow::Result<()> {
     if args.threshold.is_some() && spec.task == Task::Regress {
-        return usage("--threshold is about classes and labels: leave it out with --task regress");
+        return usage("--threshold is for classes and labels: leave it out with --task regress");
     }
     if args.folds.is_some() && !cross_fits(spec) {
         return usage(

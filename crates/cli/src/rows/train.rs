@@ -72,7 +72,8 @@ impl Trainable for Model {
     ) -> anyhow::Result<Rows> {
         let read = &request.options.read;
         let format = request.format_of(&source.name(), read.format);
-        let options = lineal::ReadOptions { format, labels_file: None, ..read.clone() };
+        let options =
+            lineal::ReadOptions { format, labels_file: None, only_labelled: true, ..read.clone() };
         let data = rows.features.read(source, &options, &rows.data.schema)?;
         if matches!(data.y, Targets::None) {
             bail!("{}: the rows have no labels to compare with; add the label column", data.source);

@@ -60,7 +60,7 @@ impl Request {
         let features = text::features(&args.text)?;
         if args.text.max_features.is_some() {
             return usage(
-                "--max-features is of a vocabulary; text in a stream is hashed: say --hash BITS",
+                "--max-features limits a vocabulary, but text in a stream is hashed: use --hash BITS",
             );
         }
         let given = Given {
@@ -86,7 +86,7 @@ impl Request {
         let Some(spec) = model.stream_spec() else { return Ok(()) };
         let differs = |flag: &str, said: Option<String>, was: String| match said {
             Some(said) if said != was => bail!(
-                "--resume goes on as the model began, with {flag} {was}; leave out {flag} {said}, or train anew"
+                "--resume continues with the settings of the model, here {flag} {was}; leave out {flag} {said}, or train a new model"
             ),
             _ => Ok(()),
         };
@@ -104,7 +104,7 @@ impl Request {
             spec.strategy().to_string(),
         )?;
         if self.given.has_cost {
-            bail!("--resume goes on with the costs that the model began with; leave out --cost");
+            bail!("--resume continues with the costs of the model; leave out --cost");
         }
         match self.given.text {
             Some(flag) => bail!("--resume reads text as the model does; leave out {flag}"),

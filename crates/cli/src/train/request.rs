@@ -136,7 +136,7 @@ fn solver(args: &TrainArgs) -> anyhow::Result<SolverKind> {
         (SolverKind::Auto, Some(_)) if !args.hard_margin => Ok(SolverKind::Sgd),
         (SolverKind::Sgd, _) | (_, None) => Ok(args.solver),
         (other, Some((flag, _))) => usage(format!(
-            "{flag} is a choice of the sgd solver and the solver is {other}; leave it out, or say --solver sgd"
+            "{flag} is for the sgd solver, but the solver is {other}; leave it out, or add --solver sgd"
         )),
     }
 }

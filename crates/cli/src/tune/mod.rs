@@ -96,7 +96,7 @@ fn choose<L: Display + PartialEq + Clone>(
         ));
     }
     if chosen.interrupted {
-        talk.warn("the budget ended before any setting was done; the chosen one is what was reached then: raise --budget");
+        talk.warn("the budget ended before any setting was finished, so an unfinished one was chosen: raise --budget");
     } else if !chosen.converged && !args.task.is_structured() {
         talk.warn(format_args!(
             "{} was best but did not converge in every fold, so that another solver or more passes may find another best: raise \
@@ -111,7 +111,7 @@ fn choose<L: Display + PartialEq + Clone>(
             Edge::Smallest => ("smallest", "smaller"),
         };
         talk.say(format_args!(
-            "C = {} is the {which} that was tried, and the best: {others} ones may be better (-C)",
+            "the best C, {}, is the {which} that was tried; {others} values may be better (-C)",
             chosen.c
         ));
     }

@@ -157,7 +157,7 @@ fn train() {
             "Examples:",
             "Several classes:",
             "Probabilities:",
-            "What each solver needs of the loss",
+            "Which loss each solver accepts",
             "relative duality gap",
             "gradient norm",
             "Objective:",

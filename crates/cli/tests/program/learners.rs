@@ -240,7 +240,7 @@ fn a_search_has_metrics_losses_and_a_budget() {
     }
     world
         .run(&["tune", "a.letor", "--task", "rank", "--folds", "31", "-q"])
-        .failed(1, &["31 folds need as many examples, and there are 30"]);
+        .failed(1, &["31 folds need at least 31 examples, and there are 30"]);
     world.file("a.svm", TINY);
     let usage = |args: &[&str], said: &str| {
         world.run(args).failed(2, &[said]);

@@ -265,3 +265,139 @@ fn parquet_files_that_are_damaged_or_not_written_are_told() {
     world.run(&["convert", "e.csv", "e.parquet"]).failed(1, &["Parquet is read and not written"]);
     assert!(!world.has("e.parquet") && !world.has("m.lineal"));
 }
+
+#[test]
+fn row_numbers_and_names_that_pandas_and_r_write_are_left_out() {
+    // As pandas writes a part of a table: no name above the numbers of the rows, which do not follow each other.
+    let row = |i: usize| format!("{},{},{}\n", i * 7 % 100, i % 13, ["no", "yes"][i / 50]);
+    let rows: String = (0..100).map(row).collect();
+    let world = World::new();
+    for name in ["", "Unnamed: 0", "index", "rownames"] {
+        world.file("a.csv", format!("{name},x,label\n{rows}"));
+        let run = world.run(&["train", "a.csv", "-o", "m.lineal", "--json"]).done();
+        assert_eq!(run.json()["features"], 1, "{name}: {}", run.err);
+        run.says(&["ignored: identifies the row"]);
+        assert!(world.run(&["eval", "m.lineal", "a.csv"]).done().err.is_empty());
+    }
+    // Where numbers come twice, or are not whole, they tell something.
+    world.file("a.csv", format!(",x,label\n{}", rows.replace("\n7,", "\n14,")));
+    world.run(&["train", "a.csv", "-o", "m.lineal"]).done().says(&["1      numeric"]);
+    let fractions: String = (0..40).map(|i| format!("{}.5,{},{}\n", i, i % 7, i % 2)).collect();
+    world.file("a.csv", format!("index,x,label\n{fractions}"));
+    world.run(&["train", "a.csv", "-o", "m.lineal"]).done().says(&["index  numeric"]);
+
+    // As R's write.table does it: the names of the rows have no header.
+    let row = |i: usize, separator: char| {
+        let cells = [
+            format!("\"row {i}\""),
+            (i % 13).to_string(),
+            (i % 5).to_string(),
+            (i / 50).to_string(),
+        ];
+        cells.join(&separator.to_string()) + "\n"
+    };
+    for separator in [',', ';', '\t', ' '] {
+        let rows: String = (0..100).map(|i| row(i, separator)).collect();
+        let header = ["\"x\"", "\"z\"", "\"label\""].join(&separator.to_string());
+        world.file("r.txt", format!("{header}\n{rows}"));
+        let train = ["train", "r.txt", "--format", "csv", "-o", "m.lineal", "--json"];
+        let run = world.run(&train).done();
+        assert_eq!(run.json()["features"], 2, "{separator:?}: {}", run.err);
+        run.says(&["the first cell is taken for the name of the row", "1      ignored"]);
+        let eval = ["eval", "m.lineal", "r.txt", "--format", "csv", "--json"];
+        assert_eq!(world.run(&eval).done().json()["examples"], 100);
+    }
+    // A separator at the end of each row.
+    let rows: String = (0..40).map(|i| format!("{};{};{};\n", i % 7, i % 3, i % 2)).collect();
+    world.file("t.csv", format!("x;z;label\n{rows}"));
+    let run = world.run(&["train", "t.csv", "-o", "m.lineal"]).done();
+    run.says(&["x      numeric", "4      ignored: empty in every row"]);
+    // One longer row is a mistake.
+    world.file("t.csv", "x,z,label\n1,2,a\n1,2,3,b\n2,1,b\n");
+    world.run(&["train", "t.csv", "-o", "m.lineal"]).failed(1, &["t.csv:3: 4 fields"]);
+}
+
+#[test]
+fn marks_of_other_programs_for_missing_numbers_and_other_currencies_are_read() {
+    let marks = ["", ".", "n.a.", "<NA>", "NaT", "#DIV/0!", "#VALUE!"];
+    let row = |i: usize| {
+        let mark = if i % 3 == 0 { marks[i / 3 % marks.len()].to_owned() } else { i.to_string() };
+        format!("{mark},₹1 {:03},{} zł,{}\n", i * 7, i % 9, i % 2)
+    };
+    let world = World::new();
+    world.file("a.csv", format!("x,rupees,other,label\n{}", (0..90).map(row).collect::<String>()));
+    world.run(&["train", "a.csv", "-o", "m.lineal"]).done().says(&[
+        "x       numeric",
+        "rupees  numeric",
+        "column \"x\" has 30 missing numbers",
+    ]);
+}
+
+#[test]
+fn rows_without_a_label_are_left_out_and_counted() {
+    let world = World::new();
+    let numbers = |i: usize| match i % 10 {
+        3 => "NA".to_owned(),
+        7 => String::new(),
+        _ => format!("{}.5", 2 * (i % 17)),
+    };
+    let is_low = |i: usize| i % 17 < 8;
+    let classes = |i: usize| match (i % 10, is_low(i)) {
+        (7, _) => String::new(),
+        (_, true) => "low".to_owned(),
+        (_, false) => "high".to_owned(),
+    };
+    let a_note = |_: usize| "a".to_owned();
+    let text = |i: usize| {
+        let when = if is_low(i) { "soon" } else { "late" };
+        format!("parcel {i} came {when} and wet")
+    };
+    type Cells<'a> = &'a dyn Fn(usize) -> String;
+    let cases: [(Cells<'_>, Cells<'_>, usize); 3] =
+        [(&numbers, &a_note, 20), (&classes, &a_note, 10), (&classes, &text, 10)];
+    for (label, note, left_out) in cases {
+        let row = |i: usize| format!("{},{},{}\n", i % 17, note(i), label(i));
+        world.file("a.csv", format!("x,note,amount\n{}", (0..100).map(row).collect::<String>()));
+        let train = ["train", "a.csv", "--label", "amount", "-o", "m.lineal"];
+        let run = world.run(&[&train[..], &["--test", "a.csv", "--json"]].concat()).done();
+        let json = run.json();
+        assert_eq!(json["examples"], 100 - left_out);
+        let score = json["test"]["r2"].as_f64().or(json["test"]["accuracy"].as_f64());
+        assert!(score.unwrap() > 0.9, "{json}");
+        let said = format!("a.csv: {left_out} rows without a label are left out (the first is in");
+        assert!(!run.err.contains("did not see"), "{}", run.err);
+        run.says(&[said.as_str()]);
+        let eval = ["eval", "m.lineal", "a.csv", "--json", "--report", "r.html"];
+        assert_eq!(world.run(&eval).done().json(), json["test"]);
+        // Each row has an answer.
+        assert_eq!(world.run(&["predict", "m.lineal", "a.csv"]).done().out.lines().count(), 100);
+        world.run(&["tune", "a.csv", "--label", "amount", "-C", "1"]).done();
+        world.run(&["compare", "a.csv", "--label", "amount", "--test", "a.csv"]).done();
+        let run = world.run(&[&train[..], &["--strict"]].concat());
+        assert!(run.code == 1 && run.err.contains("label"), "{run:?}");
+    }
+    world.file("a.csv", "x,label\n1,\n2,\n");
+    world
+        .run(&["train", "a.csv", "-o", "m.lineal", "--task", "classify"])
+        .failed(1, &["a.csv: no row has a label", "--label"]);
+    let row = |i: usize| format!("{i},{}\n", ["NA", "a", "b"][i % 3]);
+    world.file("a.csv", format!("x,label\n{}", (0..60).map(row).collect::<String>()));
+    let run = world.run(&["train", "a.csv", "-o", "m.lineal"]).done();
+    run.says(&["`NA` is a class like the others"]);
+}
+
+#[test]
+fn a_carriage_return_within_a_cell_does_not_end_the_row() {
+    let row = |i: usize| format!("word{}\rmore,\"{}\",{}\r\n", i % 5, i % 7, i % 2);
+    let rows: String = (0..40).map(row).collect();
+    let world = World::new();
+    world.file("a.csv", format!("name,x,label\r\n\r\n{rows}\r\n"));
+    let run = world.run(&["train", "a.csv", "-o", "m.lineal", "--json"]).done();
+    assert_eq!((&run.json()["examples"], &run.json()["features"]), (&40.into(), &6.into()));
+    run.says(&["name   categorical, 5 values: word0\\rmore", "x      numeric"]);
+    // Where rows end so, it does.
+    let rows: String = (0..40).map(|i| format!("{},{}\r", i % 7, i % 2)).collect();
+    world.file("mac.csv", format!("x,label\r{rows}"));
+    let run = world.run(&["train", "mac.csv", "-o", "m.lineal", "--json"]).done();
+    assert_eq!(run.json()["examples"], 40);
+}

@@ -41,7 +41,7 @@ fn resume_goes_on_with_new_classes() {
     assert_eq!(run.json()["update"], "adagrad");
     run.says(&["new on the way: lemon"]);
     train("b.csv", &["--resume", "m.lineal", "--update", "plain"])
-        .failed(1, &["goes on as the model began", "--update adagrad"]);
+        .failed(1, &["continues with the settings of the model", "--update adagrad"]);
     train("a.csv", &["-q"]).done();
     train("b.csv", &["--resume", "m.lineal"]).failed(1, &["not trained with --stream"]);
 }
@@ -101,7 +101,7 @@ fn flags_that_need_all_rows() {
     let piped = ["train", "-", "--format", "libsvm", "-o", "m.lineal", "--stream"];
     world
         .run_with_input(&[&piped[..], &["--epochs", "2"]].concat(), TINY)
-        .failed(1, &["come once", "--epochs"]);
+        .failed(1, &["can be read only once", "--epochs"]);
     world.file("one.svm", "1 1:1\n1 1:2\n");
     world.run(&["train", "one.svm", "-o", "m.lineal", "--stream"]).failed(1, &["every row"]);
     assert_eq!(world.names(), ["a.svm", "one.svm"]);
@@ -136,7 +136,7 @@ fn standard_input_is_a_stream_in_every_strategy() {
     assert!(shown.contains("ovo") && shown.contains("city=Oslo"), "{shown}");
     world
         .run(&["train", "trips.csv", "-o", "b.lineal", "--resume", "b.lineal", "--strategy", "ova"])
-        .failed(1, &["goes on as the model began, with --strategy ovo"]);
+        .failed(1, &["continues with the settings of the model, with --strategy ovo"]);
 }
 
 #[test]

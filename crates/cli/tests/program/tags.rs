@@ -430,7 +430,7 @@ fn what_is_wrong_is_named() {
     world.run(&["train", "rows.csv", "-o", "r.lineal", "-q"]).done();
     world
         .run(&["predict", "r.lineal", "rows.csv", "--n-best", "2"])
-        .failed(1, &["--n-best is about sequences"]);
+        .failed(1, &["--n-best is for sequences"]);
     world
         .run(&["explain", "r.lineal", "rows.csv", "--token", "2"])
         .failed(1, &["--token is of sequences"]);

@@ -175,3 +175,23 @@ fn a_model_on_standard_output() {
         .run(&["train", "fruit.csv", "--label", "fruit", "-o", "-", "--json"])
         .failed(2, &["--json"]);
 }
+
+#[test]
+fn many_classes_with_few_rows_converge() {
+    // The estimate of the gap that ended the run was far below what can be proven.
+    let mut state = 12345u64;
+    let mut unit = || {
+        state = (state * 1_103_515_245 + 12_345) % (1 << 31);
+        state as f64 / (1u64 << 31) as f64
+    };
+    let row = |_: usize| {
+        let class = (200.0 * unit().powi(3)) as usize;
+        let (a, b) = (unit(), 10.0 * unit() + class as f64 / 100.0);
+        format!("{a:.3},{b:.3},c{class}\n")
+    };
+    let rows: String = (0..2000).map(row).collect();
+    let world = World::new();
+    world.file("a.csv", format!("a,b,label\n{rows}"));
+    let json = world.run(&["train", "a.csv", "-o", "m.lineal", "--json", "-q"]).done().json();
+    assert_eq!((&json["converged"], &json["solver"]), (&true.into(), &"newton".into()), "{json}");
+}

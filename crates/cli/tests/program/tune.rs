@@ -94,7 +94,7 @@ fn a_budget_stops_a_fit_that_runs_and_what_it_reached_is_told() {
     assert_eq!((&chosen["interrupted"], &chosen["converged"]), (&true.into(), &false.into()));
     // One pass of each of the five folds, and no more.
     assert!(chosen["passes"].as_u64().unwrap() <= 10, "{chosen}");
-    run.says(&["the budget ended before any setting was done", "raise --budget"]);
+    run.says(&["the budget ended before any setting was finished", "raise --budget"]);
 }
 
 #[test]

@@ -76,15 +76,32 @@ impl<'a> DelimitedRows<'a> {
             Some(schema) => schema.decimal_comma,
             None => layout::has_decimal_commas(all.as_slice()),
         };
+        let mut extra = layout::extra_cell(&first, all.as_slice());
         rows.has_header = match (table.options.header, schema) {
             (Some(said), _) => said,
             (None, Some(schema)) => !schema.no_header,
             (None, None) => {
                 rows.is_guessed = true;
-                table.options.names_one_of(&first) || layout::has_header(&first, all.as_slice())
+                table.options.names_one_of(&first)
+                    || extra.is_some()
+                    || layout::has_header(&first, all.as_slice())
             }
         };
+        // Of a single row one cannot tell, and it may be the header that is wrong.
+        extra = extra.filter(|_| rows.has_header && all.len() > 1);
         if rows.has_header {
+            let mut first = first;
+            match extra {
+                Some(layout::Extra::RowNames) => {
+                    rows.warnings.push(format!(
+                        "{}:1: each row has one cell more than the header; the first cell is taken for the name of the row",
+                        table.file
+                    ));
+                    first.insert(0, String::new());
+                }
+                Some(layout::Extra::Nothing) => first.push(String::new()),
+                None => {}
+            }
             let name = |(i, name): (usize, String)| {
                 if name.is_empty() { (i + 1).to_string() } else { name }
             };

@@ -7,10 +7,10 @@ use super::json::Json;
 use super::matrix::FeatureRows;
 use super::profile::is_missing;
 use super::quick::unescape_into;
-use super::target::{Mode, TargetColumn};
+use super::target::{Mode, TargetColumn, is_unlabelled};
 use super::{Cell, Rows, Table, TableRow, Want, show};
 use crate::dataset::Dataset;
-use crate::error::{Error, ErrorKind, count, printable, quote, thousands};
+use crate::error::{Error, ErrorKind, argument, count, quote, thousands};
 use crate::format::Format;
 use crate::number::{parse_f32, parse_f64, parse_number};
 use crate::queries::{Queries, QueryIndex, uneven_weights};
@@ -35,6 +35,10 @@ pub(super) struct Encoder<'a> {
     hashed: Vec<usize>,
     x: FeatureRows,
     target: TargetColumn,
+    /// The column with the label, where rows without one are left out.
+    needs_label: Option<usize>,
+    /// How many these are, and the line of the first.
+    unlabelled: (usize, usize),
     weights: Vec<f32>,
     queries: Queries,
     seen_queries: QueryIndex,
@@ -65,10 +69,22 @@ impl<'a> Encoder<'a> {
                 named.extend(names.iter().zip(*at..).map(|(name, at)| (name.as_str(), at)));
             }
         }
+        let is_label = |(_, kind): &&(usize, &ColumnKind)| **kind == ColumnKind::Label;
+        let leaves_out = match mode {
+            Mode::Learn => true,
+            Mode::Apply | Mode::Stream { .. } => table.options.only_labelled,
+        };
+        let leaves_out = leaves_out
+            && !table.options.strict
+            && matches!(table.format, Format::Csv | Format::Tsv | Format::Jsonl)
+            && matches!(schema.target, TargetKind::Classes | TargetKind::Real);
+        let label = use_of.iter().find(is_label).map(|(column, _)| *column);
         Self {
             names: rows.names(),
             table,
             schema,
+            needs_label: label.filter(|_| leaves_out),
+            unlabelled: (0, 0),
             mode,
             comma: rows.decimal_comma(),
             named,
@@ -153,8 +169,23 @@ impl<'a> Encoder<'a> {
         Ok(Dataset { x, y, weights, queries, schema, warnings: Vec::new(), source })
     }
 
+    /// The error if rows were left out because none has a label.
+    pub(super) fn all_unlabelled(&self) -> Option<Error> {
+        (self.unlabelled.0 > 0).then(|| {
+            let message = "no row has a label; is the label column right? (see options.label)";
+            Error::new(ErrorKind::Label, self.table.file, message)
+        })
+    }
+
     /// Adds a row.
     pub(super) fn row(&mut self, row: &dyn TableRow) -> Result<(), Error> {
+        if let Some(column) = self.needs_label
+            && is_unlabelled(row.cell(column), self.schema.target)
+        {
+            let (n, first) = self.unlabelled;
+            self.unlabelled = (n + 1, if n == 0 { row.place(column).0 } else { first });
+            return Ok(());
+        }
         for k in 0..self.use_of.len() {
             let (column, kind) = self.use_of[k];
             self.add(row, column, kind)?;
@@ -344,7 +375,7 @@ impl<'a> Encoder<'a> {
         {
             return Ok(value);
         }
-        let (name, remedy) = (printable(&self.names[column]), self.remedy(column));
+        let (name, remedy) = (argument(&self.names[column]), self.remedy(column));
         let message = match cell {
             Cell::Text(text) if !text.is_empty() && !is_missing(text) => match parse_f64(text) {
                 None => format!("{} is not a number; {remedy}", quote(text)),
@@ -379,7 +410,7 @@ impl<'a> Encoder<'a> {
     /// What to do about a cell that does not fit its column.
     fn remedy(&self, column: usize) -> String {
         let empty = if self.table.options.strict { "" } else { ", leave the cell empty" };
-        let name = printable(&self.names[column]);
+        let name = argument(&self.names[column]);
         format!("correct it{empty}, or {} options.ignore = {name}", self.say())
     }
 
@@ -533,6 +564,14 @@ impl<'a> Encoder<'a> {
             n => all.push(self.unseen_in_all(n)),
         }
         all.extend(self.target.warnings(file));
+        let (n, first) = self.unlabelled;
+        if n > 0 {
+            let are = if n == 1 { "is" } else { "are" };
+            all.push(format!(
+                "{file}: {} without a label {are} left out (the first is in line {first}; options.strict makes this an error)",
+                count(n, "row")
+            ));
+        }
         all
     }
 
@@ -557,7 +596,7 @@ impl<'a> Encoder<'a> {
     fn or_category(&self, name: &str) -> String {
         match self.is_learning() {
             true => {
-                format!("; with options.categorical = {}, missing is a category", printable(name))
+                format!("; with options.categorical = {}, missing is a category", argument(name))
             }
             false => String::new(),
         }

@@ -2,7 +2,7 @@
 
 use super::FEATURES;
 use super::profile::{MOST_VALUES, Profile};
-use crate::error::{count, printable, quote, thousands};
+use crate::error::{argument, count, quote, thousands};
 use crate::schema::ColumnKind;
 
 /// Up to so many values are categories even if each row has its own.
@@ -14,7 +14,7 @@ pub(super) const TEXT_WORDS: usize = 4;
 /// What the column is, if its first feature is `at`.
 pub(super) fn guess(name: &str, profile: Profile, at: usize) -> ColumnKind {
     let ignored = |why: String| ColumnKind::Ignored { why };
-    let shown = printable(name);
+    let shown = argument(name);
     let n_single = profile.n_numbers + profile.n_names;
     if profile.n_objects > 0 {
         if name == FEATURES {
@@ -88,7 +88,7 @@ pub(super) fn not_dates(name: &str, profile: &Profile, file: &str) -> Option<Str
         (_, true) => ("a time", "times", times.n, &times.first_other),
         _ => return None,
     };
-    let ((cell, line), shown) = (first.as_ref()?, printable(name));
+    let ((cell, line), shown) = (first.as_ref()?, argument(name));
     Some(format!(
         "{file}:{line}: column {name:?} is not {what} because of {} ({} of {} are {whats}); correct it, leave the cell empty, or say options.ignore = {shown}",
         quote(cell),
@@ -106,22 +106,35 @@ pub(super) fn open_dates(name: &str, profile: &Profile, file: &str) -> Option<St
     })
 }
 
-/// Whether a column is the name or number of the row: it is called so, and no value comes twice.
-pub(super) fn is_id(name: &str, profile: &Profile) -> bool {
+/// Whether a column is the name or number of the row: it is called so, or has no name of its own and is the first, and no value comes twice.
+pub(super) fn is_id(name: &str, is_unnamed: bool, profile: &Profile) -> bool {
     let lower = name.to_ascii_lowercase();
     let unique = || {
         let n_distinct = profile.distinct.as_ref().map_or(0, |distinct| distinct.len());
         profile.n_rows > 1 && n_distinct == profile.n_rows
     };
     let is_count = || profile.counts && profile.n_numbers == profile.n_rows && profile.n_rows > 2;
-    const NUMBERS: [&str; 7] = ["index", "row", "nr", "no", "no.", "number", "#"];
+    const NUMBERS: [&str; 5] = ["row", "nr", "no", "no.", "number"];
     lower == "id"
         || (is_id_name(name) && unique())
-        || ((NUMBERS.contains(&lower.as_str()) || lower.starts_with("unnamed")) && is_count())
+        || ((is_unnamed || is_index_name(name)) && profile.n_fractions == 0 && unique())
+        || (NUMBERS.contains(&lower.as_str()) && is_count())
+}
+
+/// What pandas, R and spreadsheets call the column of row numbers or names. After a split its numbers do not follow each other.
+fn is_index_name(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    ["index", "#", "rownames", "row.names", "row_names"].contains(&lower.as_str())
+        || lower.starts_with("unnamed")
+}
+
+/// Whether the values of a column must be collected to see whether it is the name or number of the row.
+pub(super) fn may_be_id(name: &str, is_unnamed: bool) -> bool {
+    is_unnamed || is_id_name(name) || is_index_name(name)
 }
 
 /// `PassengerId`, `customer_id`, `order id`, `uuid`: not `paid`.
-pub(super) fn is_id_name(name: &str) -> bool {
+fn is_id_name(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let Some(before) = lower.strip_suffix("id") else { return false };
     let capital = name.ends_with("Id") || (name.ends_with("ID") && !name.ends_with("PAID"));
@@ -166,7 +179,7 @@ pub(super) fn is_date(profile: &Profile) -> bool {
 
 /// A column of numbers with a few words in it is often a typing error.
 pub(super) fn mixed(name: &str, profile: &Profile, file: &str) -> Option<String> {
-    let ((word, line), shown) = (profile.first_name.as_ref()?, printable(name));
+    let ((word, line), shown) = (profile.first_name.as_ref()?, argument(name));
     (profile.n_numbers * 2 >= profile.n_rows).then(|| {
         format!(
             "{file}:{line}: column {name:?} is not numeric because of {} ({} of {} are numbers); correct \

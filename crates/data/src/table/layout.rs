@@ -15,7 +15,7 @@ pub(super) const SPACES: u8 = b' ';
 /// The separator that cuts the first lines into equally many cells, at least two; of several, the one that makes the most. Runs of spaces if
 /// none does and the lines are mostly numbers between spaces, else a comma.
 pub(crate) fn delimiter(text: &[u8]) -> u8 {
-    let best = DELIMITERS.iter().filter_map(|&d| Some((n_cells(text, d)?, d)));
+    let best = DELIMITERS.iter().filter_map(|&d| Some((n_cells(text, d, true)?, d)));
     // The first of equals is the likelier.
     match best.rev().max_by_key(|&(n, _)| n) {
         Some((_, delimiter)) => delimiter,
@@ -47,7 +47,7 @@ fn is_aligned(text: &[u8]) -> bool {
         let n_numbers = line.split(' ').filter(|cell| parse_number(cell, false).is_some()).count();
         2 * n_numbers >= line.split(' ').count()
     };
-    n_cells(squeezed.as_bytes(), SPACES).is_some_and(|n| n >= 3)
+    n_cells(squeezed.as_bytes(), SPACES, true).is_some_and(|n| n >= 3)
         && lines.clone().count() >= 2
         && lines.skip(1).all(is_mostly_numbers)
 }
@@ -79,7 +79,7 @@ pub(super) fn squeeze(text: &str) -> String {
 /// Whether the text could be a table: some separator cuts all of its first lines, of which there are at least two, into equally many cells.
 pub(crate) fn is_table(text: &[u8]) -> bool {
     text.split(|&b| b == b'\n').filter(|line| !line.trim_ascii().is_empty()).nth(1).is_some()
-        && (DELIMITERS.iter().any(|&d| n_cells(text, d).is_some()) || is_aligned(text))
+        && (DELIMITERS.iter().any(|&d| n_cells(text, d, false).is_some()) || is_aligned(text))
 }
 
 /// Whether the text is one line that a separator cuts into names: a table without rows.
@@ -94,8 +94,8 @@ pub(crate) fn is_header(text: &[u8]) -> bool {
     lines.next().is_none() && DELIMITERS.iter().any(is_cut)
 }
 
-/// The number of cells of each of the first lines, if it is the same and over one. What stands in quotes does not separate.
-fn n_cells(text: &[u8], delimiter: u8) -> Option<usize> {
+/// The number of cells of each of the first lines, if it is the same and over one; the first may have one less, if it may be a header over rows with names. What stands in quotes does not separate.
+fn n_cells(text: &[u8], delimiter: u8, header_may_lack_one: bool) -> Option<usize> {
     let (mut n, mut counts) = (1, Vec::new());
     let (mut quoted, mut at_start, mut is_blank) = (false, true, true);
     for &b in text {
@@ -127,8 +127,29 @@ fn n_cells(text: &[u8], delimiter: u8) -> Option<usize> {
     if counts.is_empty() && !is_blank {
         counts.push(n);
     }
-    let first = *counts.first()?;
-    (first > 1 && counts.iter().all(|&n| n == first)).then_some(first)
+    let (&first, rest) = counts.split_first()?;
+    let n = *rest.first().unwrap_or(&first);
+    let fits = n == first || (header_may_lack_one && n == first + 1);
+    (first > 1 && fits && rest.iter().all(|&cells| cells == n)).then_some(n)
+}
+
+/// What the rows have that a header of one cell less does not name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Extra {
+    /// The names or numbers of the rows in front, as R's `write.table` puts them.
+    RowNames,
+    /// Nothing, after a separator at the end.
+    Nothing,
+}
+
+/// Whether each of the first rows has one cell more than the header.
+pub(super) fn extra_cell(first: &[String], rows: &[Vec<String>]) -> Option<Extra> {
+    let n = first.len() + 1;
+    if rows.is_empty() || rows.iter().any(|row| row.len() != n) {
+        return None;
+    }
+    let ends_empty = rows.iter().all(|row| row.last().is_some_and(String::is_empty));
+    Some(if ends_empty { Extra::Nothing } else { Extra::RowNames })
 }
 
 /// Whether commas stand before the fractions of numbers: there are some that could not be written so otherwise (`12,5`, `0,125`), and none with a point where these have

@@ -5,11 +5,11 @@ use std::collections::hash_map::Entry;
 
 use super::columns::{list, no_column};
 use super::guess::{
-    guess, is_date, is_id, is_id_name, is_text, lost_precision, mixed, not_dates, open_dates,
+    guess, is_date, is_id, is_text, lost_precision, may_be_id, mixed, not_dates, open_dates,
 };
 use super::profile::{Look, MOST_VALUES, Profile, profile};
 use super::{Rows, Table};
-use crate::error::{Error, ErrorKind, printable, quote};
+use crate::error::{Error, ErrorKind, argument, quote};
 use crate::format::Format;
 use crate::labels::sort_names;
 use crate::options::ReadOptions;
@@ -46,16 +46,36 @@ impl Role {
 
 /// The schema that the first `most` rows tell.
 pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Learnt, Error> {
-    let Table { file, format, options, .. } = table;
+    let Table { file, options, .. } = table;
     if let Some(bits) = options.hash_categories.filter(|bits| !(1..=MOST_BITS).contains(bits)) {
         let message = format!(
             "options.hash_categories = {bits}: between 1 and {MOST_BITS} bits can be hashed into"
         );
         return Err(Error::new(ErrorKind::Columns, file, message));
     }
+    let roles = roles(rows.names(), table)?;
+    learn_roles(rows, table, most, roles)
+}
+
+/// The same, with all columns but the label left out.
+pub(super) fn learn_label(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Learnt, Error> {
+    let roles = roles(rows.names(), table)?;
+    let only_label = |role: Role| if role == Role::Label { role } else { Role::Ignore };
+    learn_roles(rows, table, most, roles.into_iter().map(only_label).collect())
+}
+
+fn learn_roles(
+    rows: &dyn Rows,
+    table: Table<'_>,
+    most: usize,
+    roles: Vec<Role>,
+) -> Result<Learnt, Error> {
+    let Table { file, format, options, .. } = table;
     let names = rows.names();
-    let roles = roles(names, table)?;
-    let look = |(role, name): (&Role, &String)| look(*role, name, options);
+    // A column without a name is called by its place. The first such one is what pandas and R write in front: the row's number or name.
+    let is_cut = matches!(format, Format::Csv | Format::Tsv) && !rows.no_header();
+    let is_unnamed = |name: &str| is_cut && name == "1" && names.first().is_some_and(|n| n == name);
+    let look = |(role, name): (&Role, &String)| look(*role, name, is_unnamed(name), options);
     let looks: Vec<Look> = roles.iter().zip(names).map(look).collect();
     let (mut profiles, n_rows) = profile(rows, &looks, most)?;
     if n_rows == 0 {
@@ -92,6 +112,7 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
                 classes.retain(|class| !class.is_empty());
                 sort_names(&mut classes);
                 warnings.extend(same_but_for_case(&classes, file));
+                warnings.extend(like_missing(&classes, file));
                 ColumnKind::Label
             }
             Role::Weight => ColumnKind::Weight,
@@ -110,10 +131,10 @@ pub(super) fn learn(rows: &dyn Rows, table: Table<'_>, most: usize) -> Result<Le
                 ColumnKind::Text { slot }
             }
             // A row's name or number tells nothing of other rows, and where files were sorted, too much of these.
-            Role::Guess if is_id(name, &profile) => ColumnKind::Ignored {
+            Role::Guess if is_id(name, is_unnamed(name), &profile) => ColumnKind::Ignored {
                 why: format!(
                     "identifies the row; options.numeric = {0} or options.categorical = {0} keeps it",
-                    printable(name)
+                    argument(name)
                 ),
             },
             Role::Guess => {
@@ -191,7 +212,7 @@ fn place_hashed(columns: &mut [Column], n_features: usize) -> usize {
     end
 }
 
-fn look(role: Role, name: &str, options: &ReadOptions) -> Look {
+fn look(role: Role, name: &str, is_unnamed: bool, options: &ReadOptions) -> Look {
     match role {
         Role::Label => match options.target {
             TargetKind::Classes => Look::Classes,
@@ -202,7 +223,7 @@ fn look(role: Role, name: &str, options: &ReadOptions) -> Look {
         Role::Weight | Role::Query | Role::Ignore => Look::Skip,
         Role::Categorical if options.hash_categories.is_some() => Look::First(MOST_NAMES),
         Role::Categorical => Look::Collect(usize::MAX),
-        Role::Guess if is_id_name(name) => Look::Collect(MOST_VALUES),
+        Role::Guess if may_be_id(name, is_unnamed) => Look::Collect(MOST_VALUES),
         Role::Numeric | Role::Guess => Look::Guess,
     }
 }
@@ -323,6 +344,16 @@ fn same_but_for_case(classes: &[String], file: &str) -> Option<String> {
         "{file}: the classes {} and {}{more} differ only in case or in spaces around them, and are two classes; if they mean the same, write them in the same way",
         quote(a),
         quote(b)
+    ))
+}
+
+/// What to say of a class whose name most often stands for nothing.
+fn like_missing(classes: &[String], file: &str) -> Option<String> {
+    const MARKS: [&str; 6] = ["NA", "N/A", "<NA>", "NaN", "NULL", "#N/A"];
+    let is_mark = |class: &&String| MARKS.iter().any(|mark| mark.eq_ignore_ascii_case(class));
+    let mark = quote(classes.iter().find(is_mark)?);
+    Some(format!(
+        "{file}: {mark} is a class like the others; if it stands for a missing label, leave these cells empty, and the rows are left out"
     ))
 }
 

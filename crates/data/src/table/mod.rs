@@ -42,6 +42,7 @@ pub(crate) use cells::cells;
 pub(crate) use columns::needs_sink;
 pub(crate) use convert::convert;
 pub(crate) use fasttext::PREFIX as LABEL_PREFIX;
+pub(crate) use profile::is_missing;
 
 /// The key of a JSON row whose object holds named numbers.
 const FEATURES: &str = "features";
@@ -173,10 +174,17 @@ pub(crate) fn read_with(
     Ok(dataset)
 }
 
-/// Learns the schema from the first rows.
-pub(crate) fn learn_schema(table: Table<'_>, n_rows: usize) -> Result<Learnt, Error> {
+/// Learns the schema from the first rows; of the label alone, if no other column is asked about.
+pub(crate) fn learn_schema(
+    table: Table<'_>,
+    n_rows: usize,
+    only_label: bool,
+) -> Result<Learnt, Error> {
     let rows = table.open(n_rows)?;
-    learn::learn(&*rows, table, n_rows)
+    match only_label {
+        true => learn::learn_label(&*rows, table, n_rows),
+        false => learn::learn(&*rows, table, n_rows),
+    }
 }
 
 /// Gives chunks of rows, read with a schema.
@@ -274,7 +282,8 @@ fn fill(
         Ok(ControlFlow::Continue(()))
     })?;
     if encoder.n_rows() == 0 {
-        return Err(no_rows(rows, encoder.table()));
+        let none = || no_rows(rows, encoder.table());
+        return Err(encoder.all_unlabelled().unwrap_or_else(none));
     }
     if encoder.text().is_some_and(|batch| batch.n_rows() > 0) {
         hand_over(&mut encoder)?;

@@ -15,8 +15,11 @@ use crate::error::Error;
 use crate::number::parse_number;
 
 /// Text that stands for a missing number in files without types.
-pub(super) fn is_missing(text: &str) -> bool {
-    const MARKS: [&str; 8] = ["?", "NA", "N/A", "NULL", "None", "-", "#N/A", "NaN"];
+pub(crate) fn is_missing(text: &str) -> bool {
+    const MARKS: [&str; 16] = [
+        "?", ".", "-", "NA", "N/A", "n.a.", "<NA>", "NaN", "NaT", "NULL", "None", "#N/A", "#NA",
+        "#DIV/0!", "#VALUE!", "#REF!",
+    ];
     text.is_empty() || MARKS.iter().any(|mark| mark.eq_ignore_ascii_case(text))
 }
 
@@ -37,6 +40,8 @@ pub(super) struct Profile {
     range: Option<(f64, f64)>,
     /// Whole numbers with a zero in front, as codes have it.
     pub(super) n_codes: usize,
+    /// Numbers that are not whole.
+    pub(super) n_fractions: usize,
     /// Whether each is the one before and 1.
     pub(super) counts: bool,
     last: Option<f64>,
@@ -227,6 +232,7 @@ impl Profile {
         if let Some(written) = written.filter(|v| v.is_finite()) {
             let (low, high) = self.range.unwrap_or((written, written));
             self.range = Some((low.min(written), high.max(written)));
+            self.n_fractions += usize::from(written.fract() != 0.0);
         }
         let value = written.map(|v| f64::from(v as f32));
         let follows = self.last.is_none_or(|last| value == Some(last + 1.0));
@@ -315,7 +321,7 @@ impl Profile {
 }
 
 /// A guessed categorical column has at most so many values.
-pub(super) const MOST_VALUES: usize = 1000;
+pub(super) const MOST_VALUES: usize = 10_000;
 
 /// The different values of a column: themselves up to a number of them, then only how many.
 pub(super) struct Distinct {

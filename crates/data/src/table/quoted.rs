@@ -16,11 +16,14 @@ pub(super) fn walk(
     n_lines_before: usize,
     f: &mut dyn FnMut(&dyn Record) -> Step,
 ) -> Step {
+    // In a file whose rows end with newlines, a carriage return alone is part of its cell, as tweets have them.
+    let has_newlines = n_lines_before > 0 || text.contains('\n');
+    let terminator = if has_newlines { Terminator::Any(b'\n') } else { Terminator::CRLF };
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .delimiter(delimiter)
-        .terminator(Terminator::CRLF)
+        .terminator(terminator)
         .from_reader(text.as_bytes());
     let mut record = StringRecord::new();
     let mut last_start = 0;
@@ -34,6 +37,10 @@ pub(super) fn walk(
                 Ok(()) => Ok(std::ops::ControlFlow::Continue(())),
                 Err(error) => Err(error.below(n_lines_before)),
             };
+        }
+        // A blank line that ends with a carriage return.
+        if has_newlines && record.len() == 1 && record.get(0) == Some("\r") {
+            continue;
         }
         let row = QuotedRow { text: text.as_bytes(), delimiter, n_lines_before, record: &record };
         last_start = row.start().0;
@@ -111,7 +118,7 @@ fn fields(text: &[u8], delimiter: u8) -> impl Iterator<Item = (usize, bool)> {
                 }
             }
         }
-        let ends = |&b: &u8| b == delimiter || b == b'\n' || b == b'\r';
+        let ends = |&b: &u8| b == delimiter || b == b'\n';
         let end = text[p..].iter().position(ends).map(|n| p + n);
         next = end.filter(|&end| text[end] == delimiter).map(|end| end + 1);
         Some((start, false))

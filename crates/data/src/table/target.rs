@@ -1,6 +1,7 @@
 //! Label cells to targets.
 
 use super::json::Json;
+use super::profile::is_missing;
 use super::{Cell, show};
 use crate::dataset::{Targets, UNSEEN};
 use crate::error::{Error, ErrorKind, quote};
@@ -39,6 +40,20 @@ pub(super) struct TargetColumn {
     first_missing: Option<Place>,
     /// Rows with a label, also those that were taken. Without any it is not worth a warning that none is known.
     n_labelled: usize,
+}
+
+/// Whether a cell holds no label. Among numbers, marks of what is missing are none.
+pub(super) fn is_unlabelled(cell: Cell<'_>, target: TargetKind) -> bool {
+    let is_empty = |text: &str| match target {
+        TargetKind::Real => is_missing(text.trim()),
+        _ => text.trim().is_empty(),
+    };
+    match cell {
+        Cell::Missing => true,
+        Cell::Text(text) => is_empty(text),
+        Cell::Json(Json::Text(text)) => is_empty(text),
+        _ => false,
+    }
 }
 
 /// Line and, if known, byte column.

@@ -296,7 +296,7 @@ impl StructuredModel for ConstituencyModel {
         self.check_proba(ask)?;
         if ask.sample.is_some() || ask.min_risk {
             return Err(Error::request(
-                "a constituency parser has its best trees and probabilities of phrases only",
+                "a constituency parser gives only its best trees and the probabilities of phrases",
             ));
         }
         let tags = self.tags(data)?;

@@ -153,7 +153,7 @@ fn check(spec: &TrainSpec, data: &BracketTreebank) -> Result<(), Error> {
         );
     }
     if spec.cost.is_some() {
-        return refuse("spec.cost has no place in constituency trees, whose cost is the number of wrong phrases: leave it out".into());
+        return refuse("spec.cost is not for constituency trees, whose cost is the number of wrong phrases: leave it out".into());
     }
     if data.is_empty() || !data.has_tags() {
         return refuse(format!("{}: there are no trees to learn from", data.source));

@@ -286,7 +286,7 @@ impl StructuredModel for DeclaredModel {
     fn answer(&self, data: &DeclaredData, ask: &Ask) -> Result<Vec<DeclaredAnswer>, Error> {
         if ask.needs_proba() {
             return Err(Error::request(
-                "a declared structure has its best outputs and how sure its labels are; it has no probabilities",
+                "a declared structure gives its best outputs and the confidence of its labels; it has no probabilities",
             ));
         }
         if ask.known {

@@ -165,7 +165,7 @@ impl Trainable for Treebank {
         let n_broken = HeadConstraints::new(forbidden, false, data, 0..data.len())?.n_broken();
         if n_broken > 0 {
             report.warnings.push(format!(
-                "{n_broken} arcs of the training trees are forbidden: they count as right in training and are never predicted"
+                "{n_broken} arcs of the training trees are forbidden: training treats them as right, but they are never predicted"
             ));
         }
         let about = About {
@@ -202,7 +202,7 @@ fn check(spec: &TrainSpec, data: &Treebank) -> Result<(), Error> {
         );
     }
     if spec.cost.is_some() {
-        return refuse("spec.cost has no place in dependency trees, whose cost is the number of wrong heads: leave it out".into());
+        return refuse("spec.cost is not for dependency trees, whose cost is the number of wrong heads: leave it out".into());
     }
     let n_relations = data.schema.relations.len();
     let dim = match spec.dependency.labeller {

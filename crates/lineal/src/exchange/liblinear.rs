@@ -82,7 +82,7 @@ pub(super) fn write(plain: &Plain, notes: &mut Vec<String>) -> Result<Vec<u8>, E
     let n = ids.map_or(plain.n_features, |ids| ids.last().map_or(0, |&id| id as usize));
     if n.checked_mul(k).is_none_or(|n| n > MOST_WEIGHTS) {
         return Err(Error::request(format!(
-            "LIBLINEAR's file has a line for each feature up to number {n}, also where there is none: too many"
+            "a LIBLINEAR file needs a line for every feature up to number {n}, even for features that do not occur; that is too many"
         )));
     }
 

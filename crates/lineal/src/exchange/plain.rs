@@ -54,7 +54,7 @@ impl Plain {
     pub(super) fn of(model: &Model, notes: &mut Vec<String>) -> Result<Self, Error> {
         if !model.decoder_is_direct() {
             return Err(Error::request(format!(
-                "a model of the strategy {} has no weights of classes, which other programs need; train with the strategy ova or joint",
+                "a model of the strategy {} has no weights for each class, which other programs need; train with the strategy ova or joint",
                 model.spec().strategy
             )));
         }

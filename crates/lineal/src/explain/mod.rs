@@ -44,57 +44,57 @@ pub struct Explanation {
     pub runner_up: Option<u32>,
     /// Whether the answer is (or has) the winner: only a label may be explained that was not predicted.
     pub predicted: bool,
-    /// What the lead is of.
+    /// Which quantity the lead is.
     pub decision: Decision,
     /// `bias − threshold + Σ contributions + rest`.
     pub lead: f64,
-    /// The lead without features; where columns were standardised in training, that of an average row.
+    /// The lead of a row without features; if columns were standardised in training, the lead of an average row.
     pub bias: f64,
-    /// The score at which the label, or the second of two classes, is predicted, where that is a score; with a minus where the first class won.
+    /// The score above which the label, or the second of two classes, is predicted; negated if the first class won.
     pub threshold: f64,
-    /// The features that counted most, largest first.
+    /// The features with the largest contributions, largest first.
     pub contributions: Vec<Contribution>,
-    /// How many other features counted.
+    /// How many other features contributed.
     pub n_rest: usize,
-    /// What they add up to.
+    /// The sum of their contributions.
     pub rest: f64,
     /// Probabilities of winner and runner-up (twice the label's), if the model has them.
     pub proba: Option<[f64; 2]>,
 }
 
-/// What one feature did.
+/// What one feature contributed to the lead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contribution {
     /// The feature.
     pub feature: usize,
     /// Its value in the row.
     pub value: f64,
-    /// What a unit of it adds to the lead.
+    /// What one unit of it adds to the lead.
     pub weight: f64,
-    /// What it adds on average at training, if that is known; else 0. A value of a column of categories stands for its column: this is then the average of the
+    /// What it added on average in the training data, if that is known; else 0. For a category, this is the average of the
     /// whole column.
     pub average: f64,
 }
 
 impl Contribution {
-    /// What it added to the lead, against its average.
+    /// What it added to the lead, compared with the average.
     pub fn amount(&self) -> f64 {
         self.value * self.weight - self.average
     }
 }
 
-/// What a lead is of.
+/// Which quantity a lead is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// The difference of scores.
     Scores,
-    /// The duel of the two classes.
+    /// The score of the binary model for the two classes.
     Duel,
-    /// The columns in which the codewords differ: how many, and how many spoke for the winner.
+    /// The columns in which the codewords differ.
     Columns {
-        /// Columns that tell the two apart.
+        /// The number of these columns.
         differ: usize,
-        /// Of these, how many answered as the winner's codeword says.
+        /// How many of them agree with the winner's codeword.
         agree: usize,
     },
     /// A node of a tree.
@@ -110,9 +110,9 @@ pub enum Decision {
 pub struct ExplainSpec {
     /// Which rows, from 0; all for `None`.
     pub rows: Option<Vec<usize>>,
-    /// In place of the runner-up this class; of labels, this one alone.
+    /// Compare with this class instead of the runner-up; for labels, explain only this one.
     pub class: Option<u32>,
-    /// How many features to keep; all for `None`.
+    /// How many features to return; all for `None`.
     pub top: Option<usize>,
 }
 

@@ -1,6 +1,6 @@
-//! What stands between the columns of a file and those of the matrix: text becomes words, numbers beside it one scale.
+//! From the columns of a file to those of the matrix: text becomes words, and numbers beside it are scaled.
 //!
-//! [`Features`] are learnt from the training data, live in the model and its file, and do to new data what they did then.
+//! [`Features`] are learnt from the training data and stored in the model and its file, so that new data are treated in the same way.
 //! In the matrix the columns that come straight from the file are first, as the [`Schema`] has them; those made of text follow, then
 //! those that [maps](lineal_features::map) make of all of them.
 
@@ -30,23 +30,23 @@ pub(crate) use sampled::Sampling;
 pub(crate) use stored::{AboutFeatures, tensors};
 pub(crate) use templates::{Learnt, expand};
 
-/// How raw columns become features, where some are text or more are made of them.
+/// How raw columns become features: text, products of columns, nonlinear maps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeatureSpec {
-    /// Of text columns. `slots` is filled in from the data.
+    /// How text columns become features. `slots` is filled in from the data.
     pub text: TextSpec,
-    /// Take single words only, where texts have fewer than four on average: there, pairs mostly say a second time what the words said, and
+    /// Take single words only if texts have fewer than four words on average: pairs then mostly repeat what the words say, and
     /// on 53,000 job titles they cost three points of accuracy.
     pub no_pairs_of_few: bool,
-    /// Templates of joint features, in place of `text`: the columns that they name must be text ones of the options.
+    /// Templates of joint features, instead of `text`. The columns that they name must be among the text columns of the options.
     pub templates: Option<Templates>,
-    /// Products of columns, beside them.
+    /// Products of columns, in addition to the columns.
     pub interact: Vec<Interaction>,
     /// A nonlinear map of all columns of numbers.
     pub map: Option<MapSpec>,
-    /// Which numbers are brought to mean 0 and deviation 1 before more features are made of them. Beside text they always are.
+    /// Which numbers are scaled to mean 0 and standard deviation 1 before more features are made of them. Numbers beside text always are.
     pub standardize: Standardize,
-    /// Of the map's random choices.
+    /// The seed of the map's random choices.
     pub seed: u64,
 }
 
@@ -68,7 +68,7 @@ impl Default for FeatureSpec {
     }
 }
 
-/// How raw columns became features: learnt at training, applied ever after. Cheap to clone.
+/// How raw columns become features, as learnt from the training data. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Features {
     text: Option<Arc<TextEncoder>>,
@@ -79,9 +79,9 @@ pub struct Features {
 
 /// Reads a file, learns what its columns mean, and makes features of its text.
 ///
-/// Text columns are those that `options` names, else those that look like text, and that of fastText. Without any this is
-/// [`read`](crate::read), and the features are empty. Beside text, numbers are brought to mean 0 and deviation 1: rows of text have length 1, and a
-/// column of prices would drown them.
+/// Text columns are those that `options` names, or else those that look like text, and the text of fastText. Without text columns this does the same as
+/// [`read`](crate::read), and the features are empty. Numbers beside text are scaled to mean 0 and standard deviation 1, because rows of text have length 1, and a
+/// column of prices would outweigh them.
 ///
 /// ```
 /// use lineal::{FeatureSpec, Predicted, ReadOptions, Source, TrainSpec, Training, read_features};
@@ -104,10 +104,10 @@ pub fn read_features(
     interruptible(|| learn(source.into(), options, spec, None))
 }
 
-/// As [`read_features`], of some rows of a file alone: the dataset has these, and what words there are and how rare, what numbers' scales are and
-/// what a map's are is learnt from them. Columns, categories and classes are still those of the whole file. `rows` rise.
+/// Like [`read_features`], but for some rows of a file: the dataset has only these, and the vocabulary, the frequencies of words, the scales of numbers and
+/// the maps are learnt from them. Columns, categories and classes are still those of the whole file. `rows` must be ascending.
 ///
-/// The others can then be [read](Features::read) as rows that training did not see.
+/// The other rows can then be [read](Features::read) as rows that training did not see.
 pub fn read_features_of(
     source: impl Into<Source>,
     options: &ReadOptions,

@@ -26,27 +26,27 @@ const MOST: u64 = 1 << 50;
 /// Scores that are held at once.
 const AT_ONCE: usize = 1 << 22;
 
-/// Measured when the model was made. The same data gives the same numbers, and they take less than 64 kB of its file.
+/// The metrics that were measured when the model was trained. They take less than 64 kB of the model file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     /// The name of the data.
     pub source: String,
     /// The metrics that are single numbers, by their names in `eval --json`.
     pub metrics: BTreeMap<String, f64>,
-    /// What there is besides of classes.
+    /// More about classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<ClassEvaluation>,
 }
 
-/// Which classes were taken for which, and what thresholds trade.
+/// Which classes were confused, and what other thresholds would change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClassEvaluation {
-    /// For each class, the first 200: rows of it, rows that are predicted so, and rows that are both.
+    /// For each of the first 200 classes: the rows of this class, the rows that are predicted to be of it, and the rows that are both.
     pub counts: Vec<[u64; 3]>,
     /// Rows by true class and predicted class, if there are at most 50 classes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confusion: Vec<Vec<u64>>,
-    /// Of more classes the most frequent confusions: rows, true class, predicted class.
+    /// With more classes, the most frequent confusions: rows, true class, predicted class.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confused: Vec<(u64, usize, usize)>,
     /// Mean probability of the likeliest class, how often it was right, and in how many rows.
@@ -59,7 +59,7 @@ pub struct ClassEvaluation {
     pub curves: Vec<ThresholdCurve>,
 }
 
-/// How a threshold on the score of one class trades its mistakes.
+/// How the mistakes of one class change with the threshold on its score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThresholdCurve {
     /// The class.
@@ -70,7 +70,7 @@ pub struct ThresholdCurve {
     pub auc: f64,
     /// The area under the precision–recall curve.
     pub average_precision: f64,
-    /// Thresholds that fall, with the rows of the class and the others that score at least as much.
+    /// Thresholds in descending order, each with the number of rows of the class, and of other rows, that score at least as high.
     pub points: Vec<(f64, u64, u64)>,
 }
 

@@ -101,7 +101,7 @@ impl Trainable for RankedRows {
         let spec = &check(spec)?;
         if data.features.n_computed() != data.data.schema.n_computed {
             return Err(Error::request(format!(
-                "{}: documents have {} features made of text, and {} are known; train on what read_ranking gave",
+                "{}: documents have {} features made of text, but the features given make {}; train on what read_ranking returned",
                 data.data.source,
                 data.data.schema.n_computed,
                 data.features.n_computed()
@@ -222,7 +222,7 @@ fn check(spec: &TrainSpec) -> Result<TrainSpec, Error> {
     match loss {
         LossKind::SquaredHinge if kind != RankKind::Pairs => {
             return refuse(format!(
-                "spec.loss = squared-hinge is of pairs: leave out spec.rank.kind = {kind}, or choose spec.loss = hinge"
+                "spec.loss = squared-hinge is for pairs: leave out spec.rank.kind = {kind}, or choose spec.loss = hinge"
             ));
         }
         LossKind::Logistic if is_order => {

@@ -176,7 +176,7 @@ impl Request {
         }
         if spec.sum && matches!(loss, LossKind::Logistic | LossKind::Squared) {
             return fail(format!(
-                "spec.sum is a form of perceptron, hinge and squared-hinge; the {loss} loss has only one"
+                "spec.sum is for perceptron, hinge and squared-hinge; the {loss} loss has only one form"
             ));
         }
         if spec.hard_margin {
@@ -191,7 +191,7 @@ impl Request {
                 return fail("spec.hard_margin replaces the loss and runs in the dual: leave out spec.loss and spec.solver".into());
             }
             if spec.class_weight != ClassWeight::Equal || data.weights.is_some() {
-                return fail("spec.hard_margin asks for every margin, so weights on examples or classes mean nothing; leave them out".into());
+                return fail("spec.hard_margin requires every margin, so weights of examples or classes have no effect; leave them out".into());
             }
             return Ok(Self { loss: LossKind::Hinge, ..request });
         }
@@ -227,7 +227,7 @@ impl Request {
         }
         if spec.sum {
             return fail(format!(
-                "spec.sum is a form of the joint loss; spec.strategy = {strategy} has none"
+                "spec.sum is for the joint loss; leave it out with spec.strategy = {strategy}"
             ));
         }
         if spec.hard_margin {

@@ -23,7 +23,7 @@ pub use super::choices::{
 };
 pub use super::threshold::Threshold;
 
-/// A training run, but for the data. `TrainSpec::default()` is logistic regression with C = 1; [`TrainSpec::for_task`] has the defaults of the
+/// Everything about a training run except the data. `TrainSpec::default()` is logistic regression with C = 1; [`TrainSpec::for_task`] has the defaults of the
 /// other tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -32,51 +32,51 @@ pub struct TrainSpec {
     pub task: Task,
     /// The loss; by default logistic for classes and squared for numbers.
     pub loss: Option<LossKind>,
-    /// The sum over violating classes in place of the maximum (Weston–Watkins) for perceptron, hinge, squared hinge.
+    /// For perceptron, hinge and squared hinge: sum over all violating classes (Weston–Watkins) instead of taking the worst one.
     pub sum: bool,
-    /// How several classes become one problem.
+    /// How training on several classes is reduced to problems that the solver can solve.
     pub strategy: Strategy,
-    /// What the strategies other than `joint` can choose.
+    /// Choices of the strategies other than `joint`.
     pub reduction: ReductionSpec,
-    /// Turn scores into probabilities by a map fitted to rows that training did not see.
+    /// Turn scores into probabilities, by a map that is fitted to rows that training did not see.
     pub calibrate: Option<CalibrateKind>,
-    /// When a label is predicted, or the second of two classes.
+    /// The score or probability above which a label, or the second of two classes, is predicted.
     pub threshold: Threshold,
     /// Folds of cross-fitting, for `calibrate` and tuned thresholds.
     pub folds: usize,
-    /// Train without no more of these folds than hold so many rows together, where the rest would cost time and tell little, and do without what is
-    /// fitted to them where there are too few rows for folds; by default each fold has its training, and too few rows are an error.
+    /// Hold out only as many of these folds as are needed for this many held-out rows, because each fold costs one more training run. If there are too few rows for
+    /// folds, leave out the calibration or threshold that would be fitted to them. `None` holds out every fold, and too few rows are an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enough_held_out: Option<usize>,
-    /// Who minimises.
+    /// The algorithm that minimises the objective.
     pub solver: SolverKind,
-    /// How strong ½‖W‖² is.
+    /// The strength of the penalty ½‖W‖².
     pub penalty: Penalty,
     /// The factor of ‖W‖₁.
     pub l1: f64,
-    /// What is added to every score.
+    /// The constant that is added to every score.
     pub bias: Bias,
-    /// Stop at a relative gap (or relative gradient norm) of that.
+    /// Stop at this relative duality gap (or, without a dual, this relative gradient norm).
     pub tol: f64,
-    /// Give up after that many passes; by default 1,000, and more in the dual where the data is so small that they cost nothing.
+    /// Give up after this many passes; by default 1,000, and more for the dual if the data is so small that passes cost nothing.
     pub max_passes: Option<usize>,
-    /// The stochastic solver's own choices.
+    /// Choices of the stochastic solver.
     pub sgd: SgdSpec,
-    /// The fixed step of `gd`; by default it searches.
+    /// The fixed step of `gd`; by default the step is found by a line search.
     pub gd_step: Option<f64>,
-    /// Costs of mistakes, inside hinge (as margins) and logistic (softmax-margin).
+    /// Costs of mistakes: margins of the hinge losses, softmax-margin of the logistic loss.
     pub cost: Option<CostMatrix>,
-    /// A factor on the weight of each class's examples.
+    /// A factor by which the examples of each class count more or less.
     pub class_weight: ClassWeight,
-    /// Which features are brought to one scale for training. Weights are stored for the features as they are.
+    /// Which features are scaled for training. The stored weights are for unscaled features.
     pub standardize: Standardize,
     /// Solve min ½‖W‖² subject to every margin ≥ 1 (or its cost).
     pub hard_margin: bool,
-    /// Hold out this share of the training rows (0 for none) to watch.
+    /// Hold out this share of the training rows (0 for none), and measure the model on it after every pass.
     pub validation: f64,
-    /// Stop after that many passes without a better held-out metric, and keep the best weights.
+    /// Stop after this many passes without a better held-out metric, and keep the best weights.
     pub patience: Option<usize>,
-    /// Record the training loss after every pass (an extra look at the data each).
+    /// Record the training loss after every pass; this reads the data once more per pass.
     pub curve: bool,
     /// Where Huber's loss turns linear.
     pub delta: f64,
@@ -84,29 +84,29 @@ pub struct TrainSpec {
     pub epsilon: f64,
     /// The type of the weights.
     pub precision: Precision,
-    /// Of every random choice.
+    /// The seed of every random choice.
     pub seed: u64,
-    /// What tagging alone can choose.
+    /// Choices of tagging.
     #[cfg(feature = "tag")]
     #[serde(skip_serializing_if = "is_default")]
     pub tag: TagSpec,
-    /// What dependency parsing alone can choose.
+    /// Choices of dependency parsing.
     #[cfg(feature = "dependency")]
     #[serde(skip_serializing_if = "is_default")]
     pub dependency: DependencySpec,
-    /// What constituency parsing alone can choose.
+    /// Choices of constituency parsing.
     #[cfg(feature = "constituency")]
     #[serde(skip_serializing_if = "is_default")]
     pub constituency: ConstituencySpec,
-    /// What ranking alone can choose.
+    /// Choices of ranking.
     #[cfg(feature = "rank")]
     #[serde(skip_serializing_if = "is_default")]
     pub rank: RankSpec,
-    /// What segmentation alone can choose.
+    /// Choices of segmentation.
     #[cfg(feature = "segment")]
     #[serde(skip_serializing_if = "is_default")]
     pub segment: SegmentSpec,
-    /// What declared structures alone can choose.
+    /// Choices of declared structures.
     #[cfg(feature = "declared")]
     #[serde(skip_serializing_if = "is_default")]
     pub declared: DeclaredSpec,
@@ -172,14 +172,14 @@ impl Default for TrainSpec {
     }
 }
 
-/// The penalty of images where none is said: C is per pixel, and pixels of an image are far from independent. Chosen on held-out images of the horses, where 1e-4 to 1e-3 are about as good.
+/// The default penalty of images: C is per pixel, and pixels of an image are far from independent. Chosen on held-out images of the horses, on which 1e-4 to 1e-3 are about equally good.
 pub(crate) const IMAGE_PENALTY: Penalty = Penalty::C(3e-4);
 
-/// Held-out rows that suffice to fit one number, as a threshold for all labels or a temperature is.
+/// Held-out rows that suffice to fit one number, such as a temperature, or one threshold for all labels.
 pub(crate) const ENOUGH_HELD_OUT: usize = 2000;
 
 impl TrainSpec {
-    /// The number of passes, where it is known beforehand: the epochs of `sgd`.
+    /// The number of passes if it is known beforehand, which is the number of epochs of `sgd`.
     pub fn n_epochs(&self) -> Option<usize> {
         let stochastic = match self.solver {
             SolverKind::Auto => {
@@ -190,8 +190,8 @@ impl TrainSpec {
         stochastic.then_some(self.sgd.epochs)
     }
 
-    /// The defaults of a task: thresholds that are tuned for labels; of classification, a conditional random field to within 1 % for tags (the proof lags behind: the objective is then usually within
-    /// 0.05 %), and passive–aggressive updates for trees: eight epochs for dependencies, five for constituents.
+    /// The defaults of a task. For several labels, thresholds are tuned. For tags, a conditional random field is trained to within 1 % (the proof lags behind: the objective is then usually within
+    /// 0.05 %). For trees, passive–aggressive updates run for eight epochs (dependencies) or five (constituents).
     pub fn for_task(task: Task) -> Self {
         let spec = Self { task, ..Self::default() };
         match task {
@@ -221,9 +221,9 @@ impl TrainSpec {
         }
     }
 
-    /// What suits text of so many classes: the squared hinge loss, one class against the others, as scikit-learn's `LinearSVC`; a label tree
-    /// over more than 200 classes. It trains in a fraction of the time of softmax and is a point or two more accurate at C = 1.
-    /// Probabilities are of a temperature fitted to held-out rows, which moves no class up or down; a tree has none unless `calibrate` says so.
+    /// The defaults for text with this many classes: the squared hinge loss with one class against the others, like scikit-learn's `LinearSVC`; a label tree
+    /// for more than 200 classes. This trains in a fraction of the time of softmax and is a point or two more accurate at C = 1.
+    /// A temperature, fitted to held-out rows, turns scores into probabilities without changing the order of classes; a tree has no probabilities unless `calibrate` asks for them.
     pub fn for_text(n_classes: usize) -> Self {
         let strategy = match n_classes {
             0..=2 => Strategy::Joint,
@@ -245,23 +245,23 @@ impl TrainSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReductionSpec {
-    /// `ovo`: how duels decide.
+    /// `ovo`: how the pairwise decisions are combined.
     pub pairs: PairKind,
     /// `ecoc`: the code.
     pub code: CodeKind,
-    /// `ecoc`: its number of columns; by default what is usual for the code.
+    /// `ecoc`: the number of columns; the default depends on the code.
     pub code_length: Option<usize>,
-    /// `ecoc` with a code of the user's: one line of `+`, `-` and `0` per class, in the order of the classes.
+    /// `ecoc` with your own code: one line of `+`, `-` and `0` per class, in the order of the classes.
     pub code_text: Option<String>,
-    /// `ecoc`: how answers become a class.
+    /// `ecoc`: how the answers to the columns become a class.
     pub decoding: DecodingKind,
     /// `tree`: its shape.
     pub tree: TreeKind,
-    /// `tree` with a tree of the user's: `((a b) (c d))` over class numbers.
+    /// `tree` with your own tree: `((a b) (c d))` over class numbers.
     pub tree_text: Option<String>,
-    /// `tree`: groups of at most that many classes are told apart in one node; 1 is a binary tree down to the classes.
+    /// `tree`: groups of at most this many classes are separated in one node; 1 is a binary tree down to single classes.
     pub leaf_size: Option<usize>,
-    /// `tree`: nodes followed at each depth of a prediction.
+    /// `tree`: how many nodes a prediction follows at each depth.
     pub beam: usize,
 }
 
@@ -289,18 +289,18 @@ pub struct SgdSpec {
     pub epochs: usize,
     /// Examples per step.
     pub batch_size: usize,
-    /// η; by default 1 for the perceptron, else 1 / (the loss's curvature × the mean squared row norm).
+    /// The step size η; by default 1 for the perceptron, else 1 / (curvature of the loss × mean squared norm of the rows).
     pub rate: Option<f64>,
-    /// How η falls; by default constant for the perceptron, else inverse.
+    /// How η decreases; by default constant for the perceptron, else inverse.
     pub schedule: Option<ScheduleKind>,
-    /// Return the mean of the iterates, one after each step, in place of the last one; in that of a convex objective the t-th counts t times, in that of the perceptron all count
-    /// the same. By default no; for structures yes, but for the logistic loss.
+    /// Return the mean of the weights after each step instead of the last weights. For a convex objective, step t counts t times; for the perceptron, all steps count
+    /// the same. `None` averages for structures, except with the logistic loss, and nothing else.
     pub average: Option<bool>,
-    /// A fresh order each epoch.
+    /// Take the examples in a new random order in each epoch.
     pub shuffle: bool,
     /// Draw examples with replacement.
     pub with_replacement: bool,
-    /// Structures: move just far enough to be right, by at most this much (PA-I), in place of gradient steps.
+    /// Structures: instead of gradient steps, passive–aggressive updates (PA-I), which are just large enough to correct the mistake, and at most this large.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passive_aggressive: Option<f64>,
 }
@@ -320,13 +320,13 @@ impl Default for SgdSpec {
     }
 }
 
-/// How strong ½‖W‖² is, in either convention of the field.
+/// The strength of the penalty ½‖W‖², in either of the two usual conventions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Penalty {
     /// mean loss + (λ/2)‖W‖².
     L2(f64),
-    /// ½‖W‖² + C·Σ loss, so λ = 1/(C·n), n being the sum of the example weights.
+    /// ½‖W‖² + C·Σ loss, so λ = 1/(C·n), where n is the sum of the example weights.
     C(f64),
 }
 
@@ -340,7 +340,7 @@ impl Penalty {
     }
 }
 
-/// Factors on classes.
+/// Factors by which the examples of each class count.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClassWeight {

@@ -1,37 +1,37 @@
-//! When a label is predicted, or the second of two classes.
+//! The threshold above which a label, or the second of two classes, is predicted.
 
 use super::choices::Task;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
-/// When a label is predicted, or the second of two classes.
+/// The threshold above which a label, or the second of two classes, is predicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Threshold {
-    /// At a score above 0: a probability above ½.
+    /// A score of 0, which is a probability of ½.
     #[default]
     Half,
-    /// At a probability above this (a score above its logit, for losses without probabilities).
+    /// This probability (for losses without probabilities, its logit as a score).
     Fixed(f64),
-    /// Where what is usual is best on rows that training did not see: micro F1 of labels, macro F1 of two classes.
+    /// The best threshold for the usual metric on rows that training did not see: micro F1 for labels, macro F1 for two classes.
     Auto,
-    /// Where the F1 of each label, or of the second of two classes, is best on rows that training did not see.
+    /// The best threshold for the F1 of each label, or of the second of two classes, on rows that training did not see.
     F1,
-    /// One for all labels, where micro F1 is best on rows that training did not see.
+    /// One threshold for all labels: the best for micro F1 on rows that training did not see.
     MicroF1,
-    /// Of two classes, where the mean of both classes' F1 is best on rows that training did not see.
+    /// Two classes: the best threshold for the mean of both classes' F1 on rows that training did not see.
     MacroF1,
-    /// Where the cost of false positives and false negatives is least on rows that training did not see.
+    /// The threshold with the least cost of false positives and false negatives on rows that training did not see.
     Cost {
-        /// Of a label that should not have been predicted.
+        /// The cost of a label that should not have been predicted.
         false_positive: f64,
-        /// Of a label that should have been.
+        /// The cost of a label that should have been predicted and was not.
         false_negative: f64,
     },
 }
 
 impl Threshold {
-    /// Whether it is found on rows that training did not see.
+    /// Whether the threshold is found on rows that training did not see.
     pub fn is_tuned(self) -> bool {
         !matches!(self, Self::Half | Self::Fixed(_))
     }

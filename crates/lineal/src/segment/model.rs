@@ -321,7 +321,7 @@ impl StructuredModel for SegmentModel {
     fn answer(&self, data: &Scenes, ask: &Ask) -> Result<Vec<Segmented>, Error> {
         if ask.needs_proba() || ask.n_best > 0 {
             return Err(Error::request(
-                "a segmentation has its best labelling and how sure its labels are; it has no probabilities",
+                "a segmentation gives its best labelling and the confidence of its labels; it has no probabilities",
             ));
         }
         let listener = Listener::here();

@@ -109,7 +109,7 @@ fn check(spec: &TrainSpec, data: &Scenes) -> Result<(), Error> {
     let refuse = |why: String| Err(Error::Request(why));
     spec.check_without_sums("labellings of an image")?;
     if spec.cost.is_some() {
-        return refuse("spec.cost has no place in segmentation, whose cost is the number of wrong pixels: leave it out, or weigh labels by spec.class_weight".into());
+        return refuse("spec.cost is not for segmentation, whose cost is the number of wrong pixels: leave it out, or weight the labels by spec.class_weight".into());
     }
     if data.is_graphs() && (spec.segment.superpixels.is_some()) {
         return refuse(

@@ -1,9 +1,9 @@
-//! What a stream tells while it runs and when it has ended.
+//! What is reported about a stream while it runs and at the end.
 
 use crate::request::spec::Task;
 use serde::{Deserialize, Serialize};
 
-/// What a pass saw of rows before it learnt from them.
+/// Metrics of a pass over rows, each measured before the model learnt from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Progressive {
     /// Which pass, from 1.
@@ -34,15 +34,15 @@ pub struct StreamPoint {
 /// What a run over a stream tells about itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamReport {
-    /// One entry per pass, those before a resumption too. Only the first is of rows that were new.
+    /// One entry per pass, including passes before the run was resumed. Only the first pass is over rows that the model had not seen.
     pub passes: Vec<Progressive>,
-    /// Rows learnt from in this run, all passes.
+    /// The number of rows that this run learnt from, over all passes.
     pub rows: u64,
     /// Whether the monitor ended it.
     pub interrupted: bool,
-    /// Classes that came up after the first rows, or after the model that was resumed.
+    /// Classes that the first rows, or the model that was resumed, did not have.
     pub new_classes: Vec<String>,
-    /// What the user should hear of.
+    /// What the user should know.
     pub warnings: Vec<String>,
 }
 

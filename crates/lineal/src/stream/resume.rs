@@ -67,7 +67,7 @@ pub(super) fn take_up(
 ) -> Result<Start, Error> {
     let Some(about) = model.about.stream.clone() else {
         return Err(Error::request(
-            "the model was not trained with lineal::Streaming: its file does not have what going on takes; train it anew with \
+            "the model was not trained with lineal::Streaming, so its file lacks what is needed to continue; train a new model with \
              lineal::Streaming",
         ));
     };

@@ -9,7 +9,7 @@ use crate::request::spec::{
 use lineal_model::Bias;
 use serde::{Deserialize, Serialize};
 
-/// A training run over a stream, but for the data.
+/// Everything about a training run over a stream except the data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StreamSpec {
@@ -17,17 +17,17 @@ pub struct StreamSpec {
     pub task: Task,
     /// The loss; by default logistic for classes and labels, squared for numbers, and for classes of text that of [`TrainSpec::for_text`].
     pub loss: Option<LossKind>,
-    /// The sum over violating classes in place of the maximum.
+    /// Sum over all violating classes instead of taking the worst one.
     pub sum: bool,
     /// How several classes become problems: `joint`, `ova` or `ovo`; by default `joint`, and `ova` for text. Codes and trees are made for all classes at once, and new ones
     /// may come.
     pub strategy: Option<Strategy>,
-    /// `ovo`: how duels decide.
+    /// `ovo`: how the pairwise decisions are combined.
     pub pairs: PairKind,
-    /// What mistakes cost. The classes that it names are known from the start, and there can be no others.
+    /// Costs of mistakes. Only the classes that they name can occur.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<NamedCost>,
-    /// What is added to every score.
+    /// The constant that is added to every score.
     pub bias: Bias,
     /// λ of mean loss + (λ/2)‖W‖²: a step shrinks the weights by 1 − ηλ.
     pub l2: f64,
@@ -35,7 +35,7 @@ pub struct StreamSpec {
     pub update: Option<UpdateKind>,
     /// η; by default ½, and for plain updates 1 for the perceptron, else 1 / (the loss's curvature × the mean squared norm of the first rows).
     pub rate: Option<f64>,
-    /// How η falls; by default constant for plain updates of the perceptron and for the other two rules, else inverse.
+    /// How η decreases; by default inverse for plain updates (constant for the perceptron), and constant for the other two rules.
     pub schedule: Option<ScheduleKind>,
     /// Keep the mean of the weights over the steps of the last pass.
     pub average: bool,
@@ -47,12 +47,12 @@ pub struct StreamSpec {
     pub delta: f64,
     /// Half the width of the epsilon-insensitive tube.
     pub epsilon: f64,
-    /// Of the order of rows.
+    /// The seed of the order of rows.
     pub seed: u64,
     /// Rows that are in memory, and are shuffled, at a time; by default 4,096, and 16,384 where features are made of text, whose rows are short and whose files often come
     /// sorted by class.
     pub rows_per_chunk: Option<usize>,
-    /// Rows that columns and their types are learnt from.
+    /// The number of first rows from which columns and their types are learnt.
     pub sample_rows: usize,
 }
 

@@ -100,7 +100,7 @@ impl<'a> Streaming<'a> {
         let options = ReadOptions { grow_classes: true, target: spec.task.target(), ..options };
         if passes > 1 && source.comes_once() {
             return Err(Error::request(format!(
-                "{}: standard input and pipes come once, and {passes} passes are asked for; leave out Streaming::passes, or save the rows to a file",
+                "{}: standard input and pipes can be read only once, and {passes} passes were asked for; leave out Streaming::passes, or save the rows to a file",
                 source.name()
             )));
         }

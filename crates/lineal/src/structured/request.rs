@@ -27,7 +27,7 @@ impl TrainSpec {
     pub(crate) fn check_without_sums(&self, outputs: &str) -> Result<(), Error> {
         let refuse = |flag: String, remedy: &str| {
             Err(Error::request(format!(
-                "{flag} has no place in spec.task = {}, where there is no sum over all {outputs}: {remedy}",
+                "{flag} is not available for spec.task = {}, because a sum over all {outputs} cannot be computed: {remedy}",
                 self.task
             )))
         };

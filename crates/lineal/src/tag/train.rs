@@ -225,7 +225,7 @@ pub(super) fn check(spec: &TrainSpec, schema: &SequenceSchema, source: &str) -> 
     }
     if spec.cost.is_some() && !spec.uses_cost() {
         return refuse(
-            "spec.cost has a place in the hinge loss of sequences only: choose spec.loss = hinge"
+            "for sequences, spec.cost works with the hinge loss only: choose spec.loss = hinge"
                 .into(),
         );
     }

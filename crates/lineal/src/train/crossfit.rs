@@ -252,7 +252,7 @@ impl HeldOut {
     }
 }
 
-/// How many folds are trained without their rows: as many as hold enough, if that was said.
+/// How many training runs leave out a fold: all folds, or as many as hold `enough_held_out` rows.
 pub fn folds_to_fit(spec: &TrainSpec, n_rows: usize) -> usize {
     match spec.enough_held_out {
         Some(enough) => enough.div_ceil((n_rows / spec.folds.max(1)).max(1)).clamp(1, spec.folds),

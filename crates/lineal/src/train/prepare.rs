@@ -122,7 +122,7 @@ pub(crate) fn split(n: usize, spec: &TrainSpec, given: bool) -> Result<Split, Er
     if spec.validation == 0.0 {
         if spec.patience.is_some() {
             return Err(Error::request(
-                "spec.patience needs spec.validation: early stopping watches held-out examples",
+                "spec.patience needs spec.validation, because early stopping measures held-out examples",
             ));
         }
         return Ok((None, None));

@@ -1,9 +1,9 @@
-//! What a training run tells about itself.
+//! The report of a training run.
 
 use crate::request::spec::{LossKind, Precision, SolverKind, Strategy, Task};
 use serde::{Deserialize, Serialize};
 
-/// The run's certificate and its circumstances; `lineal train --json` prints it, the model file keeps it.
+/// The certificate of a training run, and how it was reached. `lineal train --json` prints it, and the model file keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// What is predicted.
@@ -23,7 +23,7 @@ pub struct Report {
     /// Binary problems that were solved; 1 for `joint`.
     #[serde(default)]
     pub problems: usize,
-    /// Rows that these problems saw, summed.
+    /// The number of rows that these problems read, in all.
     #[serde(default)]
     pub rows_touched: u64,
     /// `ecoc`: what the code can do.
@@ -32,7 +32,7 @@ pub struct Report {
     /// `tree`: its shape.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<TreeReport>,
-    /// Who minimised (never `auto`).
+    /// The solver that ran (never `auto`).
     pub solver: SolverKind,
     /// The type of the weights (never `auto`).
     pub precision: Precision,
@@ -40,7 +40,7 @@ pub struct Report {
     pub l2: f64,
     /// The factor of ‖W‖₁.
     pub l1: f64,
-    /// mean loss + (l2/2)‖W‖² + l1‖W‖₁ at the stored weights; NaN, in JSON null, after a stream, of which it would take another pass, and after updates of
+    /// mean loss + (l2/2)‖W‖² + l1‖W‖₁ at the stored weights. It is NaN (in JSON, null) after a stream, because it would take another pass, and after updates of
     /// structures that minimise nothing (perceptron, passive–aggressive).
     #[serde(deserialize_with = "or_nan")]
     pub objective: f64,
@@ -60,28 +60,28 @@ pub struct Report {
     pub curve: Vec<CurvePoint>,
     /// Margins of the training rows, score of the gold class minus the best other one.
     pub margins: Option<Margins>,
-    /// Things the user should know: no convergence and the flag to turn, features that never occur, ….
+    /// What the user should know: that the run did not converge and what to change, features that never occur, ….
     pub warnings: Vec<String>,
     /// What only structured outputs have.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<StructuredReport>,
 }
 
-/// What a run on structured outputs tells besides.
+/// What the report of a run on structured outputs has in addition.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StructuredReport {
     /// Tokens in the examples.
     pub tokens: usize,
-    /// Those without a gold label or head, marginalised or maximised over.
+    /// Tokens without a gold label or head: the loss sums or maximises over the possible ones.
     pub unlabelled: usize,
-    /// Weights that there were to learn.
+    /// The number of weights.
     pub weights: usize,
     /// Rankings: the decisions that the loss is about, such as pairs of documents.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub decisions: u64,
-    /// The mean loss; of updates that minimise nothing, what the last pass saw on its way.
+    /// The mean loss; for updates that minimise nothing, the mean over the last pass, each example before its update.
     pub mean_loss: f64,
-    /// What was learnt besides the model itself, each by a run of its own.
+    /// Other models that were trained for this one, each by a run of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageReport>,
 }
@@ -90,14 +90,14 @@ fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
-/// A run whose result another one stands on, or that stands on another's: a pruner, a labeller.
+/// A run that is part of another one: it trains a pruner before, or a labeller after.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageReport {
     /// What was learnt.
     pub stage: String,
     /// The loss.
     pub loss: LossKind,
-    /// Who minimised.
+    /// The solver.
     pub solver: SolverKind,
     /// Passes over the data.
     pub passes: usize,
@@ -105,7 +105,7 @@ pub struct StageReport {
     pub objective: Option<f64>,
     /// A proven bound on (objective − minimum).
     pub gap: Option<f64>,
-    /// What it achieves on the training data, and what that is: `recall of heads`, `accuracy`.
+    /// What it achieves on the training data, with the name of the metric: `recall of heads`, `accuracy`.
     pub figure: Option<(String, f64)>,
 }
 

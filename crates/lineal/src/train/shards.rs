@@ -27,7 +27,7 @@ use lineal_model::{Bias, Linear};
 use lineal_solver::{self as solver, Lbfgs, Newton, Pass, Stop};
 use std::ops::ControlFlow;
 
-/// What some of many rows add to the mean loss that the spec asks for. `data` are the rows from number `first_row` on, and its schema names all classes, also those that these rows do not have.
+/// What some of many rows contribute to the mean loss that the spec asks for. `data` holds the rows from number `first_row` on. Its schema must name all classes, including those that these rows do not have.
 ///
 /// ```
 /// use lineal::erm::partial::{Question, Whole, combine, nodes};
@@ -158,7 +158,7 @@ pub fn train_distributed<'a>(
     DistributedTraining::new(schema, spec, whole).run(ask)
 }
 
-/// What bounds a free bias, and so makes a gradient a certificate.
+/// Facts about the rows that bound a free bias, so that a gradient becomes a certificate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RowFacts {
     /// The length of the longest row.
@@ -167,7 +167,7 @@ pub struct RowFacts {
     pub least_share: f64,
 }
 
-/// A run on rows that are somewhere else, with all that may be said about it.
+/// A training run on rows that are in other processes, with all its options.
 ///
 /// ```
 /// use lineal::erm::partial::{Question, Whole};

@@ -99,14 +99,14 @@ pub(crate) fn unconverged(report: &Report, spec: &TrainSpec) -> Option<String> {
             )
         }
         SolverKind::Lbfgs if report.structured.is_some() && spec.l1 > 0.0 => {
-            "with spec.l1 a gap is seldom proven, and a run ends where ten passes gain less than a tenth of spec.tol: lower that to go on, or raise spec.max_passes".to_owned()
+            "with spec.l1, a gap can seldom be proven, and the run ended because ten passes gained less than a tenth of spec.tol: lower spec.tol to continue, or raise spec.max_passes".to_owned()
         }
         // It ended by itself: another pass would gain nothing.
         _ if report.structured.is_some()
             && report.best_pass.is_none()
             && spec.max_passes.is_some_and(|most| report.passes < most) =>
         {
-            format!("it ended where single precision gains no more: raise spec.tol, or {weaker}")
+            format!("it ended because single precision cannot improve it further: raise spec.tol, or {weaker}")
         }
         _ => format!("raise spec.max_passes or spec.tol, or {weaker}"),
     };

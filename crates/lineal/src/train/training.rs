@@ -29,17 +29,17 @@ use lineal_model::space::{Binary, Classes, Real};
 use lineal_reduce::Code;
 use lineal_solver::Interrupt;
 
-/// Trains with nobody looking on: on a [`Dataset`], [`Sequences`](lineal_data::Sequences) or a treebank, as the spec's task says.
+/// Trains on a [`Dataset`], [`Sequences`](lineal_data::Sequences) or a treebank, as the task of the spec asks. [`Training`] also takes a held-out set and a monitor.
 pub fn train<D: Trainable>(data: &D, spec: &TrainSpec) -> Result<(D::Model, Report), Error> {
     Training::new(data, spec).run()
 }
 
 /// Data that a model can be trained on.
 pub trait Trainable: Sized {
-    /// What comes of it.
+    /// The model that training makes.
     type Model;
 
-    /// Whether it is data for this task.
+    /// Whether this kind of data is for this task.
     #[doc(hidden)]
     fn is_for(task: Task) -> bool;
 
@@ -48,7 +48,7 @@ pub trait Trainable: Sized {
     fn train(run: Training<'_, Self>) -> Result<(Self::Model, Report), Error>;
 }
 
-/// A run about to start.
+/// A training run that is about to start: data and spec, and optionally a held-out set, a monitor and a model to start from.
 pub struct Training<'a, D: Trainable = Dataset> {
     pub(crate) data: &'a D,
     pub(crate) spec: &'a TrainSpec,
@@ -62,7 +62,7 @@ pub struct Training<'a, D: Trainable = Dataset> {
 }
 
 impl<'a, D: Trainable> Training<'a, D> {
-    /// This data, this spec.
+    /// A run on this data with this spec.
     pub fn new(data: &'a D, spec: &'a TrainSpec) -> Self {
         Self {
             data,
@@ -77,19 +77,19 @@ impl<'a, D: Trainable> Training<'a, D> {
         }
     }
 
-    /// Watch this set, read with the training data's schema, in place of a share of the training examples.
+    /// Measure the model on this set after every pass, instead of on a share of the training examples. It must be read with the schema of the training data.
     pub fn held_out(mut self, data: &'a D) -> Self {
         self.held_out = Some(data);
         self
     }
 
-    /// Be called after every pass.
+    /// Call this function after every pass.
     pub fn monitor(mut self, on_pass: &'a mut OnPass<'a>) -> Self {
         self.on_pass = Some(on_pass);
         self
     }
 
-    /// Start from the weights of a trained model, where it has the same features and labels. Models of rows do this in [streams](crate::Streaming) only.
+    /// Start from the weights that a trained model has for the same features and labels. Models of rows do this in [streams](crate::Streaming) only.
     pub fn start_from(mut self, model: &'a D::Model) -> Self {
         self.start = Some(model);
         self
@@ -97,7 +97,7 @@ impl<'a, D: Trainable> Training<'a, D> {
 
     /// Trains.
     ///
-    /// What [`monitor`](Self::monitor) sees ends the run after a pass, with the model so far. An [`Interrupt`] ends it within a pass, with [`Error::Interrupted`]:
+    /// A [`monitor`](Self::monitor) that returns `Break` ends the run after a pass, with the model so far. An [`Interrupt`] ends the run within a pass, with [`Error::Interrupted`]:
     ///
     /// ```
     /// use lineal::{Dataset, Error, Interrupt, TrainSpec, train};
@@ -126,13 +126,13 @@ impl<'a, D: Trainable> Training<'a, D> {
 }
 
 impl<'a> Training<'a> {
-    /// The features of [`read_features`](crate::read_features), for the model to keep: it then predicts from raw text.
+    /// Store these features of [`read_features`](crate::read_features) in the model, so that it predicts from raw text.
     pub fn features(mut self, features: &'a Features) -> Self {
         self.features = Some(features);
         self
     }
 
-    /// Be called before every fold of a calibration.
+    /// Call this function before every fold of a calibration.
     pub fn on_fold(mut self, on_fold: &'a mut OnFold<'a>) -> Self {
         self.on_fold = Some(on_fold);
         self
@@ -141,7 +141,7 @@ impl<'a> Training<'a> {
 
 #[cfg(feature = "dependency")]
 impl<'a> Training<'a, Treebank> {
-    /// Tag the sentences with this tagger before parsing is learnt, and keep it in the model: see [`TagsKind::Given`](crate::TagsKind::Given).
+    /// Tag the sentences with this tagger before the parser is trained, and keep the tagger in the model: see [`TagsKind::Given`](crate::TagsKind::Given).
     pub fn tagger(mut self, tagger: &'a TagModel) -> Self {
         self.tagger = Some(tagger);
         self
@@ -168,7 +168,7 @@ impl Trainable for Dataset {
         let features = features.cloned().unwrap_or_default();
         if features.n_computed() != data.schema.n_computed {
             return Err(Error::request(format!(
-                "{}: rows have {} features made of text, and {} are known; give the features that came with the data",
+                "{}: rows have {} features made of text, but the features given make {}; give the features that were returned with the data",
                 data.source,
                 data.schema.n_computed,
                 features.n_computed()

@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
-/// In which order rows are dealt.
+/// The order in which rows are assigned to folds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shuffle {
     /// At random.
@@ -15,7 +15,7 @@ pub enum Shuffle {
     InOrder,
 }
 
-/// The fold of each row. Classes are spread evenly: each fold has within one row of its share of each.
+/// The fold of each row. Classes are spread evenly: each fold has its share of every class, to within one row.
 pub fn folds(
     y: &Targets,
     n_rows: usize,
@@ -39,7 +39,7 @@ pub fn folds(
     let most = rows_of.iter().map(Vec::len).max().unwrap_or(0);
     if most < n_folds {
         return Err(Error::request(format!(
-            "no class has as many rows as there are folds ({n_folds}); give fewer spec.folds"
+            "every class has fewer rows than there are folds ({n_folds}); lower spec.folds"
         )));
     }
     let mut before = 0;
@@ -74,7 +74,7 @@ fn order(n: usize, n_folds: usize, shuffle: Shuffle) -> Result<Vec<usize>, Error
     }
     if n < n_folds {
         return Err(Error::request(format!(
-            "{n_folds} folds need as many examples, and there are {n}; give fewer spec.folds"
+            "{n_folds} folds need at least {n_folds} examples, and there are {n}; lower spec.folds"
         )));
     }
     let mut order: Vec<usize> = (0..n).collect();

@@ -170,7 +170,7 @@ impl TuneMetric {
         }
         if matches!(entry.metric, Self::Auc | Self::PrAuc) && n_classes > 2 {
             return Err(Error::request(format!(
-                "spec.metric = {} is of two classes, and the data has {n_classes}: choose accuracy, macro_f1, mcc or log_loss",
+                "spec.metric = {} is for two classes, and the data has {n_classes}: choose accuracy, macro_f1, mcc or log_loss",
                 entry.name
             )));
         }

@@ -31,20 +31,20 @@ pub use path::{OnTrial, stop_at};
 pub use structured::{StructuredTuneSpec, StructuredTuned, StructuredTuning};
 pub use table::{Choice, Trial, TuneTable};
 
-/// A search, but for the data.
+/// Everything about a search except the data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TuneSpec {
     /// Everything that is not searched.
     pub base: TrainSpec,
-    /// The values of C, in the order of the path; rising is fastest.
+    /// The values of C, in the order in which they are tried; ascending order is fastest.
     pub cs: Vec<f64>,
     /// The losses.
     pub losses: Vec<LossKind>,
     /// How many folds.
     pub folds: usize,
-    /// Whether rows are dealt to folds in a random order, or as they come.
+    /// Whether rows are assigned to folds in a random order, or in the order of the file.
     pub shuffle: Shuffle,
-    /// What counts.
+    /// The metric to optimise.
     pub metric: TuneMetric,
 }
 
@@ -84,31 +84,31 @@ pub struct Tuning<'a> {
 }
 
 impl<'a> Tuning<'a> {
-    /// This data, this spec.
+    /// A search on this data with this spec.
     pub fn new(data: &'a Dataset, spec: &'a TuneSpec) -> Self {
         Self { data, spec, features: String::new(), budget: None, on_trial: None }
     }
 
-    /// What the features are called in the table.
+    /// The name of the features in the table.
     pub fn features(mut self, name: impl Into<String>) -> Self {
         self.features = name.into();
         self
     }
 
-    /// No step begins that would, by the length of the one before it, end after so much time, and one that runs longer is stopped after the
-    /// pass that it is in. The first always runs.
+    /// Limits the time of the search. A step is not started if, judging by the step before it, it would end too late. A step that takes longer is stopped after its
+    /// current pass. The first step always runs.
     pub fn budget(mut self, budget: Option<Duration>) -> Self {
         self.budget = budget;
         self
     }
 
-    /// Be called after every step.
+    /// Call this function after every step.
     pub fn monitor(mut self, on_trial: &'a mut OnTrial<'a>) -> Self {
         self.on_trial = Some(on_trial);
         self
     }
 
-    /// Searches, and adds to the table. `Break` if the budget or the monitor ended it.
+    /// Searches, and adds each trial to the table. Returns `Break` if the budget or the monitor ended the search.
     pub fn run(self, table: &mut TuneTable) -> Result<ControlFlow<()>, Error> {
         let Self { data, spec, features, budget, on_trial } = self;
         check(data, spec)?;

@@ -19,7 +19,7 @@ pub(super) struct Measured {
     pub interrupted: bool,
 }
 
-/// A monitor that stops a run after the pass in which this time comes.
+/// A monitor that stops a run after the pass in which this time is reached.
 pub fn stop_at(deadline: Option<Instant>) -> impl FnMut(&CurvePoint) -> ControlFlow<()> + Send {
     move |_| match deadline {
         Some(deadline) if Instant::now() >= deadline => ControlFlow::Break(()),

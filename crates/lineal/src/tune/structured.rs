@@ -16,7 +16,7 @@ use lineal_solver::Interrupt;
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
-/// A search over learners of structures, but for the data.
+/// Everything about a search over learners of structures except the data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StructuredTuneSpec {
     /// Everything that is not searched.
@@ -201,7 +201,7 @@ fn place<M: StructuredModel>(name: &str) -> Result<usize, Error> {
 fn check(paths: &[(Learner, Vec<f64>)]) -> Result<(), Error> {
     if paths.iter().any(|(learner, _)| *learner == Learner::Perceptron) {
         return Err(Error::request(
-            "the perceptron has no C to search; leave it out of spec.losses, and see `lineal compare`",
+            "the perceptron has no C to search; leave it out of spec.losses, or use `lineal compare`",
         ));
     }
     paths.iter().try_for_each(|(_, cs)| check_cs(cs))

@@ -154,7 +154,7 @@ pub fn check(model: &Model, args: &PredictArgs) -> anyhow::Result<()> {
     args.limits.check(model.task())?;
     if let Some(flag) = args.tag.first().or(args.draw.then_some("--draw")) {
         bail!(
-            "{flag} is about sequences or trees, and {} is a model of rows; leave it out",
+            "{flag} is for sequences or trees, and {} is a model of rows; leave it out",
             args.model.display()
         );
     }
@@ -167,7 +167,7 @@ pub fn check(model: &Model, args: &PredictArgs) -> anyhow::Result<()> {
         Task::Classify => return Ok(()),
         Task::Multilabel => (
             given(&of_classes),
-            "multilabel: it answers yes or no for each label, and has no one class for",
+            "multilabel: it answers yes or no for each label, so there is no single class for",
         ),
         _ => (
             given(&of_any).or(given(&of_classes)),
