@@ -6,8 +6,8 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// The adversaries by name: binaries of `lineal-fuzz`, each of which ends with 1 when it has found something.
-const ADVERSARIES: &[&str] = &["inputs", "certificates", "faults"];
+/// The adversaries by name: binaries of `lineal-fuzz`, each of which ends with 1 when it has found something, and `structures`, a test of `lineal-erm`.
+const ADVERSARIES: &[&str] = &["inputs", "certificates", "structures", "faults"];
 
 /// What `soak` was asked for.
 #[derive(Debug, PartialEq)]
@@ -53,45 +53,18 @@ impl Soak {
             }
             let seed = (clock << 8).wrapping_add(round).to_string();
             for name in ADVERSARIES.iter().filter(|name| self.wants(name)) {
-                // A round of inputs takes what there is, up to half an hour; the others have about as much to do.
-                let minutes = (left.as_secs_f64() / 60.0 / 2.0).clamp(0.1, 30.0).to_string();
-                let args: Vec<&str> = match *name {
-                    "inputs" => vec![
-                        "--minutes",
-                        &minutes,
-                        "--seconds",
-                        "20",
-                        "--jobs",
-                        "2",
-                        "--seed",
-                        &seed,
-                    ],
-                    "certificates" => vec!["--count", "20000", "--seed", &seed, "--show"],
-                    _ => vec!["--kills", "100", "--faults", "200", "--seed", &seed],
-                };
                 let log = folder.join(format!("{name}-{seed}.log"));
-                eprintln!("$ {name} {}", args.join(" "));
-                let status = Command::new(cargo())
-                    .args([
-                        "run",
-                        "--quiet",
-                        "--profile",
-                        "fuzz",
-                        "-p",
-                        "lineal-fuzz",
-                        "--bin",
-                        name,
-                        "--",
-                    ])
-                    .args(&args)
-                    .current_dir(root())
+                let mut command = adversary(name, &seed, left);
+                eprintln!("$ {command:?}");
+                let status = command
                     .stdout(fs::File::create(&log)?)
                     .status()
                     .with_context(|| format!("{name} could not be started"))?;
                 print!("{}", fs::read_to_string(&log)?);
                 match status.code() {
                     Some(0) => fs::remove_file(&log)?,
-                    Some(1) => found.push(log),
+                    // A test that fails ends cargo with 101.
+                    Some(1 | 101) => found.push(log),
                     _ => bail!("{name} ended with {status}: see {}", log.display()),
                 }
             }
@@ -111,6 +84,32 @@ impl Soak {
     fn wants(&self, name: &str) -> bool {
         self.only.as_deref().is_none_or(|only| only == name)
     }
+}
+
+/// A round of an adversary. Inputs take half of the time that is left, up to half an hour; the others have about as much to do.
+fn adversary(name: &str, seed: &str, left: Duration) -> Command {
+    let mut command = Command::new(cargo());
+    command.current_dir(root());
+    if name == "structures" {
+        command.args(["test", "--quiet", "--profile", "fuzz", "-p", "lineal-erm"]);
+        command.args(["--test", "structured", "certificates_withstand"]);
+        command.env("LINEAL_CASES", "300").env("LINEAL_SEED", seed);
+        return command;
+    }
+    command.args(["run", "--quiet", "--profile", "fuzz", "-p", "lineal-fuzz"]);
+    command.args(["--bin", name, "--", "--seed", seed]);
+    match name {
+        "inputs" => {
+            let minutes = (left.as_secs_f64() / 60.0 / 2.0).clamp(0.1, 30.0);
+            // A turn for each of some fifty targets, two at a time, fits into that.
+            let seconds = (minutes * 60.0 * 2.0 / 50.0).clamp(1.0, 20.0);
+            command.args(["--minutes", &minutes.to_string(), "--seconds", &seconds.to_string()]);
+            command.args(["--jobs", "2"])
+        }
+        "certificates" => command.args(["--count", "20000", "--show"]),
+        _ => command.args(["--kills", "100", "--faults", "200"]),
+    };
+    command
 }
 
 #[cfg(test)]

@@ -170,3 +170,15 @@ fn what_has_no_name_is_told_by_its_first_bytes() {
         assert_eq!(values(&learn("<stdin>", text), "a"), [1.0, 2.0], "{text}");
     }
 }
+
+/// Each of them was compared with all before it, and had a warning of its own.
+#[test]
+fn thousands_of_columns_with_one_name() {
+    let n = 20_000;
+    let row = |cell: &str| vec![cell; n].join(",");
+    let d = learn("t.csv", &format!("{},label\n{},x\n{},y\n", row("a"), row("1"), row("2")));
+    assert_eq!(d.schema.columns.as_ref().unwrap()[n - 1].name, "a.19999");
+    let told: Vec<&String> = d.warnings.iter().filter(|w| w.contains("named `a`")).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("and 19,998 more columns like it"), "{}", told[0]);
+}

@@ -169,3 +169,15 @@ fn single_precision_reaches_a_looser_tolerance() {
         );
     }
 }
+
+/// They became infinite, and the run ended with advice about steps.
+#[test]
+fn class_weights_beyond_single_precision_are_refused() {
+    let rows = "1 1:1\n2 2:1\n1 1:2\n2 2:2\n".as_bytes().to_vec();
+    let source = lineal::Source::Memory { name: "a.svm".to_owned(), bytes: rows };
+    let data = read(source, &ReadOptions::default()).unwrap();
+    let class_weight = lineal::ClassWeight::Named(vec![("1".to_owned(), 1e308)]);
+    let spec = TrainSpec { class_weight, ..Default::default() };
+    let error = train(&data, &spec).unwrap_err().to_string();
+    assert!(error.contains("spec.class_weight") && error.contains("too large"), "{error}");
+}

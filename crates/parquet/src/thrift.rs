@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_header_of_many_short_values_takes_little_memory() {
-        let truths = |n: usize| [&vec![0x11; n][..], &[0]].concat();
+        let truths = |n: usize| [&vec![0x11u8; n][..], &[0]].concat();
         assert!(Struct::read(&truths(MOST_VALUES)).is_ok());
         let error = Struct::read(&truths(MOST_VALUES + 1)).unwrap_err().to_string();
         assert!(error.contains("values"), "{error}");

@@ -121,7 +121,7 @@ fn repeated(value: &str, n: u32) -> Vec<u8> {
     ];
     let footer = [columns.to_vec(), chunk.concat()].concat();
     let length = (footer.len() as u32).to_le_bytes();
-    [b"PAR1", &dictionary[..], &page, &footer, &length, b"PAR1"].concat()
+    [&b"PAR1"[..], &dictionary, &page, &footer, &length, b"PAR1"].concat()
 }
 
 #[test]

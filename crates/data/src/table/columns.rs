@@ -1,5 +1,7 @@
 //! Which column of a file is which of the schema's.
 
+use std::collections::HashMap;
+
 use super::{Rows, Table};
 use crate::error::{Error, ErrorKind, printable};
 use crate::schema::{ColumnKind, Schema};
@@ -12,7 +14,8 @@ pub(super) fn find<'s>(
 ) -> Result<Vec<(usize, &'s ColumnKind)>, Error> {
     let (names, options) = (rows.names(), table.options);
     let columns = schema.columns.as_deref().unwrap_or_default();
-    let find = |name: &str| names.iter().position(|n| n == name);
+    let places: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+    let find = |name: &str| places.get(name).copied();
     let said = |name: &Option<String>| match name {
         None => Ok(None),
         Some(name) => find(name).map(Some).ok_or_else(|| no_column(table.file, name, names)),

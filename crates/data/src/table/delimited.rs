@@ -5,9 +5,10 @@
 //! the rows after it. A cell that is wholly in quotes, as pandas writes it, is unquoted all the same.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
+use super::learn::first_and_count;
 use super::{Cell, Rows, Table, TableRow, Want, layout, plain, quoted};
 use crate::blocks::{Block, RowEnd, Step};
 use crate::error::{Error, ErrorKind, count, quote};
@@ -161,13 +162,17 @@ impl<'a> DelimitedRows<'a> {
 
     /// Gives each column its own name, as pandas does: the second `size` is `size.1`. With `options.strict` that is an error.
     fn tell_names_apart(&mut self) -> Result<(), Error> {
+        const MOST_TOLD: usize = 10;
         let mut taken: HashSet<String> = self.names.iter().cloned().collect();
-        let mut seen = HashSet::new();
+        // With the next number that may be free, so that thousands of equal names are not counted through for each.
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        let mut renamed = Vec::new();
         for name in &mut self.names {
-            if seen.insert(name.clone()) {
+            let Some(k) = seen.get_mut(&*name) else {
+                seen.insert(name.clone(), 1);
                 continue;
-            }
-            let (old, mut k) = (name.clone(), 1);
+            };
+            let old = name.clone();
             if self.table.options.strict {
                 let message = format!(
                     "two columns are named {}; give each its own name, or say options.header = false if the first row is data",
@@ -176,16 +181,21 @@ impl<'a> DelimitedRows<'a> {
                 return Err(Error::in_line(ErrorKind::Columns, self.table.file, 1, None, message));
             }
             while !taken.insert(format!("{old}.{k}")) {
-                k += 1;
+                *k += 1;
             }
             *name = format!("{old}.{k}");
-            seen.insert(name.clone());
-            self.warnings.push(format!(
+            seen.insert(name.clone(), 1);
+            renamed.push(format!(
                 "{}:1: two columns are named {}; the later one is called {}",
                 self.table.file,
                 quote(&old),
                 quote(&*name)
             ));
+        }
+        // A few are all told, and of many the first.
+        match renamed.len() > MOST_TOLD {
+            true => self.warnings.extend(first_and_count(renamed)),
+            false => self.warnings.extend(renamed),
         }
         Ok(())
     }

@@ -30,6 +30,9 @@ struct SeenKeys {
 /// Lines that a thread parses before it asks for more.
 const LINES: usize = 64;
 
+/// Cells of lines that are held at once: where each line has other keys, a block of a few megabytes has billions.
+const CELLS: usize = 1 << 21;
+
 impl<'a> JsonRows<'a> {
     /// Looks for names in the first rows, about as many as said. Rows are mostly alike, and where they are not, a walk
     /// tells.
@@ -74,12 +77,14 @@ impl<'a> JsonRows<'a> {
     ) -> Step {
         let lines: Vec<(usize, &str)> =
             (before + 1..).zip(lines(text)).filter(|(_, line)| !is_blank(line)).collect();
-        let parsed: Vec<serde_json::Result<T>> =
-            lines.par_iter().with_min_len(LINES).map(|(_, line)| parse(line)).collect();
-        for (&(n, line), parsed) in lines.iter().zip(parsed) {
-            let step = f(n, line, parsed.map_err(|e| self.bad_line(n, line, &e))?)?;
-            if step.is_break() {
-                return Ok(step);
+        for lines in lines.chunks((CELLS / self.names.len().max(1)).max(1)) {
+            let parsed: Vec<serde_json::Result<T>> =
+                lines.par_iter().with_min_len(LINES).map(|(_, line)| parse(line)).collect();
+            for (&(n, line), parsed) in lines.iter().zip(parsed) {
+                let step = f(n, line, parsed.map_err(|e| self.bad_line(n, line, &e))?)?;
+                if step.is_break() {
+                    return Ok(step);
+                }
             }
         }
         Ok(ControlFlow::Continue(()))

@@ -358,7 +358,7 @@ fn like_missing(classes: &[String], file: &str) -> Option<String> {
 }
 
 /// The first of some warnings that differ in their columns alone, and how many more there are.
-fn first_and_count(warnings: Vec<String>) -> Option<String> {
+pub(super) fn first_and_count(warnings: Vec<String>) -> Option<String> {
     let n_more = warnings.len().saturating_sub(1);
     let first = warnings.into_iter().next()?;
     Some(match n_more {

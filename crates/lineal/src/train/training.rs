@@ -180,6 +180,11 @@ impl Trainable for Dataset {
         if total_weight <= 0.0 {
             return Err(Error::request("all example weights are 0; nothing can be learnt"));
         }
+        if !total_weight.is_finite() {
+            return Err(Error::request(
+                "weights of examples, times those of their classes (spec.class_weight), are too large for single precision; take smaller ones",
+            ));
+        }
         let dense = prepared.x.densified(MOST_WITHOUT_GAPS);
         let (x, y) = (dense.as_ref().unwrap_or(&prepared.x), &*prepared.y);
         let l2 = spec.penalty.l2(total_weight);
