@@ -321,7 +321,8 @@ fn row_numbers_and_names_that_pandas_and_r_write_are_left_out() {
 fn marks_of_other_programs_for_missing_numbers_and_other_currencies_are_read() {
     let marks = ["", ".", "n.a.", "<NA>", "NaT", "#DIV/0!", "#VALUE!"];
     let row = |i: usize| {
-        let mark = if i % 3 == 0 { marks[i / 3 % marks.len()].to_owned() } else { i.to_string() };
+        let mark =
+            if i.is_multiple_of(3) { marks[i / 3 % marks.len()].to_owned() } else { i.to_string() };
         format!("{mark},₹1 {:03},{} zł,{}\n", i * 7, i % 9, i % 2)
     };
     let world = World::new();
