@@ -4,7 +4,7 @@
 //! cargo run --release -p lineal-erm --example solvers -- train a9a.svm --loss hinge --strategy joint -C 1 --tol 1e-3
 //! ```
 //!
-//! Flags are those of `lineal train`, with a penalised bias; flags that are not read here are ignored, with their value. `--solver` is `auto`, `dual`, `newton` or, for the hinge by columns, `multipliers`.
+//! Flags are those of `lineal train`, with a penalised bias; flags that are not read here are ignored, with their value. `--solver` is `auto`, `dual`, `newton`, `column` (Newton's method on two classes as one column) or, for the hinge by columns, `multipliers`. `--blocks 10,10` cuts columns.
 
 use lineal_erm::columns::{self, ColumnTask};
 use lineal_erm::newton::{NewtonTask, newton, newton_pays};
@@ -26,12 +26,14 @@ struct Request {
     c: f64,
     tol: f64,
     max_passes: usize,
+    blocks: Vec<usize>,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut loss, mut strategy) = (String::from("logistic"), String::from("joint"));
     let (mut solver, mut file) = (String::from("auto"), String::new());
     let (mut c, mut tol, mut max_passes, mut threads, mut repeat) = (1.0, 1e-3, 5000, 1, 1);
+    let mut blocks = Vec::new();
     let mut args = std::env::args().skip(2);
     while let Some(flag) = args.next() {
         let mut value = || args.next().ok_or(format!("{flag} needs a value"));
@@ -40,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--loss" => loss = value()?,
             "--strategy" => strategy = value()?,
             "--solver" => solver = value()?,
+            "--blocks" => blocks = value()?.split(',').map(str::parse).collect::<Result<_, _>>()?,
             "-C" => c = value()?.parse()?,
             "--tol" => tol = value()?.parse()?,
             "--max-passes" => max_passes = value()?.parse()?,
@@ -57,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let pays = loss == "logistic" && !columns && newton_pays(&x, n_outputs, l2);
         solver = String::from(if pays { "newton" } else { "dual" });
     }
-    let request = Request { loss, strategy, solver, c, tol, max_passes };
+    let request = Request { loss, strategy, solver, c, tol, max_passes, blocks };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     for _ in 0..repeat {
         let start = Instant::now();
@@ -104,6 +107,10 @@ fn run(request: &Request, x: &Matrix, y: &[u32], k: usize) -> (f64, Outcome) {
         (_, 2, "hinge") if request.solver == "multipliers" => {
             by_columns(request, x, y, 2, Hinge(ZeroOne))
         }
+        (_, 2, "squared-hinge") if request.solver == "column" => {
+            by_columns(request, x, y, 1, SquaredHinge(ZeroOne))
+        }
+        (_, 2, _) if request.solver == "column" => by_columns(request, x, y, 1, Logistic(NoCost)),
         (_, 2, "hinge") => convex(request, x, y, Binary, &Hinge(ZeroOne)),
         (_, 2, "squared-hinge") => smooth(request, x, y, Binary, &SquaredHinge(ZeroOne)),
         (_, 2, _) => smooth(request, x, y, Binary, &Logistic(NoCost)),
@@ -165,11 +172,14 @@ where
         x,
         kinds: y,
         weights: None,
-        space: Columns::new(Signs::OneVsAll, k),
+        space: match k {
+            1 => Columns::new(Signs::Table { table: &[-1.0, 1.0], n_columns: 1 }, 1),
+            _ => Columns::new(Signs::OneVsAll, k),
+        },
         bias: Bias::Penalised,
         l2: 1.0 / (request.c * y.len() as f64),
         report: &report,
-        side_by_side: &[],
+        side_by_side: &request.blocks,
     };
     let on = |_| ControlFlow::Continue(());
     let fit = match request.solver.as_str() {

@@ -7,6 +7,7 @@
 use crate::gap;
 use crate::risk::{Erm, parts};
 use crate::rows::Examples;
+use crate::support::Supports;
 use lineal_linalg::{Row, Scalar, Sink, kernels};
 use lineal_loss::DualLoss;
 use lineal_model::Model;
@@ -18,9 +19,10 @@ pub struct Dually<'e, 'a, F, M, L, D> {
     pub(crate) erm: &'e mut Erm<'a, F, M, L, D>,
     /// For each example shareᵢ/l2, what its block's change is worth in weights, and (shareᵢ/l2)·(‖Ψᵢ‖² + β²), its block's curvature.
     /// Side by side, for one cache line a visit.
-    scale: Vec<[F; 2]>,
+    pub(crate) scale: Vec<[F; 2]>,
     /// β², 0 where the bias is not free.
-    beta_sq: f64,
+    pub(crate) beta_sq: f64,
+    pub(crate) supports: Supports<F>,
     prover: Option<(Stop, Prover<'e, F>)>,
 }
 
@@ -58,7 +60,7 @@ where
                 [F::from_f64(rate(i)), F::from_f64(curvature)]
             })
             .collect();
-        Self { erm, scale, beta_sq, prover: None }
+        Self { erm, scale, beta_sq, supports: Supports::new(), prover: None }
     }
 
     /// Asks `prover` whenever the gap seems small enough to stop, where `F` is not f64 itself.
@@ -145,9 +147,13 @@ where
         let gap = rate.to_f64()
             * self.erm.penalty.l2
             * loss.dual_step(space, data.y(i), scores, curvature, &mut mu[..n], delta);
-        let moved = delta.iter().any(|d| *d != F::ZERO);
+        // No early end, so that the loop is compiled to vectors.
+        let mut moved = false;
+        for d in delta.iter_mut() {
+            moved |= *d != F::ZERO;
+            *d *= -rate;
+        }
         if moved {
-            delta.iter_mut().for_each(|d| *d *= -rate);
             let (free_from, beta_sq) = (model.n_penalised(), F::from_f64(self.beta_sq));
             model.accumulate(x, delta, &mut WithBias { w, free_from, beta_sq });
         }
@@ -172,7 +178,8 @@ where
         self.beta_sq != 0.0
     }
 
-    fn end_pass(&mut self, mu: &[F], w: &mut [F]) {
+    fn end_pass(&mut self, mu: &mut [F], w: &mut [F]) {
+        self.refine(mu, w);
         if self.beta_sq == 0.0 {
             return;
         }

@@ -210,7 +210,7 @@ where
         self.inner.step(i, mu, w, s)
     }
 
-    fn end_pass(&mut self, mu: &[f64], w: &mut [f64]) {
+    fn end_pass(&mut self, mu: &mut [f64], w: &mut [f64]) {
         self.inner.end_pass(mu, w);
     }
 

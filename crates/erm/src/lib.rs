@@ -42,6 +42,7 @@ mod rows;
 mod shards;
 mod stochastically;
 pub mod structured;
+mod support;
 
 pub use dually::{Dually, Prover};
 pub use exact::{ExactError, exact};

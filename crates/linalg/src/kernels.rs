@@ -166,6 +166,102 @@ pub(crate) fn add_generic<F: Scalar>(x: Row<'_>, g: &[F], w: &mut [F]) {
     }
 }
 
+/// The scores of some of `k` outputs: `out[i] = Σ xⱼ w[j·k + outputs[i]]`.
+///
+/// # Panics
+/// If the row has a column that `w` has not, or `k` outputs are too few.
+pub fn scores_of<F: Scalar>(x: Row<'_>, w: &[F], k: usize, outputs: &[u32], out: &mut [F]) {
+    assert!(outputs.iter().all(|&c| (c as usize) < k), "an output beyond the last");
+    // SAFETY: every column of the row is inside `w`, as `check` or the assertion saw, and the outputs are below `k`.
+    unsafe {
+        match x {
+            Row::Sparse(x) => {
+                check(x, k, w.len());
+                scores_of_all(Sparse(x), w, k, outputs, out);
+            }
+            Row::Dense(x) => {
+                assert!(
+                    x.len().saturating_mul(k) <= w.len(),
+                    "a dense row with more columns than weights"
+                );
+                scores_of_all(AllColumns(x), w, k, outputs, out);
+            }
+        }
+    }
+}
+
+/// # Safety
+/// `(column + 1) · k ≤ w.len()` for every entry of `x`, and every output is below `k`.
+#[inline(always)]
+unsafe fn scores_of_all<F: Scalar>(
+    x: impl Entries,
+    w: &[F],
+    k: usize,
+    outputs: &[u32],
+    out: &mut [F],
+) {
+    for (outputs, out) in outputs.chunks(4).zip(out.chunks_mut(4)) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match outputs.len() {
+                4 => scores_of_some::<F, 4>(x, w, k, outputs, out),
+                3 => scores_of_some::<F, 3>(x, w, k, outputs, out),
+                2 => scores_of_some::<F, 2>(x, w, k, outputs, out),
+                _ => scores_of_some::<F, 1>(x, w, k, outputs, out),
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As [`scores_of_all`], for `T` outputs.
+#[inline(always)]
+unsafe fn scores_of_some<F: Scalar, const T: usize>(
+    x: impl Entries,
+    w: &[F],
+    k: usize,
+    outputs: &[u32],
+    out: &mut [F],
+) {
+    let mut at = [0; T];
+    at.iter_mut().zip(outputs).for_each(|(at, &c)| *at = c as usize);
+    let mut sums = [F::ZERO; T];
+    for p in 0..x.len() {
+        // SAFETY: p < len, and the caller's promise.
+        unsafe {
+            let (j, v) = x.entry(p);
+            for c in 0..T {
+                sums[c] += F::from_f32(v) * *w.get_unchecked(j * k + at[c]);
+            }
+        }
+    }
+    out.copy_from_slice(&sums);
+}
+
+/// `w[j·k + outputs[i]] += xⱼ g[i]`: [`add_outer`] of some of `k` outputs.
+///
+/// # Panics
+/// If the row has a column that `w` has not, or `k` outputs are too few.
+pub fn add_outer_on<F: Scalar>(x: Row<'_>, outputs: &[u32], g: &[F], k: usize, w: &mut [F]) {
+    assert!(outputs.iter().all(|&c| (c as usize) < k), "an output beyond the last");
+    if let Row::Sparse(x) = x {
+        check(x, k, w.len());
+        for (&j, &v) in x.idx().iter().zip(x.val()) {
+            let (at, v) = (j as usize * k, F::from_f32(v));
+            for (&c, &g) in outputs.iter().zip(g) {
+                // SAFETY: `check` saw that every column of the row is inside `w`, and the outputs are below `k`.
+                unsafe { *w.get_unchecked_mut(at + c as usize) += v * g };
+            }
+        }
+        return;
+    }
+    x.for_each(|j, v| {
+        for (&c, &g) in outputs.iter().zip(g) {
+            w[j * k + c as usize] += F::from_f32(v) * g;
+        }
+    });
+}
+
 /// `out[c] = Σⱼ w[j·k + c]²` in f64 for each of the `k = out.len()` outputs.
 pub fn squares<F: Scalar>(w: &[F], out: &mut [f64]) {
     F::kernel_squares(w, out);
@@ -655,6 +751,20 @@ mod tests {
             }
             assert!(out == portable, "the two builds differ");
         }
+
+        let some: Vec<u32> = (0..k as u32).filter(|c| c % 5 == 2 || c % 7 == 0).collect();
+        let mut of_some = vec![F::ZERO; some.len()];
+        scores_of(x, &w, k, &some, &mut of_some);
+        for (got, &c) in of_some.iter().zip(&some) {
+            let want = naive[c as usize];
+            assert!((got.to_f64() - want).abs() < 1e-4 * (1.0 + want.abs()), "{got} {want}");
+        }
+        let (mut grown, mut all) = (w.clone(), vec![F::ZERO; k]);
+        some.iter().zip(&of_some).for_each(|(&c, &g)| all[c as usize] = g);
+        add_outer_on(x, &some, &of_some, k, &mut grown);
+        let mut want = w.clone();
+        add_outer(x, &all, &mut want);
+        assert!(grown == want);
 
         let few = (0..k).map(|c| if c % 29 == 3 { out[c] } else { F::ZERO }).collect();
         for slopes in [out, few] {

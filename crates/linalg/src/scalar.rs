@@ -1,6 +1,6 @@
 //! The two number types that weights come in.
 
-use crate::{Row, kernels, simplex};
+use crate::{Row, entropy, kernels, logistic, simplex};
 use std::fmt::{Debug, Display};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -58,6 +58,8 @@ pub trait Scalar:
     fn is_finite(self) -> bool;
     /// See [`exp_slice`](crate::special::exp_slice).
     fn exp_in_place(x: &mut [Self]);
+    /// The same of one number, without a branch: for loops that are compiled to vectors.
+    fn exp_fast(self) -> Self;
     /// See [`kernels::dot`].
     fn kernel_dot(x: Row<'_>, w: &[Self]) -> Self;
     /// See [`kernels::scores`].
@@ -70,10 +72,14 @@ pub trait Scalar:
     fn kernel_add(x: Row<'_>, g: &[Self], w: &mut [Self]);
     /// See [`simplex::step`].
     fn kernel_simplex(scores: &mut [Self], q: Self, p: &mut [Self], delta: &mut [Self]) -> Self;
+    /// See [`entropy::step`].
+    fn kernel_entropy(scores: &[Self], q: Self, p: &mut [Self], delta: &mut [Self]) -> Self;
+    /// See [`logistic::steps`].
+    fn kernel_logistic(m: &[Self], q: &[Self], a: &[Self], to: &mut [Self], gap: &mut [Self]);
 }
 
 macro_rules! scalar {
-    ($t:ident, $exp:path) => {
+    ($t:ident, $exp:path, $exp_slice:path) => {
         impl Scalar for $t {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -124,7 +130,11 @@ macro_rules! scalar {
                 $t::is_finite(self)
             }
             fn exp_in_place(x: &mut [Self]) {
-                $exp(x);
+                $exp_slice(x);
+            }
+            #[inline(always)]
+            fn exp_fast(self) -> Self {
+                $exp(self)
             }
             fn kernel_dot(x: Row<'_>, w: &[Self]) -> Self {
                 kernels::dot_generic(x, w)
@@ -149,9 +159,26 @@ macro_rules! scalar {
             ) -> Self {
                 simplex::step_generic(scores, q, p, delta)
             }
+            fn kernel_entropy(
+                scores: &[Self],
+                q: Self,
+                p: &mut [Self],
+                delta: &mut [Self],
+            ) -> Self {
+                entropy::step_generic(scores, q, p, delta)
+            }
+            fn kernel_logistic(
+                m: &[Self],
+                q: &[Self],
+                a: &[Self],
+                to: &mut [Self],
+                gap: &mut [Self],
+            ) {
+                logistic::steps_generic(m, q, a, to, gap);
+            }
         }
     };
 }
 
-scalar!(f32, crate::exp::exp_f32);
-scalar!(f64, crate::exp::exp_f64);
+scalar!(f32, crate::exp::exp_f32, crate::exp::exp_slice_f32);
+scalar!(f64, crate::exp::exp_f64, crate::exp::exp_slice_f64);

@@ -73,13 +73,7 @@ impl<F: Scalar, C: Cost<F, Binary>> DualLoss<F, Binary> for Hinge<C> {
 
 impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Hinge<C> {
     fn conjugate(&self, _: Classes, y: u32, g: &[F]) -> f64 {
-        let gain: f64 = g
-            .iter()
-            .enumerate()
-            .filter(|&(c, _)| c != y as usize)
-            .map(|(c, &g)| (g * self.0.cost(y, c as u32)).to_f64())
-            .sum();
-        -gain
+        -Cost::<F, Classes>::total(&self.0, y, g)
     }
 
     #[inline]
@@ -97,6 +91,30 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Hinge<C> {
         // p = g + e_y; gap = max(θ + Δ) − ⟨p, θ + Δ⟩.
         g[gold] += F::ONE;
         let gap = simplex::step(scores, q, g, delta);
+        g[gold] -= F::ONE;
+        gap.to_f64()
+    }
+
+    fn has_sparse_blocks(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn dual_step_on(
+        &self,
+        y: u32,
+        parts: &[u32],
+        scores: &mut [F],
+        q: F,
+        g: &mut [F],
+        delta: &mut [F],
+    ) -> f64 {
+        let Some(gold) = parts.iter().position(|&part| part == y) else { return 0.0 };
+        for (score, &part) in scores.iter_mut().zip(parts) {
+            *score += self.0.cost(y, part);
+        }
+        g[gold] += F::ONE;
+        let gap = simplex::step_of_few(scores, q, g, delta);
         g[gold] -= F::ONE;
         gap.to_f64()
     }

@@ -42,7 +42,7 @@ pub use hard_margin::HardMargin;
 pub use hinge::{Hinge, Perceptron};
 pub use huber::Huber;
 pub use logistic::Logistic;
-pub use of_margin::{OfMargin, Steps};
+pub use of_margin::{OfMargin, Steps, Terms};
 pub use squared::{Squared, Target};
 pub use squared_hinge::{SquaredHinge, SumSquaredHinge};
 pub use sum_hinge::{SumHinge, SumPerceptron};
@@ -85,6 +85,26 @@ pub trait DualLoss<F: Scalar, S: OutputSpace<F>>: Loss<F, S> {
         delta: &mut [F],
     ) -> f64;
 
+    /// Whether most entries of a block are 0 and stay so, and [`dual_step_on`](Self::dual_step_on) takes the others alone.
+    fn has_sparse_blocks(&self) -> bool {
+        false
+    }
+
+    /// [`dual_step`](Self::dual_step) on some `parts` of a block, the gold one among them, while the others stay 0. All slices have one number for each of them. Only where
+    /// [`has_sparse_blocks`](Self::has_sparse_blocks) says so; else nothing moves.
+    fn dual_step_on(
+        &self,
+        y: S::Output,
+        parts: &[u32],
+        scores: &mut [F],
+        q: F,
+        g: &mut [F],
+        delta: &mut [F],
+    ) -> f64 {
+        let _ = (y, parts, scores, q, g, delta);
+        0.0
+    }
+
     /// How blocks can be changed so that they sum to zero over the examples, as a free bias demands.
     fn domain(&self) -> Domain;
 
@@ -121,6 +141,22 @@ impl<F: Scalar, S: OutputSpace<F>, L: DualLoss<F, S> + ?Sized> DualLoss<F, S> fo
         (**self).dual_step(space, y, scores, q, g, delta)
     }
 
+    fn has_sparse_blocks(&self) -> bool {
+        (**self).has_sparse_blocks()
+    }
+
+    fn dual_step_on(
+        &self,
+        y: S::Output,
+        parts: &[u32],
+        scores: &mut [F],
+        q: F,
+        g: &mut [F],
+        delta: &mut [F],
+    ) -> f64 {
+        (**self).dual_step_on(y, parts, scores, q, g, delta)
+    }
+
     fn domain(&self) -> Domain {
         (**self).domain()
     }
@@ -155,9 +191,10 @@ pub(crate) fn others<T: Copy>(of: &[T], gold: usize) -> impl Iterator<Item = (u3
     (0u32..).zip(of.iter().copied()).filter(move |&(c, _)| c as usize != gold)
 }
 
-/// The sensitivity of p ln p: its modulus of continuity is δ(1 + |ln δ|), and δ = ε·off with ln ε ≥ −37.
+/// The sensitivity of p ln p: its modulus of continuity is δ(1 + |ln δ|), and δ = ε·off with ln ε ≥ −37. Of |ln off| an upper bound will do, which the exponent gives.
 pub(crate) fn entropy_sensitivity(off: f64) -> f64 {
-    if off > 0.0 { off * (40.0 + off.ln().abs()) } else { 0.0 }
+    let exponent = ((off.to_bits() >> 52) & 0x7ff).abs_diff(1023) as f64;
+    if off > 0.0 { off * (40.0 + 0.75 * (exponent + 1.0)) } else { 0.0 }
 }
 
 /// The shape of a conjugate's domain.

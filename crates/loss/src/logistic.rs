@@ -1,13 +1,13 @@
 //! log Σ exp(θ_ŷ + Δ(y, ŷ)) − θ_y: maximum likelihood, and softmax-margin (Gimpel & Smith 2010) where there is a cost.
 //!
 //! Binary: ln(1 + e^{Δ − yf}). The dual block is g = p − e_y with p inside the simplex and ℓ*(g) = Σ p ln p − ⟨p, Δ⟩. Its exact step
-//! solves ln p'_r + q(p'_r − p_r) = θ_r + Δ_r + ν with Σ p' = 1, here by Newton's method on ln p' and ν together: each
+//! solves ln p'_r + q(p'_r − p_r) = θ_r + Δ_r + ν with Σ p' = 1, here by Newton's method on ln p' and ν together ([`entropy::step`]): each
 //! iteration is one exponential per class, quadratically convergent (Yu, Huang & Lin 2011 solve the same block by
 //! two classes at a time).
 
 use crate::{Domain, DualLoss, Loss, SecondOrder, clamp_flows, entropy_sensitivity, others};
-use lineal_linalg::Scalar;
-use lineal_linalg::special::{exp_slice, sigmoid, softmax, x_ln_x};
+use lineal_linalg::special::{sigmoid, x_ln_x};
+use lineal_linalg::{Scalar, entropy};
 use lineal_model::cost::Cost;
 use lineal_model::space::{Binary, Classes, Marginals};
 
@@ -112,13 +112,10 @@ fn logit<F: Scalar>(a: F) -> F {
 
 impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Logistic<C> {
     fn conjugate(&self, _: Classes, y: u32, g: &[F]) -> f64 {
-        g.iter()
-            .enumerate()
-            .map(|(c, &g)| {
-                let p = g.to_f64() + f64::from(u8::from(c == y as usize));
-                x_ln_x(p) - p * Cost::<F, Classes>::cost(&self.0, y, c as u32).to_f64()
-            })
-            .sum()
+        // p = g + e_y; what is below 0 counts as 0.
+        let gold = g[y as usize].to_f64();
+        let entropy = entropy::sum_x_ln_x(g) - x_ln_x(gold) + x_ln_x(gold + 1.0);
+        entropy - Cost::<F, Classes>::total(&self.0, y, g)
     }
 
     fn dual_step(
@@ -133,39 +130,8 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Logistic<C> {
         let gold = y as usize;
         self.0.augment(space, y, scores);
         g[gold] += F::ONE;
-        let (p, p_new) = (g, delta);
-        // At q = 0 the answer is the softmax: the start, and the yardstick of the gap (χ²-like, without logarithms).
-        let log_sum = softmax(scores, p_new);
-        let mut gap = F::ZERO;
-        for (&p, &s) in p.iter().zip(p_new.iter()) {
-            gap += (p - s) * (p - s) / (p + s + F::EPSILON);
-        }
-        let mut u_buf = [F::ZERO; 64];
-        let mut u_heap;
-        let u: &mut [F] = if p.len() <= u_buf.len() {
-            &mut u_buf[..p.len()]
-        } else {
-            u_heap = vec![F::ZERO; p.len()];
-            &mut u_heap
-        };
-        for ((u, c), &p) in u.iter_mut().zip(scores.iter_mut()).zip(p.iter()) {
-            *u = *c - log_sum;
-            *c = *u + q * p;
-        }
-        if q > F::from_f32(8.0) || !entropic_step(scores, q, u, p_new) {
-            entropic_step_far(scores, q, u, p_new);
-        }
-        let mut sum = F::ZERO;
-        for &p in p_new.iter() {
-            sum += p;
-        }
-        let norm = F::ONE / sum;
-        for (p, d) in p.iter_mut().zip(p_new.iter_mut()) {
-            let to = *d * norm;
-            *d = to - *p;
-            *p = to;
-        }
-        p[gold] -= F::ONE;
+        let gap = entropy::step(scores, q, g, delta);
+        g[gold] -= F::ONE;
         gap.to_f64()
     }
 
@@ -183,76 +149,5 @@ impl<F: Scalar, C: Cost<F, Classes>> DualLoss<F, Classes> for Logistic<C> {
         let flow = others(off, y as usize).map(|(_, off)| off).sum();
         // 1 − Σ a is off by a rounding of 1.
         others(off, y as usize).map(own).sum::<f64>() + entropy_sensitivity(flow) + 2.0 + cost(y)
-    }
-}
-
-/// Solves ln p + q p = c + ν, Σ p = 1 by Newton's method on u = ln p and ν together, from ν = 0 and `p` = exp `u`. One exponential a
-/// class and iteration; quick where q is moderate, and tells whether it arrived.
-fn entropic_step<F: Scalar>(c: &[F], q: F, u: &mut [F], p: &mut [F]) -> bool {
-    let small = F::EPSILON.sqrt() * F::from_f32(0.1);
-    let negligible = small.ln();
-    let mut nu = F::ZERO;
-    for _ in 0..12 {
-        // δu = (residual + δν)/(1 + q p), Σ p(1 + δu) = 1.
-        let (mut lhs, mut rhs) = (F::ZERO, F::ONE);
-        for ((&c, &u), &p) in c.iter().zip(u.iter()).zip(p.iter()) {
-            let share = p / (F::ONE + q * p);
-            lhs += share;
-            rhs -= p + share * (c + nu - u - q * p);
-        }
-        nu += rhs / lhs;
-        let mut worst = F::ZERO;
-        for ((u, &c), &p) in u.iter_mut().zip(c).zip(p.iter()) {
-            // p ≤ 1, so u ≤ 0: the clamp keeps a long first step from overflowing.
-            let to = (*u + (c + nu - *u - q * p) / (F::ONE + q * p)).min(F::ZERO);
-            // A leap up from next to nothing is judged by where it lands: p says nothing about it.
-            let step = to - *u;
-            let leaps = step > F::ONE && to > negligible;
-            worst = worst.max(if leaps { F::ONE } else { step.abs() * p });
-            *u = to;
-        }
-        p.copy_from_slice(u);
-        exp_slice(p);
-        if worst <= small {
-            return true;
-        }
-    }
-    false
-}
-
-/// The same from anywhere, for any q: Σ p(ν) is convex and rises, so Newton's method on ν alone cannot fail; each p(ν) is found
-/// from the right, where u + q eᵘ is convex too.
-fn entropic_step_far<F: Scalar>(c: &mut [F], q: F, u: &mut [F], p: &mut [F]) {
-    let small = F::EPSILON * F::from_f32(16.0);
-    let top = c.iter().fold(-F::INFINITY, |m, &c| m.max(c));
-    c.iter_mut().for_each(|c| *c -= top);
-    // Here the largest c has p = 1 and the others can only add: Σ p ≥ 1.
-    let mut nu = q;
-    for _ in 0..60 {
-        for (u, &c) in u.iter_mut().zip(c.iter()) {
-            *u = (c + nu).min(F::ZERO);
-        }
-        for _ in 0..60 {
-            p.copy_from_slice(u);
-            exp_slice(p);
-            let mut worst = F::ZERO;
-            for ((u, &c), &p) in u.iter_mut().zip(c.iter()).zip(p.iter()) {
-                let step = (c + nu - *u - q * p) / (F::ONE + q * p);
-                worst = worst.max(step.abs() * p);
-                *u = (*u + step).min(F::ZERO);
-            }
-            if worst <= small {
-                break;
-            }
-        }
-        let (mut excess, mut slope) = (-F::ONE, F::ZERO);
-        for &p in p.iter() {
-            excess += p;
-            slope += p / (F::ONE + q * p);
-        }
-        nu -= excess / slope;
-        if excess.abs() <= small {
-            return;
-        }
     }
 }

@@ -4,8 +4,8 @@
 //! once, in arrays, so that the compiler makes vector code of them.
 
 use crate::{Hinge, Logistic, SquaredHinge};
-use lineal_linalg::Scalar;
-use lineal_linalg::special::{exp_slice, sigmoid, sigmoid_log1p_exp, x_ln_x};
+use lineal_linalg::special::{sigmoid, sigmoid_log1p_exp, x_ln_x};
+use lineal_linalg::{Scalar, logistic};
 use lineal_model::cost::{NoCost, ZeroOne};
 
 /// A convex, falling loss of a margin.
@@ -22,8 +22,60 @@ pub trait OfMargin<F: Scalar>: Copy + Sync {
     }
     /// s with |ℓ*(−a') − (what [`conjugate`](Self::conjugate) computes at a)| ≤ ε·s for every a' of the domain with |a' − a| ≤ ε·`off`, `off` ≥ a and ε between 16 and 2²⁰ roundings of f64.
     fn sensitivity(&self, a: f64, off: f64) -> f64;
+    /// ℓ and −ℓ′ of many margins.
+    #[inline]
+    fn values(&self, m: &[F], value: &mut [F], slope: &mut [F]) {
+        for ((&m, value), slope) in m.iter().zip(value).zip(slope) {
+            (*value, *slope) = self.value_slope(m);
+        }
+    }
+    /// −ℓ′ and ℓ″ of many margins.
+    #[inline]
+    fn slopes(&self, m: &[F], slope: &mut [F], curvature: &mut [F]) {
+        for ((&m, slope), curvature) in m.iter().zip(slope).zip(curvature) {
+            (*slope, *curvature) = (self.value_slope(m).1, self.curvature(m));
+        }
+    }
+    /// ℓ(m), −ℓ′(m) and ℓ*(−a) of each.
+    #[inline(always)]
+    fn terms<const T: usize>(&self, m: &[F; T], a: &[f64; T]) -> Terms<T> {
+        plain_terms(self, m, a)
+    }
     /// Moves each `a` to the minimiser of ℓ*(−a') + m a' + (q/2)(a' − a)², for q > 0.
     fn steps<const T: usize>(&self, s: &mut Steps<F, T>);
+}
+
+/// Of `T` margins and dual variables.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<const T: usize> {
+    /// ℓ(m)
+    pub value: [f64; T],
+    /// −ℓ′(m) ≥ 0
+    pub slope: [f64; T],
+    /// ℓ*(−a)
+    pub conjugate: [f64; T],
+}
+
+impl<const T: usize> Terms<T> {
+    fn zeros() -> Self {
+        Self { value: [0.0; T], slope: [0.0; T], conjugate: [0.0; T] }
+    }
+}
+
+/// One after the other.
+#[inline(always)]
+fn plain_terms<F: Scalar, L: OfMargin<F> + ?Sized, const T: usize>(
+    loss: &L,
+    m: &[F; T],
+    a: &[f64; T],
+) -> Terms<T> {
+    let mut terms = Terms::zeros();
+    for l in 0..T {
+        let (value, slope) = loss.value_slope(m[l]);
+        (terms.value[l], terms.slope[l]) = (value.to_f64(), slope.to_f64());
+        terms.conjugate[l] = loss.conjugate(a[l]);
+    }
+    terms
 }
 
 /// `T` dual variables about to move.
@@ -166,56 +218,29 @@ impl<F: Scalar> OfMargin<F> for Logistic<NoCost> {
         80.0 * off + 2.0 * off * off + 3.0
     }
 
-    /// With a' = σ(t): t + q σ(t) = −m + q a, increasing in t with a slope of at least 1. Newton's method on all columns together,
-    /// from where the current a is.
-    fn steps<const T: usize>(&self, s: &mut Steps<F, T>) {
-        let (tiny, far) = (F::EPSILON, F::from_f32(4.0));
-        let close = F::EPSILON.sqrt() * F::from_f32(0.1);
-        let mut sigma = [F::ZERO; T];
-        let mut t = [F::ZERO; T];
-        for l in 0..T {
-            t[l] = -s.m[l];
+    fn terms<const T: usize>(&self, m: &[F; T], a: &[f64; T]) -> Terms<T> {
+        // Of few the vectors take longer: 60 ns in place of 129 for 8, 79 in place of 59 for 4.
+        if T < 8 {
+            return plain_terms(self, m, a);
         }
-        sigmoids(&t, &mut sigma);
-        for l in 0..T {
-            let p = sigma[l];
-            let off = s.a[l] - p;
-            s.gap[l] = F::from_f32(0.5) * off * off / (p * (F::ONE - p) + tiny);
-            // Small curvatures barely hold a back: start at its goal. Large ones: start where it is.
-            if s.q[l] >= F::ONE {
-                let a = s.a[l].max(tiny).min(F::ONE - tiny);
-                let goal = (s.q[l] * s.a[l] - s.m[l]).abs();
-                t[l] = (a / (F::ONE - a)).ln().max(-goal).min(goal);
-            }
-        }
-        sigmoids(&t, &mut s.to);
-        for _ in 0..50 {
-            let mut worst = F::ZERO;
-            for l in 0..T {
-                let p = s.to[l];
-                let goal = s.q[l] * s.a[l] - s.m[l];
-                let step = (goal - t[l] - s.q[l] * p) / (F::ONE + s.q[l] * p * (F::ONE - p));
-                t[l] += step.max(-far).min(far);
-                worst = worst.max(step.abs());
-            }
-            sigmoids(&t, &mut s.to);
-            if worst <= close {
-                break;
-            }
-        }
+        let mut terms = Terms::zeros();
+        let Terms { value, slope, conjugate } = &mut terms;
+        logistic::terms(&m.map(F::to_f64), a, [value, slope, conjugate]);
+        terms
     }
-}
 
-/// 1 / (1 + e⁻ᵗ) for each t.
-#[inline]
-fn sigmoids<F: Scalar, const T: usize>(t: &[F; T], out: &mut [F; T]) {
-    for l in 0..T {
-        out[l] = -t[l].abs();
+    #[inline]
+    fn values(&self, m: &[F], value: &mut [F], slope: &mut [F]) {
+        logistic::values(m, value, slope);
     }
-    exp_slice(out);
-    for l in 0..T {
-        let e = out[l];
-        let p = F::ONE / (F::ONE + e);
-        out[l] = if t[l] >= F::ZERO { p } else { e * p };
+
+    #[inline]
+    fn slopes(&self, m: &[F], slope: &mut [F], curvature: &mut [F]) {
+        logistic::slopes(m, slope, curvature);
+    }
+
+    #[inline]
+    fn steps<const T: usize>(&self, s: &mut Steps<F, T>) {
+        logistic::steps(&s.m, &s.q, &s.a, &mut s.to, &mut s.gap);
     }
 }

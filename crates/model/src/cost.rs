@@ -10,6 +10,11 @@ pub trait Cost<F: Scalar, S: Copy>: Sync {
     fn augment(&self, space: S, y: u32, scores: &mut [F]);
     /// Δ(y, ŷ).
     fn cost(&self, y: u32, y_hat: u32) -> F;
+    /// Σ of the costs of all outputs, each times its part.
+    fn total(&self, y: u32, parts: &[F]) -> f64 {
+        let cost = |(y_hat, part): (u32, &F)| part.to_f64() * self.cost(y, y_hat).to_f64();
+        (0u32..).zip(parts).map(cost).sum()
+    }
 }
 
 impl<F: Scalar, S: Copy, C: Cost<F, S>> Cost<F, S> for &C {
@@ -20,6 +25,10 @@ impl<F: Scalar, S: Copy, C: Cost<F, S>> Cost<F, S> for &C {
     #[inline(always)]
     fn cost(&self, y: u32, y_hat: u32) -> F {
         C::cost(self, y, y_hat)
+    }
+    #[inline(always)]
+    fn total(&self, y: u32, parts: &[F]) -> f64 {
+        C::total(self, y, parts)
     }
 }
 
@@ -33,6 +42,10 @@ impl<F: Scalar, S: Copy> Cost<F, S> for NoCost {
     #[inline(always)]
     fn cost(&self, _: u32, _: u32) -> F {
         F::ZERO
+    }
+    #[inline(always)]
+    fn total(&self, _: u32, _: &[F]) -> f64 {
+        0.0
     }
 }
 

@@ -23,6 +23,18 @@ pub trait Model<F: Scalar>: Sync {
     fn scores(&self, x: Self::Input<'_>, w: &[F], scores: &mut [F]);
     /// Adds Ψ(x)ᵀ `parts` to the sink.
     fn accumulate(&self, x: Self::Input<'_>, parts: &[F], sink: &mut impl Sink<F>);
+    /// Whether each part has weights of its own, so that some can be taken alone: [`scores_of`](Self::scores_of) and [`accumulate_on`](Self::accumulate_on).
+    fn parts_are_apart(&self) -> bool {
+        false
+    }
+    /// The scores of some parts overwrite `scores`, which has one for each of them. Only where [`parts_are_apart`](Self::parts_are_apart).
+    fn scores_of(&self, x: Self::Input<'_>, w: &[F], parts: &[u32], scores: &mut [F]) {
+        let _ = (x, w, parts, scores);
+    }
+    /// Adds Ψ(x)ᵀ g to `w` for a `g` of some parts, a free bias's times `free`. Only where [`parts_are_apart`](Self::parts_are_apart).
+    fn accumulate_on(&self, x: Self::Input<'_>, parts: &[u32], g: &[F], free: F, w: &mut [F]) {
+        let _ = (x, parts, g, free, w);
+    }
     /// Adds (Ψ(x)∘Ψ(x))ᵀ `parts` to `out`: the diagonal of ΨᵀDΨ for a diagonal D.
     fn accumulate_squares(&self, x: Self::Input<'_>, parts: &[F], out: &mut [F]);
     /// Adds Ψ(x)ᵀ `block` Ψ(x) to `out`, `dim × dim` row-major, for a symmetric `block` of parts × parts. Only the lower
@@ -110,6 +122,31 @@ impl<F: Scalar, S: OutputSpace<F>> Model<F> for Linear<S> {
         sink.add_row(0, x, parts);
         if self.bias != Bias::None {
             sink.add_block(self.n_features * parts.len(), parts);
+        }
+    }
+
+    fn parts_are_apart(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn scores_of(&self, x: Row<'_>, w: &[F], parts: &[u32], scores: &mut [F]) {
+        let k = self.space.n_parts();
+        kernels::scores_of(x, w, k, parts, scores);
+        if self.bias != Bias::None {
+            let bias = &w[self.n_features * k..];
+            scores.iter_mut().zip(parts).for_each(|(score, &part)| *score += bias[part as usize]);
+        }
+    }
+
+    #[inline]
+    fn accumulate_on(&self, x: Row<'_>, parts: &[u32], g: &[F], free: F, w: &mut [F]) {
+        let k = self.space.n_parts();
+        kernels::add_outer_on(x, parts, g, k, w);
+        let by = if self.bias == Bias::Free { free } else { F::ONE };
+        if self.bias != Bias::None {
+            let bias = &mut w[self.n_features * k..];
+            parts.iter().zip(g).for_each(|(&part, &g)| bias[part as usize] += by * g);
         }
     }
 

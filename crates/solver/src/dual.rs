@@ -72,8 +72,8 @@ pub trait DualBlocks<F> {
     fn is_coupled(&self) -> bool {
         false
     }
-    /// Called after each pass: the place for multipliers of constraints that couple the blocks.
-    fn end_pass(&mut self, mu: &[F], w: &mut [F]) {
+    /// Called after each pass: the place for multipliers of constraints that couple the blocks, and for cheaper passes over parts of them.
+    fn end_pass(&mut self, mu: &mut [F], w: &mut [F]) {
         let _ = (mu, w);
     }
     /// About what the optimum will be, where that costs much less than a certificate: it tells when one is worth trying.

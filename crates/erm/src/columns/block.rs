@@ -220,13 +220,18 @@ where
         for (&row, a) in self.rows().zip(a.chunks_exact(T)) {
             let (row, share) = (row as usize, self.shares[row as usize]);
             let scores = self.scores64(row, w);
-            for (l, &c) in self.signed(row).iter().enumerate() {
-                let (m, no) = if c < F::ZERO { (-scores[l], 1) } else { (scores[l], 0) };
-                let a = a[l].to_f64() * factors[l][no];
-                let loss = self.loss.value_slope(m).0;
+            let [mut m, mut dual] = [[0.0; T]; 2];
+            let signed = self.signed(row);
+            for (l, &c) in signed.iter().enumerate() {
+                let no = usize::from(c < F::ZERO);
+                m[l] = if no == 1 { -scores[l] } else { scores[l] };
+                dual[l] = a[l].to_f64() * factors[l][no];
+            }
+            let terms = self.loss.terms(&m, &dual);
+            for (l, &c) in signed.iter().enumerate() {
                 let weight = share * c.to_f64().abs();
-                value[l] += weight * loss;
-                gap[l] += weight * (loss + OfMargin::<f64>::conjugate(&self.loss, a) + a * m);
+                value[l] += weight * terms.value[l];
+                gap[l] += weight * (terms.value[l] + terms.conjugate[l] + dual[l] * m[l]);
             }
         }
         let norms = self.norms(w);
@@ -405,11 +410,17 @@ where
             let by_score = gamma(self.task.x.row(row).nnz() + 8);
             let norm = by_score * self.norm(row);
             (longest, most) = (longest.max(norm), most.max(by_score));
-            for (l, &c) in of.signed[self.task.kinds[row] as usize].iter().enumerate() {
-                let (m, no) = if c < 0.0 { (-scores[l], 1) } else { (scores[l], 0) };
-                let a = self.inside(a[l]) * of.factors[l][no];
-                let (loss, slope) = self.loss.value_slope(m);
-                let conjugate = OfMargin::<f64>::conjugate(&self.loss, a);
+            let signed = &of.signed[self.task.kinds[row] as usize];
+            let [mut margins, mut duals] = [[0.0; T]; 2];
+            for (l, &c) in signed.iter().enumerate() {
+                let no = usize::from(c < 0.0);
+                margins[l] = if no == 1 { -scores[l] } else { scores[l] };
+                duals[l] = self.inside(a[l]) * of.factors[l][no];
+            }
+            let all = self.loss.terms(&margins, &duals);
+            for (l, &c) in signed.iter().enumerate() {
+                let (m, a) = (margins[l], duals[l]);
+                let (loss, slope, conjugate) = (all.value[l], all.slope[l], all.conjugate[l]);
                 let weight = share * c.abs();
                 value[l] += weight * loss;
                 gap[l] += weight * (loss + conjugate + a * m);
@@ -562,7 +573,7 @@ where
         self.task.bias == Bias::Free
     }
 
-    fn end_pass(&mut self, a: &[F], w: &mut [F]) {
+    fn end_pass(&mut self, a: &mut [F], w: &mut [F]) {
         if self.task.bias != Bias::Free {
             return;
         }

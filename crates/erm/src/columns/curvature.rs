@@ -50,29 +50,23 @@ impl<'p> Curvature<'p> {
     }
 
     /// The factor of H, from the curvature of each example's loss and what a free bias has beyond these.
-    pub(super) fn factor(
-        &mut self,
-        examples: &[Example],
-        curvatures: impl Iterator<Item = f64>,
-        free: f64,
-    ) -> &[f64] {
+    pub(super) fn factor(&mut self, examples: &[Example], curvatures: &[f64], free: f64) -> &[f64] {
         let Self { problem, sum, in_sum, factor, gone } = self;
         let n_numbers = problem.dim() * problem.dim();
         factor.resize(n_numbers, 0.0);
-        let curvatures: Vec<f64> = curvatures.collect();
         let level = curvatures.iter().copied().find(|&c| c > 0.0).unwrap_or(0.0);
         if curvatures.iter().any(|&c| c > 0.0 && c != level) {
             in_sum.clear();
             sum.clear();
             sum.resize(n_numbers, 0.0);
             let own = |(e, c): (&Example, &f64)| (e.row, e.weight * c);
-            add(problem, examples.iter().zip(&curvatures).map(own), sum);
+            add(problem, examples.iter().zip(curvatures).map(own), sum);
             penalised_factor(problem, sum, 1.0, free, factor);
             return factor;
         }
         let n_curved = curvatures.iter().filter(|&&c| c > 0.0).count();
         let changes = |(&was, &c): (&bool, &f64)| was != (c > 0.0);
-        let n_changed = in_sum.iter().zip(&curvatures).filter(|&pair| changes(pair)).count();
+        let n_changed = in_sum.iter().zip(curvatures).filter(|&pair| changes(pair)).count();
         let anew = in_sum.len() != examples.len() || n_changed >= n_curved;
         if anew {
             sum.clear();
@@ -80,7 +74,7 @@ impl<'p> Curvature<'p> {
             in_sum.clear();
             in_sum.resize(examples.len(), false);
         }
-        let all = || examples.iter().zip(&curvatures).zip(&*in_sum);
+        let all = || examples.iter().zip(curvatures).zip(&*in_sum);
         let weighted = |((e, _), _): ((&Example, &f64), &bool)| (e.row, e.weight);
         add(problem, all().filter(|&((_, &c), &was)| c > 0.0 && !was).map(weighted), sum);
         if !anew && n_changed > 0 {
@@ -89,7 +83,7 @@ impl<'p> Curvature<'p> {
             add(problem, all().filter(|&((_, &c), &was)| c <= 0.0 && was).map(weighted), gone);
             sum.iter_mut().zip(&*gone).for_each(|(sum, gone)| *sum -= gone);
         }
-        in_sum.iter_mut().zip(&curvatures).for_each(|(is, &c)| *is = c > 0.0);
+        in_sum.iter_mut().zip(curvatures).for_each(|(is, &c)| *is = c > 0.0);
         penalised_factor(problem, sum, level, free, factor);
         factor
     }
@@ -228,9 +222,9 @@ mod tests {
                         *c += rng.unit();
                     }
                 }
-                let factor = kept.factor(&examples, curvatures.iter().copied(), 0.01).to_vec();
+                let factor = kept.factor(&examples, &curvatures, 0.01).to_vec();
                 let mut anew = Curvature::new(&problem, None);
-                let want = anew.factor(&examples, curvatures.iter().copied(), 0.01);
+                let want = anew.factor(&examples, &curvatures, 0.01);
                 let dim = problem.dim();
                 for i in 0..dim {
                     for j in 0..=i {

@@ -146,17 +146,23 @@ impl Around<'_> {
 }
 
 impl Smooth for Around<'_> {
-    #[inline]
-    fn value_slope(&self, example: usize, m: f64) -> (f64, f64) {
-        let dual = self.dual(example, m);
-        let off = dual - self.a[example];
-        (dual * (1.0 - m) - 0.5 * self.width * off * off, dual)
+    fn values(&self, start: usize, m: &[f64], value: &mut [f64], slope: &mut [f64]) {
+        for ((example, &m), (value, slope)) in (start..).zip(m).zip(value.iter_mut().zip(slope)) {
+            let dual = self.dual(example, m);
+            let off = dual - self.a[example];
+            (*value, *slope) = (dual * (1.0 - m) - 0.5 * self.width * off * off, dual);
+        }
     }
 
-    #[inline]
-    fn curvature(&self, example: usize, m: f64) -> f64 {
-        // Both ends count: with weights of zero every row is at one.
-        if (0.0..=1.0).contains(&self.unclamped(example, m)) { 1.0 / self.width } else { 0.0 }
+    fn slopes(&self, start: usize, m: &[f64], slope: &mut [f64], curvature: &mut [f64]) {
+        for ((example, &m), (slope, curvature)) in
+            (start..).zip(m).zip(slope.iter_mut().zip(curvature))
+        {
+            let unclamped = self.unclamped(example, m);
+            *slope = unclamped.clamp(0.0, 1.0);
+            // Both ends count: with weights of zero every row is at one.
+            *curvature = if (0.0..=1.0).contains(&unclamped) { 1.0 / self.width } else { 0.0 };
+        }
     }
 }
 
@@ -232,7 +238,7 @@ fn solve(
             }
             _ => {
                 let curvatures = curved(&around, &examples, &scores);
-                let factor = curvature.factor(&examples, curvatures, HELD / width);
+                let factor = curvature.factor(&examples, &curvatures, HELD / width);
                 dense::cholesky_solve(factor, dim, &mut direction);
             }
         }

@@ -126,22 +126,25 @@ pub(super) struct Example {
     pub(super) sign: f64,
 }
 
-/// A smooth loss of the margin of each example.
+/// Margins that are looked at together, in vectors.
+const BATCH: usize = 64;
+
+/// A smooth loss of the margins of examples, of which `start` is the first.
 pub(super) trait Smooth {
     /// ℓᵢ(m) and −ℓᵢ′(m) ≥ 0.
-    fn value_slope(&self, example: usize, m: f64) -> (f64, f64);
-    /// ℓᵢ″(m).
-    fn curvature(&self, example: usize, m: f64) -> f64;
+    fn values(&self, start: usize, m: &[f64], value: &mut [f64], slope: &mut [f64]);
+    /// −ℓᵢ′(m) and ℓᵢ″(m).
+    fn slopes(&self, start: usize, m: &[f64], slope: &mut [f64], curvature: &mut [f64]);
 }
 
 /// The same loss for all examples.
 impl<L: OfMargin<f64>> Smooth for L {
-    fn value_slope(&self, _: usize, m: f64) -> (f64, f64) {
-        OfMargin::value_slope(self, m)
+    fn values(&self, _: usize, m: &[f64], value: &mut [f64], slope: &mut [f64]) {
+        OfMargin::values(self, m, value, slope);
     }
 
-    fn curvature(&self, _: usize, m: f64) -> f64 {
-        OfMargin::curvature(self, m)
+    fn slopes(&self, _: usize, m: &[f64], slope: &mut [f64], curvature: &mut [f64]) {
+        OfMargin::slopes(self, m, slope, curvature);
     }
 }
 
@@ -274,7 +277,7 @@ impl<'p> Problem<'p> {
                 dense::cholesky_solve(&start.factor, dim, &mut direction);
             } else {
                 passes += 1;
-                let factor = curvature.factor(&examples, curved(loss, &examples, &scores), 0.0);
+                let factor = curvature.factor(&examples, &curved(loss, &examples, &scores), 0.0);
                 dense::cholesky_solve(factor, dim, &mut direction);
             }
             self.scores(&examples, &direction, &mut along);
@@ -309,14 +312,19 @@ impl<'p> Problem<'p> {
         let (x, d) = (self.task.x, self.task.x.n_cols());
         grad.fill(0.0);
         let (mut value, mut bias) = (0.0, 0.0);
-        let listening = |_: &_| !self.interrupt.is_stopped();
-        for ((at, e), &score) in examples.iter().enumerate().zip(scores).take_while(listening) {
-            let (loss, slope) = loss.value_slope(at, e.sign * score);
-            value += e.weight * loss;
-            let slope = -e.sign * e.weight * slope;
-            if slope != 0.0 {
-                kernels::add_outer(x.row(e.row as usize), &[slope], &mut grad[..d]);
-                bias += slope;
+        let [mut m, mut losses, mut slopes] = [[0.0; BATCH]; 3];
+        let batches = (0..).step_by(BATCH).zip(examples.chunks(BATCH).zip(scores.chunks(BATCH)));
+        for (start, (examples, scores)) in batches.take_while(|_| !self.interrupt.is_stopped()) {
+            let n = examples.len();
+            margins(examples, scores, &mut m);
+            loss.values(start, &m[..n], &mut losses[..n], &mut slopes[..n]);
+            for (e, (loss, slope)) in examples.iter().zip(losses.iter().zip(&slopes)) {
+                value += e.weight * loss;
+                let slope = -e.sign * e.weight * slope;
+                if slope != 0.0 {
+                    kernels::add_outer(x.row(e.row as usize), &[slope], &mut grad[..d]);
+                    bias += slope;
+                }
             }
         }
         if let Some(grad) = grad.get_mut(d) {
@@ -350,10 +358,19 @@ impl<'p> Problem<'p> {
         let bend = l2 * kernels::dot64(&direction[..n], &direction[..n]);
         let slope_at = |t: f64| {
             let (mut slope, mut curvature) = (straight + t * bend, bend);
-            for (((at, e), &score), &along) in examples.iter().enumerate().zip(scores).zip(along) {
-                let m = e.sign * (score + t * along);
-                slope -= e.weight * e.sign * along * loss.value_slope(at, m).1;
-                curvature += e.weight * along * along * loss.curvature(at, m);
+            let [mut at, mut m, mut slopes, mut curvatures] = [[0.0; BATCH]; 4];
+            let each = examples.chunks(BATCH).zip(scores.chunks(BATCH).zip(along.chunks(BATCH)));
+            for (start, (examples, (scores, along))) in (0..).step_by(BATCH).zip(each) {
+                let n = examples.len();
+                for (at, (score, along)) in at.iter_mut().zip(scores.iter().zip(along)) {
+                    *at = score + t * along;
+                }
+                margins(examples, &at, &mut m);
+                loss.slopes(start, &m[..n], &mut slopes[..n], &mut curvatures[..n]);
+                for (l, (e, along)) in examples.iter().zip(along).enumerate() {
+                    slope -= e.weight * e.sign * along * slopes[l];
+                    curvature += e.weight * along * along * curvatures[l];
+                }
             }
             (slope, curvature)
         };
@@ -383,13 +400,22 @@ impl<'p> Problem<'p> {
 }
 
 /// The curvature of each example's loss.
-pub(super) fn curved<'e>(
-    loss: &'e impl Smooth,
-    examples: &'e [Example],
-    scores: &'e [f64],
-) -> impl Iterator<Item = f64> + 'e {
-    let own = |((at, e), score): ((usize, &Example), &f64)| loss.curvature(at, e.sign * score);
-    examples.iter().enumerate().zip(scores).map(own)
+pub(super) fn curved(loss: &impl Smooth, examples: &[Example], scores: &[f64]) -> Vec<f64> {
+    let mut curvatures = vec![0.0; examples.len()];
+    let [mut m, mut slopes] = [[0.0; BATCH]; 2];
+    let each = examples.chunks(BATCH).zip(scores.chunks(BATCH).zip(curvatures.chunks_mut(BATCH)));
+    for (start, (examples, (scores, curvatures))) in (0..).step_by(BATCH).zip(each) {
+        margins(examples, scores, &mut m);
+        loss.slopes(start, &m[..examples.len()], &mut slopes[..examples.len()], curvatures);
+    }
+    curvatures
+}
+
+/// Margins of some examples.
+fn margins(examples: &[Example], scores: &[f64], m: &mut [f64; BATCH]) {
+    for (m, (e, score)) in m.iter_mut().zip(examples.iter().zip(scores)) {
+        *m = e.sign * score;
+    }
 }
 
 /// ⟨x, w⟩ with the bias, if there is one.
