@@ -47,6 +47,8 @@ pub struct ReadOptions {
     pub blank_rows: bool,
     /// With a schema: whether to leave out rows without a label, as learning a schema does, because they are only read to be compared with a model's answers. Tables alone (csv, tsv, JSON lines) have such rows.
     pub only_labelled: bool,
+    /// With a schema: whether a label that is a number stays unread, because only answers are wanted.
+    pub without_labels: bool,
     /// Whether to refuse what is otherwise repaired with a warning: bytes of text that are not UTF-8, missing numbers, rows without a label, and two columns with one name.
     pub strict: bool,
     /// The labels of an IDX file of images; `None` takes the file with the matching name.
@@ -74,6 +76,7 @@ impl Default for ReadOptions {
             grow_classes: false,
             blank_rows: false,
             only_labelled: false,
+            without_labels: false,
             strict: false,
             labels_file: None,
         }

@@ -272,7 +272,10 @@ fn the_other_commands() {
             "Examples:",
         ],
     );
-    mentions(&["explain", "--help"], &["runner-up", "add up to the lead", "duel", "threshold"]);
+    mentions(
+        &["explain", "--help"],
+        &["runner-up", "Contributions, the bias", "the lead", "duel", "threshold"],
+    );
     mentions(
         &["tune", "--help"],
         &[

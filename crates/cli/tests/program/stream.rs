@@ -136,7 +136,7 @@ fn standard_input_is_a_stream_in_every_strategy() {
     assert!(shown.contains("ovo") && shown.contains("city=Oslo"), "{shown}");
     world
         .run(&["train", "trips.csv", "-o", "b.lineal", "--resume", "b.lineal", "--strategy", "ova"])
-        .failed(1, &["continues with the settings of the model, with --strategy ovo"]);
+        .failed(1, &["continues with the settings of the model, here --strategy ovo"]);
 }
 
 #[test]

@@ -60,6 +60,10 @@ impl<'a> Encoder<'a> {
         let is_number = |kind: &ColumnKind| {
             matches!(kind, ColumnKind::Numeric { .. } | ColumnKind::Vector { .. })
         };
+        let mut use_of = use_of;
+        if table.options.without_labels && schema.target == TargetKind::Real {
+            use_of.retain(|(_, kind)| **kind != ColumnKind::Label);
+        }
         // `features` may be absent, and with it columns of the matrix.
         let width: usize = use_of.iter().filter_map(|(_, kind)| kind.span()).map(|s| s.1).sum();
         let only_numbers = use_of.iter().all(|(_, kind)| kind.span().is_none() || is_number(kind));

@@ -22,7 +22,7 @@ pub use write::write as write_rows;
 
 /// Writes an answer for each row, as soon as the row arrives where that is possible.
 pub fn predict(model: &Model, args: &PredictArgs, out: &mut dyn Write) -> anyhow::Result<()> {
-    let mut options = ReadOptions { blank_rows: true, ..args.file.options() };
+    let mut options = ReadOptions { blank_rows: true, without_labels: true, ..args.file.options() };
     // Cells and features are two walks.
     let mut source = match args.keep.is_empty() {
         true => args.source(),
