@@ -83,7 +83,7 @@ fn step_in<F: Scalar>(
     let mut sum = [F::ZERO; LANES];
     for (to, u) in to.iter_mut().zip(u.iter_mut()) {
         for l in 0..LANES {
-            u[l] = u[l] - top;
+            u[l] -= top;
             to[l] = u[l].exp_fast();
         }
         for l in 0..LANES {
