@@ -64,7 +64,7 @@ impl<const T: usize> Terms<T> {
 
 /// One after the other.
 #[inline(always)]
-fn plain_terms<F: Scalar, L: OfMargin<F> + ?Sized, const T: usize>(
+fn plain_terms<F: Scalar, L: OfMargin<F>, const T: usize>(
     loss: &L,
     m: &[F; T],
     a: &[f64; T],
