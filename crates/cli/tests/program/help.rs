@@ -274,7 +274,7 @@ fn the_other_commands() {
     );
     mentions(
         &["explain", "--help"],
-        &["runner-up", "Contributions, the bias", "the lead", "duel", "threshold"],
+        &["runner-up", "Contributions, the bias", "the lead", "codewords", "threshold"],
     );
     mentions(
         &["tune", "--help"],
