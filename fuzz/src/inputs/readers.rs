@@ -119,8 +119,13 @@ fn rows(format: Format, name: &str, input: &[u8]) -> Signature {
             encoded.iter().for_each(|data| s.count(data.n_rows()));
         }
         3 => {
-            // The cells that are carried into answers.
-            if let Ok(data) = data::read(memory(name, bytes), &options) {
+            // The cells that are carried into answers, of which each row has one.
+            let learnt = data::read(memory(name, bytes), &options);
+            let options = ReadOptions { without_labels: true, ..options };
+            let asked = |learnt: &lineal::Dataset| {
+                data::read_with(memory(name, bytes), &options, &learnt.schema)
+            };
+            if let Ok(Ok(data)) = learnt.as_ref().map(asked) {
                 let names = if choices.flag() { vec!["a".to_owned()] } else { Vec::new() };
                 let cells = data::read_cells(memory(name, bytes), &options, &data.schema, &names);
                 if let Some(cells) = s.result(cells) {
