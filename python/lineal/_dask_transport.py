@@ -13,12 +13,9 @@ import uuid
 import warnings
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
 from typing import Any, Callable, Sequence
 
 import distributed
-import numpy as np
 from dask import delayed
 
 from ._cluster import in_partition, megabytes, of_partition
@@ -164,7 +161,7 @@ class Cluster:
 
     def _make(self, function: Callable, plan: Any, kept: bool) -> None:
         self._made = (function, plan, self._hold(plan, "plan"))
-        self._shards = self._compute("shard", function, (self._made[2],), self._places()) if kept else None
+        self._shards = self._compute("shard", function, (self._made[2],)) if kept else None
 
     def ask(self, question: Question) -> Sum:
         """The sum of what all shards answer."""
@@ -228,25 +225,13 @@ class Cluster:
                 raise TimeoutError(f"waited {self.timeout:g} s for a worker: the scheduler {self.client.scheduler.address} has none")
             time.sleep(LOOK / 10)
 
-    def _places(self) -> list[str]:
-        """A worker for the shard of each partition: in every pass the slowest counts, so each thread gets as many. Neighbours are added up, so they are put together."""
-        workers = self.workers()
-        ends = np.cumsum([worker["nthreads"] for worker in workers.values()])
-        middles = (np.arange(len(self.names)) + 0.5) * ends[-1] / max(len(self.names), 1)
-        return [list(workers)[at] for at in np.searchsorted(ends, middles, side="right")]
-
-    def _compute(self, name: str, function: Callable, args: tuple, places: Sequence[str] = ()) -> list[Any]:
-        """Tasks for all partitions, on the workers that are named as far as these are there."""
+    def _compute(self, name: str, function: Callable, args: tuple) -> list[Any]:
+        """Tasks for all partitions."""
         held = tuple(arg if isinstance(arg, distributed.Future) else self._hold(arg, name) for arg in args)
         run = uuid.uuid4().hex
         call = delayed(each, pure=False)
         tasks = [call(function, number, self.names[number], raw, held, dask_key_name=f"lineal-{name}-{run}-{number}") for number, raw in enumerate(self._parts)]
-        if not places:
-            return self.client.compute(tasks)
-        found: list[Any] = []
-        for place, some in groupby(zip(places, tasks), key=itemgetter(0)):
-            found += self.client.compute([task for _, task in some], workers=[place], allow_other_workers=True)
-        return found
+        return self.client.compute(tasks)
 
     def _hold(self, value: Any, name: str) -> Any:
         with warnings.catch_warnings():

@@ -697,27 +697,6 @@ def test_what_is_raised_after_a_pass_ends_the_run(monkeypatch):
         ld.LogisticRegression().fit(da.from_array(X, chunks=(150, 12)), da.from_array(y, chunks=150), client=False)
 
 
-def test_shards_are_shared_out_evenly(client):
-    """Of sixteen partitions in memory one worker had nine, and each pass took as long as these."""
-    X, y, _ = rows(n=1600)
-    X, y = client.persist([da.from_array(X, chunks=(100, 12)), da.from_array(y, chunks=100)], workers=[next(iter(client.scheduler_info()["workers"]))])
-    with client.as_current():
-        distributed.wait([X, y])
-    held = []
-
-    class Seen(_dask_transport.Cluster):
-        def ask(self, question):
-            found = self.client.who_has(self._shards)
-            held.append([found[shard.key][0] for shard in self._shards])
-            return super().ask(question)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ld, "Cluster", Seen)
-        ld.LogisticRegression().fit(X, y, client=client)
-    where = held[0]
-    assert where == sorted(where) and where.count(where[0]) == 8
-
-
 def test_train_is_a_function(client):
     X, y, numbers = rows()
     X = da.from_array(X, chunks=(150, 12))

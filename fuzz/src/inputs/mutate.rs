@@ -78,6 +78,9 @@ const TOKENS: &[&str] = &[
     "qid:",
 ];
 
+/// What a text never grows beyond while it is changed; no target takes as much.
+const MOST_BYTES: usize = 1 << 20;
+
 /// A source of mutations, the same for the same seed.
 #[derive(Debug)]
 pub struct Mutator {
@@ -148,6 +151,8 @@ impl Mutator {
         let n_changes = [1, 1, 1, 2, 2, 3, 5, 10][self.below(8)];
         for _ in 0..n_changes {
             self.change(&mut text);
+            // Lines of lines that were repeated.
+            text.truncate(MOST_BYTES);
         }
         text
     }
