@@ -674,9 +674,9 @@ def test_what_a_run_takes_is_told_before_it_takes_it(client, capsys, monkeypatch
     told = []
     real = _dask_transport.Cluster._compute
 
-    def compute(self, name, function, args, places=()):
+    def compute(self, name, function, args):
         told.append((name, "MB" in capsys.readouterr().out))
-        return real(self, name, function, args, places)
+        return real(self, name, function, args)
 
     monkeypatch.setattr(_dask_transport.Cluster, "_compute", compute)
     X, y, _ = rows()
